@@ -3,12 +3,12 @@
 //! `stacks` writes the variables to the template, and `runtime` reads them. `local` passes the
 //! variables from the template to the runtime unchanged.
 
-/// Function that the `bootstrap` binary runs: [`FUNCTION_API`], [`FUNCTION_RELAY`],
-/// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] or [`FUNCTION_SNAPSHOT`].
+/// Function that the `bootstrap` binary runs. One of [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] and [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
-/// Value of [`FUNCTION`] for the relay, which starts the jobs that new entries require.
+/// Value of [`FUNCTION`] for the relay, which starts the jobs that are due after new entries.
 pub const FUNCTION_RELAY: &str = "relay";
 /// Value of [`FUNCTION`] for the indexer, which adds the events of event streams to the feed.
 pub const FUNCTION_INDEXER: &str = "indexer";
@@ -26,12 +26,12 @@ pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
 pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
-/// Policy that determines when Snapshot entries and log segments are created, as JSON
+/// Policy that determines when Snapshot entries and new log segments are created, as JSON
 /// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If unset, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables, which is the minimum incarnation of every log. If unset, 0. See
+/// Incarnation of the tables, which is also the minimum incarnation of every log. If unset, 0. See
 /// [`Entry::raise_incarnation`](cellar_log::entry::Entry::raise_incarnation).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the queue for snapshot jobs.

@@ -7,7 +7,7 @@
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// Result of the last poll, or an edit made since the last poll.
+/// The result of a poll, or an edit made by the client since the last poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
     /// The poll found changes, or the client made an edit.
@@ -21,7 +21,7 @@ pub enum PollEvent {
 /// State machine that computes the intervals between polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// Last interval in milliseconds. `POLL_MIN_MS` after activity, and initially 0.
+    /// Last interval in milliseconds. Initially 0, and `POLL_MIN_MS` after activity.
     quiet_ms: u64,
     /// Number of consecutive failures.
     failures: u32,

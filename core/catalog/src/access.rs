@@ -51,7 +51,7 @@ impl FromStr for Role {
 /// Scope of a token: the spreadsheets to which it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All spreadsheets of the stack (operator token).
+    /// All spreadsheets of the stack. Such a token is an operator token.
     All,
     /// The given spreadsheets, even if they are not shared with the caller.
     Only(Vec<LogId>),
@@ -82,7 +82,7 @@ pub struct Principal {
     pub role: Role,
 }
 
-/// Permission required by a request.
+/// Permission that a request requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Read a spreadsheet.
@@ -91,12 +91,13 @@ pub enum Need {
     Write,
 }
 
-/// Result of an access decision.
+/// Result of an access check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// Access is denied. The response must be the same as for a nonexistent spreadsheet.
+    /// Access is denied. The response must be the same as the response for a nonexistent
+    /// spreadsheet.
     Hidden,
     /// The caller may read the spreadsheet but not edit it.
     Forbidden(Role),
@@ -109,7 +110,7 @@ pub enum Access {
     },
 }
 
-/// Issuer of callers that use a share link.
+/// Issuer recorded for callers that use a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
@@ -127,14 +128,14 @@ impl Principal {
         }
     }
 
-    /// Returns the person that the catalog records for this caller.
+    /// Returns the person that the catalog records as the author of this caller's changes.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// Returns the source of the caller's role on a spreadsheet, or `None` if the token does not
-    /// apply to the spreadsheet.
+    /// Returns the source of the caller's role on a spreadsheet: a token, a membership or a share
+    /// link. Returns `None` if the token does not apply to the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
@@ -153,7 +154,7 @@ impl Principal {
     }
 
     /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
-    /// the spreadsheet's catalog record. Without a record, only operator tokens have access.
+    /// the spreadsheet's catalog record. If there is no record, only operator tokens have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -173,7 +174,7 @@ impl Principal {
     }
 
     /// Whether the caller may create spreadsheets. `false` if the token is limited to individual
-    /// spreadsheets, because it would not apply to a new spreadsheet.
+    /// spreadsheets, because the token would not apply to the new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

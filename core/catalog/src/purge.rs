@@ -1,8 +1,8 @@
-//! Selects the deleted spreadsheets that can no longer be undeleted and are to be purged.
+//! Selects the deleted spreadsheets to be purged: those that can no longer be undeleted.
 //!
-//! A fork does not copy inherited entries, so a log is retained as long as it has forks. Identical
-//! snapshot objects in a family of forks are stored once, and are retained as long as any log of
-//! the family needs them.
+//! A fork does not copy the entries that it inherits, so a log is retained as long as it has forks.
+//! In a family of forks, identical snapshot objects are stored only once. They are retained as long
+//! as any log of the family needs them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,8 @@ pub enum DeletedPlan {
     Purge,
 }
 
-/// Decides for each deleted log whether it is retained or purged. Forks are returned before their
-/// sources. Logs that are not deleted are omitted.
+/// Decides for each deleted log whether it is retained or purged. In the result, forks precede
+/// their sources, and logs that are not deleted are omitted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut forks_first: Vec<&Resident> = residents.iter().collect();
@@ -63,8 +63,8 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
-/// Decides whether a deleted log that has `fork_count` retained forks is purged. Returns `None` if
-/// the log is not deleted.
+/// Decides whether a deleted log with `fork_count` retained forks is purged. Returns `None` if the
+/// log is not deleted.
 fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
     match status? {
         Status::Active | Status::Archived { .. } => return None,
@@ -75,7 +75,8 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
                 return Some(DeletedPlan::Restorable { until_s });
             }
         }
-        // Either a purge was interrupted, or the log was recreated concurrently.
+        // The log is already recorded as purged but still exists: either a purge was interrupted,
+        // or the log was recreated concurrently.
         Status::Purged { .. } => {}
     }
     if fork_count > 0 {
@@ -89,13 +90,13 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Whether the log can no longer be undeleted. If so, its unfinished snapshots are not needed.
+    /// Whether the log can no longer be undeleted. If set, its unfinished snapshots are not needed.
     pub is_due: bool,
 }
 
 /// Returns the logs of a family whose snapshots must be retained. A log is omitted if it has no
-/// forks and the catalog records it as purged. An expired log is retained until the catalog records
-/// its purge, because clocks differ.
+/// forks and the catalog records it as purged. Because clocks differ, an expired undelete deadline
+/// alone is not sufficient: the log is retained until the catalog records its purge.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();

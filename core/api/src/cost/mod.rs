@@ -1,7 +1,7 @@
 //! Costs of requests: exact numbers of request units, requests and bytes.
 //!
-//! Every adapter counts the consumption that its service reports. Responses contain the total
-//! ([`Cost::to_header`]), and [`Prices`] converts a cost to US dollars.
+//! Every adapter counts the consumption that its cloud service reports. A response contains the
+//! total cost of its request ([`Cost::to_header`]). [`Prices`] converts a cost to US dollars.
 
 mod display;
 mod header;
@@ -25,7 +25,7 @@ pub struct Cost {
     pub read_half_units: u64,
     /// Number of write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,
-    /// Number of table requests. DynamoDB bills the request units instead.
+    /// Number of table requests. They are free of charge: DynamoDB bills the request units instead.
     pub table_requests: u64,
     /// Number of PUT and LIST object requests, which have the same price.
     pub object_puts: u64,
@@ -44,7 +44,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the number of read request units. The result is exact below 2⁵² units.
+    /// Returns the number of read request units. The result is exact for less than 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -53,7 +53,8 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // All fields are destructured, so that code that omits a field does not compile.
+        // All fields are destructured, so that forgetting a field in this function is a compile
+        // error.
         let Self {
             read_half_units,
             write_units,

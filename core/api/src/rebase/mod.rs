@@ -1,9 +1,10 @@
 //! Rebase: predicts the results of a client's pending edits on top of newer entries.
 //!
 //! Pending edits keep their ids and bases. The rebase computes the operations that the append state
-//! machine would commit if the edits arrived now, using the same code (`append::commit`) and the
-//! same viewpoint. The server therefore commits the predicted result unless it receives entries
-//! from other clients first. After such entries, the client rebases again.
+//! machine would commit if the edits arrived now. It uses the same code (`append::commit`) and the
+//! same viewpoint (the log as this client sees it). If the server receives no entries from other
+//! clients first, it commits exactly the predicted result. Otherwise, the client rebases its edits
+//! again.
 //!
 //! The server determines the effect of an undo or revert when it appends the mutation. Until then,
 //! the effect is unknown and not displayed ([`Outlook::Unknown`]).
@@ -26,7 +27,7 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An edit from this client that is not known to be committed yet.
+/// An edit from this client that is not yet known to be committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
     /// Mutation id.
@@ -39,7 +40,8 @@ pub struct PendingMutation {
     pub object_bytes: Option<u64>,
 }
 
-/// Predicted result of a pending edit if no other entries are committed before it.
+/// Predicted result of a pending edit. The edit has this result if no other entries are committed
+/// before it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outlook {
     /// Operations that will take effect, in order. Empty if the edit will have no effect.
@@ -62,7 +64,7 @@ impl Outlook {
     }
 }
 
-/// Identifies the log entries that contain mutations from this client.
+/// Recognizes the log entries that contain mutations from this client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OwnEntries {
     client: Option<ClientKey>,
@@ -71,7 +73,7 @@ pub struct OwnEntries {
 }
 
 impl OwnEntries {
-    /// Creates an instance that identifies entries by the client key `client`. If the key is
+    /// Creates an instance that recognizes entries by the client key `client`. If the key is
     /// unknown, the positions of the client's entries must be added with
     /// [`OwnEntries::add_position`].
     #[must_use]
@@ -97,7 +99,7 @@ impl OwnEntries {
     }
 }
 
-/// Acknowledgement of a pending edit that was found in one of this client's entries.
+/// Acknowledgement of a pending edit: the edit was found in one of this client's entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
     /// Mutation id.
@@ -106,8 +108,8 @@ pub struct Acknowledged {
     pub position: Position,
     /// Rejection, or `None` if the edit was not rejected.
     pub rejection: Option<Rejection>,
-    /// Operations as committed. Set only if they differ from the authored operation, so that the
-    /// entry contains them.
+    /// Operations as committed. Set only if they differ from the authored operation, because only
+    /// then does the entry contain them.
     pub committed: Option<Vec<Operation>>,
 }
 
@@ -118,7 +120,7 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     let new_ids =
         entry.mutation_ids().map(|(first, last)| first.max(last_id.saturating_add(1))..=last);
     new_ids.into_iter().flatten().map(move |id| {
-        // A large entry does not contain the individual mutations.
+        // A large entry does not contain individual mutations.
         let mutation = entry.mutations.iter().find(|mutation| mutation.id == id);
         let rejection = mutation.and_then(MutationView::rejection).cloned();
         let committed = match (&rejection, mutation) {
@@ -129,7 +131,7 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     })
 }
 
-/// Error if earlier entries are required to rebase the pending edits.
+/// Error: earlier entries are needed to rebase the pending edits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
@@ -144,15 +146,16 @@ pub struct EntriesNeeded {
 pub struct Known<'a> {
     /// Position after which the client has loaded all entries.
     pub after: Position,
-    /// Loaded entries without gaps, up to the canonical position. The first entry may be at or
-    /// before `after`.
+    /// Loaded entries without gaps, up to the canonical position (the latest position that the
+    /// client has loaded). The first entry may be at or before `after`.
     pub entries: &'a [EntryView],
-    /// Workbook metadata at the canonical position, if known. Determines which edits will be
-    /// rejected or will have no effect.
+    /// Workbook metadata at the canonical position, if known. With the metadata, the rebase
+    /// predicts which edits will be rejected or will have no effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
-/// Predicts the results of a client's pending edits, one at a time, on top of the canonical state.
+/// Predicts the results of a client's pending edits, one edit at a time, on top of the loaded
+/// entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebase {
     committer: Committer,
@@ -160,9 +163,10 @@ pub struct Rebase {
 
 impl Rebase {
     /// Rebases the uncommitted edits `pending`, sorted by id, onto the known entries. Returns the
-    /// predicted result of each edit, and the rebase, to which more edits can be added.
+    /// predicted result of each edit, and a [`Rebase`] to which more edits can be added.
     ///
     /// # Errors
+    ///
     /// Returns [`EntriesNeeded`] if the base of an edit requires earlier entries.
     pub fn begin(
         known: Known<'_>,
@@ -189,7 +193,7 @@ impl Rebase {
     }
 
     /// Adds a pending edit after the earlier edits and returns its predicted result. The edit's
-    /// base must be the canonical position or the base of an earlier edit.
+    /// base must be either the canonical position or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
@@ -231,9 +235,9 @@ impl Rebase {
     }
 }
 
-/// Builds the author's viewpoint for mutations whose bases are not before `lowest_base`. The
-/// viewpoint contains the entries that the append state machine would read. Returns the viewpoint
-/// and the position of its first entry.
+/// Builds the author's viewpoint (the log as this client sees it) for mutations whose bases are not
+/// before `lowest_base`. The viewpoint contains the entries that the append state machine would
+/// read. Also returns the position of the first of these entries.
 fn build_viewpoint(
     known: Known<'_>,
     own_entries: &OwnEntries,

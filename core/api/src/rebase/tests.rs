@@ -44,7 +44,7 @@ fn any_step() -> impl Strategy<Value = ClientStep> {
     ]
 }
 
-/// A client whose first `sent` mutations are in the log.
+/// A client of whose mutations the first `sent` are in the log.
 #[derive(Default)]
 struct Writer {
     base: u32,
@@ -109,8 +109,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares each client's predicted results with the committed results. The comparison is repeated
-/// for each entry with which the client's loaded part of the log may start.
+/// Compares each client's predicted results with the committed results. The client may have loaded
+/// the log from any of several entries on, so the comparison is repeated for each of them.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();

@@ -1,5 +1,5 @@
-//! Pull cookies. A cookie describes the state of a client's view, and the client sends it with the
-//! next pull.
+//! Pull cookies. A cookie describes which state of the log a client's view shows. The client sends
+//! it with the next pull.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
 /// Supported versions of the schema of mutator arguments and patches. Replicache sends "" if an
-/// application sets no version. A version must never be removed, because clients send offline
-/// mutations with the version under which they were made.
+/// application sets no version. A version must never be removed: a client sends mutations made
+/// offline with the version under which they were made.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
 const INCARNATION_DIGITS: usize = 8;
@@ -23,8 +23,8 @@ pub struct Cookie {
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry whose root the view starts with. `None` if the view starts
-    /// with the first entry.
+    /// Position of the Snapshot entry with whose root (snapshot) the view starts. `None` if the
+    /// view starts with the first entry.
     pub snapshot: Option<Position>,
 }
 
@@ -38,8 +38,8 @@ pub struct CookieView {
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// Position of the Snapshot entry whose root the view starts with. Absent if the view starts
-    /// with the first entry.
+    /// Position of the Snapshot entry with whose root (snapshot) the view starts. Absent if the
+    /// view starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }

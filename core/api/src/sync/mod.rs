@@ -1,8 +1,9 @@
 //! Replicache protocol: handles push and pull requests.
 //!
-//! Entries contain the client id and the mutation ids, so the effect and the acknowledgement of a
-//! mutation become visible together. No other state is stored. A client's last mutation id is
-//! derived from the entries and from the client map in the snapshot root.
+//! Each entry contains the client id and the ids of its mutations, so the effect and the
+//! acknowledgement of a mutation become visible together. No other state is stored. A client's last
+//! mutation id is derived from the entries and from the client map in the root (the main object) of
+//! the latest snapshot.
 
 mod cookie;
 mod mutation;

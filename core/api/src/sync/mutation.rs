@@ -28,8 +28,8 @@ pub enum ParsedArguments {
         /// Operation as authored.
         operation: Operation,
     },
-    /// The arguments are malformed. The mutation is appended as rejected, because otherwise the
-    /// client would retry it forever.
+    /// The arguments are malformed. The mutation is appended as rejected, because the client would
+    /// otherwise retry it forever.
     Invalid(Rejection),
 }
 

@@ -15,16 +15,16 @@ pub enum PullPlan {
     Unchanged,
     /// The response contains the entries after the cookie's position.
     EntriesSince,
-    /// A newer snapshot exists. The response replaces the view with the root of the snapshot and
-    /// the entries after the snapshot.
+    /// A newer snapshot exists. The response replaces the client's view with the root of the
+    /// snapshot and the entries after the snapshot.
     FromSnapshot,
     /// The cookie does not match the log. The client must start over with a new client group.
     UnknownState,
 }
 
 /// Selects the type of a pull response. `newest_entry` is the position and incarnation of the
-/// newest entry at or after the cookie's position. It is `None` if the log does not contain the
-/// cookie's position. `newest_snapshot` is the position of the newest finished snapshot.
+/// newest entry at or after the cookie's position, or `None` if the log does not contain that
+/// position. `newest_snapshot` is the position of the newest finished snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -44,7 +44,8 @@ pub fn plan_pull(
     if has_newer_snapshot { PullPlan::FromSnapshot } else { PullPlan::EntriesSince }
 }
 
-/// Returns the key of an entry in a client's view. Keys have the same order as positions.
+/// Returns the key under which an entry is stored in a client's view. Keys have the same order as
+/// positions.
 #[must_use]
 pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
@@ -59,13 +60,13 @@ pub struct ClientIds {
 }
 
 impl ClientIds {
-    /// Creates an empty collection for the client group `group` of `subject`.
+    /// Creates an empty collection for the client group `group` of the user `subject`.
     #[must_use]
     pub fn new(subject: SubjectKey, group: &str) -> Self {
         Self { subject, group: group.to_owned(), ids: BTreeMap::new() }
     }
 
-    /// Adds the mutation ids in a snapshot root's client map.
+    /// Adds the mutation ids in the client map of a snapshot's root.
     pub fn add_root(&mut self, clients: &ClientMap) {
         for (client, name, last) in clients.named() {
             self.add(client, name, last.id);
@@ -79,8 +80,8 @@ impl ClientIds {
         }
     }
 
-    /// Adds a mutation id if its client belongs to the group. The client key is compared as well,
-    /// because another subject may use the same group and client ids.
+    /// Adds a mutation id if its client belongs to the group. Another subject may use the same
+    /// group and client ids, so the client key is compared as well.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);

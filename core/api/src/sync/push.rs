@@ -1,10 +1,12 @@
-//! State machine that appends one run of a push. It performs no I/O.
+//! State machine that appends one run of a push: consecutive mutations from one client. It performs
+//! no I/O.
 //!
 //! A push request does not contain the last mutation id that the client knows to be committed. The
-//! append state machine finds the client's mutations after their base. Earlier mutation ids come
-//! from this process's cache, or from a lookup in the client map of the newest root and in the
-//! entries after it. For each of the following safety rules, a test fails if the rule is disabled:
+//! append state machine finds only the client's mutations after the base. Earlier mutation ids come
+//! from this process's cache, or from a lookup in the client map of the newest snapshot root and in
+//! the entries after that snapshot.
 //!
+//! For each of the following safety rules, a test fails if the rule is disabled:
 //! - *Gap looked up*: a gap or an unknown client is reported only after a lookup.
 //! - *Rejection looked up*: a mutation whose base is missing is rejected only after a lookup has
 //!   shown that the log does not contain the mutation. A scan that starts at the missing base
@@ -27,8 +29,8 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the client's last mutation id with strongly consistent reads of the newest root and
-    /// all entries after it.
+    /// Look up the client's last mutation id with strongly consistent reads of the newest snapshot
+    /// root and all entries after it.
     LookUp,
     /// Return this outcome. The push of the run is complete.
     Finish(PushOutcome),
@@ -92,10 +94,10 @@ pub struct PushOutcome {
     pub missing: Vec<Arc<Entry>>,
     /// Position after which entries are missing, if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// Last known committed mutation id of the client.
+    /// Last mutation id of the client that is known to be committed.
     pub last_id: u64,
-    /// Expected mutation id, if the run stopped because earlier mutations from the client are
-    /// missing.
+    /// Expected mutation id. Set only if the run stopped because earlier mutations from the client
+    /// are missing.
     pub gap: Option<u64>,
     /// Set if the log contains no mutations from the client although the client's mutation ids do
     /// not start at 1.
@@ -136,7 +138,7 @@ pub struct RunPush {
     incarnation: u32,
     /// Mutations without a result yet, in order.
     remaining: VecDeque<RemainingMutation>,
-    /// Highest mutation id of the client known to be committed.
+    /// Highest mutation id of the client that is known to be committed.
     last_known_id: u64,
     /// Result of the last lookup. Reset when this run appends or rejects mutations.
     looked_up: Option<LookedUp>,
@@ -183,7 +185,7 @@ impl RemainingMutation {
 }
 
 impl RunPush {
-    /// Starts pushing a run. `client` is derived from the client name `name` and the caller's
+    /// Starts pushing a run. `client` must be derived from the client name `name` and the caller's
     /// subject. `last_known_id` is a committed mutation id of the client, or 0 if none is known.
     #[must_use]
     pub fn begin(
@@ -196,7 +198,8 @@ impl RunPush {
     ) -> (Self, PushAction) {
         let incarnation = match &run {
             Run::Edits { incarnation, .. } => *incarnation,
-            // Rejections are appended with the incarnation that a lookup returns.
+            // An invalid mutation has no incarnation. Its rejection is appended with the
+            // incarnation that a lookup returns.
             Run::Invalid { .. } => 0,
         };
         let remaining: VecDeque<RemainingMutation> = match run {
@@ -256,7 +259,7 @@ impl RunPush {
                 self.reject_edits_on(*base);
                 self.next_action()
             }
-            // After the refusals above, the only remaining event is a changed incarnation.
+            // After the refusals handled above, the only remaining event is a changed incarnation.
             _ => {
                 self.reject_all_of_changed_incarnation();
                 self.next_action()
@@ -330,7 +333,7 @@ impl RunPush {
         }
     }
 
-    /// Records mutations that were already committed as duplicates.
+    /// Records already committed mutations as duplicates.
     fn skip_duplicates(&mut self) {
         while let Some(mutation) =
             self.remaining.pop_front_if(|mutation| mutation.id() <= self.last_known_id)

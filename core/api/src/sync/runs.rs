@@ -83,9 +83,9 @@ impl Run {
     }
 }
 
-/// Returns whether an operation must be appended in a separate request. An undo or revert must,
-/// because its effect is computed from the state before the request. An import must, because
-/// missing chunks must not make other mutations fail.
+/// Returns whether an operation must be appended in a separate request. This applies to undo,
+/// revert and import. The effect of an undo or revert is computed from the state before the
+/// request. The missing chunks of an import must not make other mutations fail.
 fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }

@@ -73,8 +73,8 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client's mutations in log order. If a mutation was rejected, its id
-    /// is paired with the reason.
+    /// Returns the ids of the client's mutations in log order, each with the rejection reason if
+    /// the mutation was rejected.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -120,7 +120,8 @@ fn a_repeated_push_appends_once_and_known_ids_need_no_lookup() {
         assert_eq!((again.last_id, again.gap, again.unknown_client), (2, None, false));
         assert!(again.results.iter().all(|result| result.duplicate));
     }
-    // The base is after the client's mutation, and the process has cached the mutation's id.
+    // The base is after the client's mutation, so only the cached mutation id of the process shows
+    // that the mutation is committed.
     let head = cloud.others_edit();
     assert_eq!(cloud.push(2, edits(&[3], head)).last_id, 3);
     assert_eq!((cloud.ids(), cloud.look_ups), (ok(&[1, 2, 3]), 0));

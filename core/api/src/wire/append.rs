@@ -8,8 +8,8 @@ use cellar_sheet::operation::{Operation, Rejection};
 
 /// Mutations to be appended, in the order in which the client made them.
 ///
-/// The request is idempotent: clients retry it unchanged until the server responds. The server
-/// recognizes committed mutations by client id and mutation id and does not append them again.
+/// The request is idempotent, and clients retry it unchanged until the server responds. The server
+/// recognizes committed mutations by client id and mutation id, and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -45,7 +45,7 @@ pub struct SentMutation {
 pub struct AppendReply {
     /// Results of the mutations, in request order.
     pub results: Vec<AppendedMutation>,
-    /// Latest position known to the server, not before the position of any result.
+    /// Latest position known to the server. It is not before the position of any result.
     pub head: Position,
     /// Entries after the lowest base that other requests wrote, oldest first.
     pub entries: Vec<EntryView>,
@@ -73,7 +73,7 @@ pub struct AppendedMutation {
     /// operations differ from the sent operation. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation is committed without effect because its target was deleted after its
+    /// Whether the mutation was committed without effect, because its target was deleted after its
     /// base.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,

@@ -1,4 +1,5 @@
-//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: spreadsheet details from the catalog.
+//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: details of a spreadsheet from the
+//! catalog.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +22,8 @@ pub struct DetailsReply {
     pub name: String,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion in seconds since the Unix epoch. Absent if the spreadsheet is
-    /// active.
+    /// Time at which the spreadsheet was archived or deleted, in seconds since the Unix epoch.
+    /// Absent if the spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
     /// Creation time in seconds since the Unix epoch. Absent if the spreadsheet is not in the
@@ -35,7 +36,7 @@ pub struct DetailsReply {
     /// Version of the details: the number of changes to the details. Also used as the `ETag`. 0 if
     /// the spreadsheet is not in the catalog.
     pub version: u64,
-    /// Role of the caller. Absent if the caller's access was revoked.
+    /// Role of the caller. Absent if the caller has lost access to the spreadsheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// Members of the spreadsheet. Visible to editors and owners, but not to holders of a share
@@ -75,7 +76,8 @@ pub struct LinkView {
     pub expires_s: Option<u64>,
 }
 
-/// A change to a spreadsheet's details. Details whose fields are absent remain unchanged.
+/// A change to a spreadsheet's details. If a field is absent, the corresponding detail remains
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -120,8 +122,9 @@ pub struct ShareRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
-    /// Secret of the link, chosen by the client: 16 random bytes in base64url without padding. Only
-    /// a hash of the secret is stored. A retried request returns the existing link.
+    /// Secret of the link, chosen by the client: 16 random bytes in base64url without padding. The
+    /// server stores only a hash of the secret. A retried request with the same secret returns the
+    /// existing link.
     pub secret: String,
     /// Role that the link grants.
     pub role: LinkRole,

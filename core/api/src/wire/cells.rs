@@ -9,7 +9,7 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 
-/// Approximate size in bytes of a range format in JSON, excluding its text and spans.
+/// Approximate JSON size of a range format in bytes, excluding its text and spans.
 const FORMAT_FRAME_BYTES: usize = 48;
 
 /// Non-blank cells in a range, ordered by row and column.
@@ -20,7 +20,8 @@ pub struct CellsReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the returned state. To read further pages of the same state, send it as `at`.
+    /// Position of the returned state. To read more pages of the same state, send this position as
+    /// `at`.
     pub position: Position,
     /// Incarnation of the tables, required to append edits based on this position.
     pub incarnation: u32,
@@ -30,8 +31,8 @@ pub struct CellsReply {
     /// cells. Only the first page contains range formats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
-    /// Whether the oldest range formats were omitted from the first page because of the maximum
-    /// response size. If set, request a smaller range.
+    /// Whether the oldest range formats were omitted from the first page because the response would
+    /// otherwise be too large. If set, request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
@@ -41,7 +42,7 @@ pub struct CellsReply {
     pub next: Option<String>,
 }
 
-/// The newest range formats, limited to what fits into a single response.
+/// The newest range formats that fit into a single response.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplyFormats {
     /// Range formats, oldest first.
@@ -53,9 +54,9 @@ pub struct ReplyFormats {
 }
 
 impl ReplyFormats {
-    /// Selects the newest range formats from a list that starts with the oldest. A cell takes the
-    /// format of the newest range that contains it, so the selected formats are correct without the
-    /// omitted formats.
+    /// Selects the newest range formats from a list that starts with the oldest. A cell has the
+    /// format of the newest range that contains it, so omitting the oldest formats does not change
+    /// the effect of the selected formats.
     #[must_use]
     pub fn newest_of(all: Vec<RangeFormat>) -> Self {
         let (mut bytes, mut kept) = (0_usize, 0_usize);

@@ -10,7 +10,7 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The spreadsheet id is a hash of the
+    /// Idempotency key, 1 to 64 bytes, chosen by the client. The spreadsheet id is a hash of this
     /// key and the token's subject, so a retried request returns the existing spreadsheet.
     pub nonce: String,
     /// Name of the spreadsheet, a single line of 1 to 256 bytes. Absent if the spreadsheet is

@@ -20,15 +20,15 @@ pub struct LoadReply {
     /// Source of a fork. Absent if the token does not grant access to the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the newest snapshot's root. Absent if there is no snapshot; `entries` then starts
-    /// with the first entry.
+    /// Hash of the root (the main object) of the newest snapshot. If absent, there is no snapshot
+    /// and `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Download URL of the root, valid for a few minutes. The `Content-Encoding` header of the
     /// object specifies the compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries starting with the newest snapshot's Snapshot entry, oldest first.
+    /// Entries starting with the Snapshot entry of the newest snapshot, oldest first.
     pub entries: Vec<EntryView>,
     /// Position (exclusive) from which `listEntries` can continue. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,12 +65,12 @@ pub struct EntryView {
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Hash of the subject and client id, 16 hexadecimal digits. Clients use it to recognize their
-    /// own entries. Absent if the entry has no mutations.
+    /// Key of the client that wrote the entry: a hash of the subject and client id, 16 hexadecimal
+    /// digits. Clients use it to recognize their own entries. Absent if the entry has no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations in the entry. Empty if the kind of the entry is not `edits` or if the mutations
+    /// Mutations in the entry. Empty if the entry is not of the kind `edits`, or if its mutations
     /// are stored as an object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
@@ -179,8 +179,8 @@ impl MutationView {
     }
 }
 
-/// Location of a large entry's operations, and the axis maps that transform them to the entry's
-/// position.
+/// Location of a large entry's operations, and the axis maps with which clients transform them to
+/// the entry's position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
@@ -198,13 +198,12 @@ pub struct ExternalBody {
     /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, one for each sheet in which rows or columns have
-    /// moved.
+    /// Axis maps from the base to the entry, one per sheet in which rows or columns have moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
 
-/// Axis maps of a sheet, from the base to the entry.
+/// Axis maps of a sheet, from row and column numbers at the base to those at the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetAxisMaps {
@@ -213,11 +212,11 @@ pub struct SheetAxisMaps {
     /// Number of the sheet at the entry. Absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Runs of rows that still exist. Each run consists of the first row at the base, the first row
-    /// at the entry, and the number of rows.
+    /// Runs of rows that still exist. Each run consists of three numbers: its first row at the base
+    /// position, its first row at the entry, and the number of rows.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Runs of columns that still exist. Each run consists of the first column at the base, the
-    /// first column at the entry, and the number of columns.
+    /// Runs of columns that still exist. Each run consists of three numbers: its first column at
+    /// the base position, its first column at the entry, and the number of columns.
     pub columns: Vec<(u32, u32, u32)>,
 }
 
@@ -293,7 +292,7 @@ mod tests {
 
     #[test]
     fn weight_is_an_upper_bound_of_the_json() {
-        // Maps for the maximum number of sheets, in which each sheet has a new number.
+        // Axis maps for the maximum number of sheets, each with a new sheet number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });

@@ -1,4 +1,4 @@
-//! `GET /v1/feed` and `GET /v1/spreadsheets`.
+//! `GET /v1/feed` (lists all events) and `GET /v1/spreadsheets` (lists the caller's spreadsheets).
 
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +41,9 @@ pub struct FeedItemView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// Name of the event stream: `Spreadsheet-{id}` for the catalog, or `Log-{id}.{segment}` for
-    /// log entries. `{segment}` is the number of the log segment, with seven digits.
+    /// Name of the event stream. `Spreadsheet-{id}` contains the catalog events of a spreadsheet,
+    /// and `Log-{id}.{segment}` contains the entries of a log segment. `{segment}` is the segment
+    /// number, with seven digits.
     pub stream: String,
     /// Index of the first event. In a log segment, the index is the entry number.
     pub first: u64,
@@ -88,8 +89,8 @@ pub struct SpreadsheetView {
     pub role: Role,
     /// Status of the spreadsheet.
     pub status: SpreadsheetStatus,
-    /// Time of archiving or deletion in seconds since the Unix epoch. Absent if the spreadsheet is
-    /// active.
+    /// Time at which the spreadsheet was archived or deleted, in seconds since the Unix epoch.
+    /// Absent if the spreadsheet is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_since_s: Option<u64>,
     /// Creation time in seconds since the Unix epoch.
@@ -104,13 +105,14 @@ pub struct ListQuery {
     /// `true` selects spreadsheets that the caller owns, `false` selects all other spreadsheets,
     /// and `None` selects both.
     pub mine: Option<bool>,
-    /// Status of the selected spreadsheets. If `None`, active.
+    /// Status of the selected spreadsheets. If `None`, only active spreadsheets are selected.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the list entry visible to a caller whose token limits roles to `max_role`. Returns
-    /// `None` if the filter excludes the spreadsheet or the caller is not allowed to see it.
+    /// Returns the list entry as visible to a caller whose token limits roles to `max_role`.
+    /// Returns `None` if the filter excludes the spreadsheet or the caller is not allowed to see
+    /// it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;

@@ -36,9 +36,9 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet whose fork list contains the fork. Usually the requested spreadsheet.
-    /// If the requested spreadsheet inherited the fork position, this is the spreadsheet from which
-    /// it was inherited.
+    /// Id of the spreadsheet whose fork list contains the fork. Usually, this is the requested
+    /// spreadsheet. If the requested spreadsheet is itself a fork and inherited the fork position,
+    /// it is the spreadsheet from which the position was inherited.
     pub source: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,

@@ -28,11 +28,11 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. Cells are included on every page; inserted and
-    /// deleted rows and columns are included only on the first page.
+    /// Sheets that differ, ordered by number. Every page contains cells. Only the first page
+    /// contains inserted and deleted rows and columns.
     pub sheets: Vec<SheetDiff>,
-    /// Whether row or column spans were omitted from the first page because of the maximum response
-    /// size. If set, compare positions that are closer together.
+    /// Whether row or column spans were omitted from the first page because the response would
+    /// otherwise be too large. If set, compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
     /// Cursor of the next page. Absent on the last page.

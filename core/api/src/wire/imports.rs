@@ -1,5 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: uploads and checks the
-//! chunks of a sheet. The client then appends the operation
+//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: the client uploads the
+//! chunks of a sheet and has them checked. It then appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
@@ -54,22 +54,21 @@ pub struct ChunkUpload {
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to be checked. Only checked chunks can be read and imported. Unchecked chunks
-/// are deleted after three days.
+/// Uploaded chunks to be checked. Only checked chunks can be read or imported. Unchecked chunks are
+/// deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Tiles (chunks that contain cells). The long texts that a tile references are checked
-    /// together with the tile. If the long texts exceed the limits of the request, the tile must be
-    /// checked alone.
+    /// Tiles (chunks that contain cells). A tile is checked together with the long texts that it
+    /// references. If these long texts exceed the limits of the request, the tile must be checked
+    /// in a separate request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// An uploaded chunk of the tile index. The tiles that the chunk references are checked
-    /// together with the chunk. Other tile index chunks that it references must have been checked
-    /// before.
+    /// An uploaded chunk of the tile index. It is checked together with the tiles that it
+    /// references. Any other tile index chunks that it references must already have been checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }

@@ -69,7 +69,7 @@ problem_kinds! {
     SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
     /// The deployment does not support pokes (change hints). Clients must poll instead.
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
-    /// The request method is not supported for the path.
+    /// The path does not support the request method.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
     /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
@@ -119,7 +119,7 @@ problem_kinds! {
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
-/// Implemented manually, because utoipa's derive macro cannot read the URNs inside
+/// Implemented manually, because the derive macro of utoipa cannot read the URNs inside
 /// `problem_kinds!`.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for ProblemKind {

@@ -15,8 +15,8 @@ pub struct StatsReply {
     pub snapshot: Option<SnapshotStats>,
     /// Number of entries after the snapshot.
     pub entries_since: u64,
-    /// Cost of opening the first sheet at its top-left cell, excluding the entries after the
-    /// snapshot.
+    /// Cost of opening the first sheet at its top-left cell. Reading the entries after the snapshot
+    /// is not included.
     pub open: OpenStats,
 }
 
@@ -28,15 +28,16 @@ pub struct SnapshotStats {
     pub position: Position,
     /// Number of entries included in the snapshot.
     pub entries: u64,
-    /// Total number of cells in all levels. A cell in several levels is counted several times.
+    /// Total number of cells in all LSM levels of the snapshot. A cell in several levels is counted
+    /// several times.
     pub cells: u64,
-    /// Total compressed size of all levels in bytes, excluding tile indexes.
+    /// Total compressed size of all LSM levels in bytes, excluding tile indexes.
     pub bytes: u64,
     /// Levels, oldest first.
     pub levels: Vec<LevelStats>,
 }
 
-/// Statistics of one level of a snapshot.
+/// Statistics of one LSM level of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LevelStats {
@@ -46,9 +47,10 @@ pub struct LevelStats {
     pub cells: u64,
     /// Compressed size of the level in bytes.
     pub bytes: u64,
-    /// Number of chunks in the level, or 0 if the level is stored in the root.
+    /// Number of chunks in the level, or 0 if the level is stored in the snapshot's root (main
+    /// object).
     pub chunks: u64,
-    /// Whether the level is stored in the root (level 0).
+    /// Whether the level is stored in the snapshot's root (main object). True only for level 0.
     pub in_root: bool,
 }
 

@@ -40,9 +40,9 @@ pub struct PushedMutation<A> {
     pub id: u64,
     /// Name of the application's mutator. Ignored by the server.
     pub name: String,
-    /// Arguments `{base, incarnation, op}`. `base` and `incarnation` are the position and
-    /// incarnation of `head` in the client's view when the mutation was made. `op` is the
-    /// operation. A mutation with malformed arguments is rejected.
+    /// Arguments `{base, incarnation, op}`. `op` is the operation. `base` and `incarnation` are the
+    /// position and incarnation that `head` had in the client's view when the mutation was made. A
+    /// mutation with malformed arguments is rejected.
     pub args: A,
 }
 
@@ -56,8 +56,8 @@ pub struct PushReply {
     /// Position of the newest entry that the server read. Absent if the server read no entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases of the mutations, oldest first. May include entries of this push and
-    /// may be incomplete. A pull returns all entries.
+    /// Entries after the bases of the mutations, oldest first. The list may include entries written
+    /// by this push, and it may be incomplete. Only a pull is guaranteed to return all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
@@ -136,7 +136,7 @@ pub struct PullRequest {
 pub struct PullReply {
     /// Cookie to be sent with the next pull.
     pub cookie: CookieView,
-    /// Last mutation id of each client in the group that has new mutations.
+    /// Last mutation id by client, for the clients in the group that have new mutations.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
     /// Changes to the client's view.
@@ -167,15 +167,17 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of an `entry/…` key: an entry after the root. The key contains the entry's position as
-    /// 16 hexadecimal digits. For a large entry, `GET …/entries` returns the URL of the body.
+    /// Value of an `entry/…` key: an entry after the snapshot with which the view starts. The key
+    /// contains the entry's position as 16 hexadecimal digits. If it is a large entry, `GET
+    /// …/entries` returns the URL of its body.
     Entry(Box<EntryView>),
     /// Value of the `root` key: the snapshot with which the view starts. The key is absent if the
     /// view starts with the first entry.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the root. To get the URL of the root, load the spreadsheet.
+        /// Hash of the snapshot's root object. To get a download URL for the object, load the
+        /// spreadsheet.
         root: String,
     },
     /// Value of the `head` key: the base position and incarnation for the next mutation.

@@ -6,8 +6,9 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A feed position from which a consumer resumes, encoded as partition × [`FEED_PARTITION_ITEMS`] +
-/// offset. At most [`MAX_CHECKPOINT`], so that floating-point numbers represent it exactly.
+/// A feed position from which a consumer resumes. It is encoded as partition ×
+/// [`FEED_PARTITION_ITEMS`] + offset. It never exceeds [`MAX_CHECKPOINT`], so that a floating-point
+/// number can represent it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
@@ -17,7 +18,7 @@ pub struct Checkpoint(u64);
 pub struct BadCheckpoint;
 
 impl Checkpoint {
-    /// First position of a stack's first feed.
+    /// First position of the first feed of a stack.
     pub const START: Self = Self(0);
 
     /// Creates a checkpoint from a number.
@@ -61,6 +62,7 @@ impl Checkpoint {
     /// Returns the next feed position.
     ///
     /// # Errors
+    ///
     /// Returns [`BadCheckpoint`] if this position is [`MAX_CHECKPOINT`].
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))
@@ -85,8 +87,8 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Random id of a feed generation (a build of the feed). Distinguishes the checkpoints of different
-/// generations.
+/// Random id of a feed generation (one build of the feed). The id distinguishes the checkpoints of
+/// different generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -105,7 +107,7 @@ impl FromStr for FeedId {
 }
 
 /// A feed generation: one build of the feed. Each rebuild starts a new generation in a new
-/// partition. Earlier partitions do not belong to the new generation.
+/// partition. Partitions before it belong to earlier generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Id of the generation.

@@ -1,8 +1,8 @@
 //! Represents log entries as feed events.
 //!
-//! Each log segment appears in the feed as an event stream. Each entry of the segment is an event,
-//! whose index is the entry number. The last event has the kind `EndSegment`; the log continues in
-//! the next segment's stream.
+//! In the feed, each log segment is an event stream, and each entry of the segment is an event. The
+//! index of the event is the entry number. The last event of the stream has the kind `EndSegment`.
+//! The log continues in the stream of the next segment.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -32,7 +32,7 @@ pub enum EntryKind {
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// An entry whose kind is unknown, because it was offloaded before it was indexed.
+    /// An entry that was offloaded before it was indexed, so its kind is unknown.
     Offloaded,
 }
 

@@ -5,8 +5,9 @@ use crate::records::stream::decode_appended;
 use cellar_base::table_attributes::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
-/// Whether a changed item is a tip (the item with a stream's latest events) that an append has
-/// written. Such a tip contains the number of appended events; an event batch does not.
+/// Whether a changed item is a tip (the item with a stream's latest events) that was written by an
+/// append. Such a tip stores the number of appended events. An event batch, which contains older
+/// events, does not.
 #[must_use]
 pub fn is_append(image: &Item) -> bool {
     image.contains_key(APPENDED)

@@ -3,8 +3,8 @@
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
 /// Times of the last successful and the last failed fetch of an issuer's keys, in seconds since the
-/// Unix epoch. The age of the cached keys is the absolute difference from the current time, so they
-/// expire even if the clock was set back.
+/// Unix epoch. The age of the cached keys is the absolute difference between the current time and
+/// the time of the last successful fetch. The keys therefore expire even if the clock was set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
@@ -21,18 +21,18 @@ pub enum KeySetStep {
     FetchOrUse,
     /// Fetch the keys, then look up the token's key again.
     Fetch,
-    /// Reject the token: the issuer has no key with this id.
+    /// Reject the token, because the issuer has no key with this id.
     Unknown,
-    /// Reject the request with a temporary error: the issuer's keys are unavailable.
+    /// Reject the request with a temporary error, because the issuer's keys are unavailable.
     Unavailable,
 }
 
 impl KeySetAge {
     /// Decides how to verify a token. `key_is_cached` is set if the token's key is in the cache.
     ///
-    /// An unknown key may be new, so it triggers another fetch. Because a token can contain any key
-    /// id, such fetches are limited to one per [`KEY_SET_REFRESH_S`]. A failed fetch is retried
-    /// only after [`KEY_SET_RETRY_S`].
+    /// A key that is not in the cache may be new, so the issuer's keys are fetched again. Because a
+    /// token can contain any key id, such fetches are limited to one per [`KEY_SET_REFRESH_S`]. A
+    /// failed fetch is retried only after [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
         let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));

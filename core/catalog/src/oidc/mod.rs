@@ -32,7 +32,7 @@ pub const DISCOVERY_PATH: &str = "/.well-known/openid-configuration";
 pub struct OidcIssuer {
     /// Issuer URL. Must equal a token's `iss` claim exactly.
     pub issuer: String,
-    /// This application's id at the issuer. A token's `aud` claim must contain it.
+    /// Id under which the issuer knows this application. A token's `aud` claim must contain it.
     pub audience: String,
     /// Signature algorithm of the issuer's tokens. If absent, RS256. Tokens with another algorithm
     /// are rejected.
@@ -75,8 +75,8 @@ impl OidcIssuer {
 }
 
 /// Whether keys may be fetched from a URL. TLS is required, because an attacker could tamper with
-/// an unencrypted response. URLs of the local machine need no TLS; they are used for tests and the
-/// local cloud.
+/// an unencrypted response. URLs of the local machine are exempt, because tests and the local cloud
+/// use them without TLS.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
     let (url_after_scheme, uses_tls) = match url.split_once("://") {

@@ -41,15 +41,15 @@ pub fn decode_feed_position(record: &Item) -> Result<Checkpoint, RecordError> {
         .ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of a feed item. The offset is padded with zeros, so that keys sort by
-/// offset.
+/// Returns the sort key of a feed item. The offset is padded with zeros, so that sort keys are in
+/// numeric order.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a feed partition in the list of feed partitions. The number is padded
-/// with zeros, so that keys sort by number.
+/// Returns the sort key of a feed partition's record in the list of feed partitions. The partition
+/// number is padded with zeros, so that sort keys are in numeric order.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")

@@ -18,8 +18,8 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// Returns the partition key of a person's spreadsheet list. The key is a hash, so that it does not
-/// reveal the person.
+/// Returns the partition key of a person's spreadsheet list. The key is a hash and does not reveal
+/// who the person is.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
@@ -34,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// Encodes an entry of a person's spreadsheet list. The record is kept after the person's access
-/// was revoked, so that a late write of an older version cannot restore the entry.
+/// Encodes an entry of a person's spreadsheet list. The record is kept even after the person's
+/// access is revoked. Otherwise, a late write of an older version could restore the entry.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
@@ -50,7 +50,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     let status_word = match line.status {
         Status::Active => ACTIVE,
         Status::Archived { .. } => ARCHIVED,
-        // Purged spreadsheets are not included in the list.
+        // A purged spreadsheet is not included in any list.
         Status::Deleted { .. } | Status::Purged { .. } => DELETED,
     };
     put_text(item, LISTED_NAME, Some(line.name.as_str()));

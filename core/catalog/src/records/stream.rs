@@ -18,8 +18,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an item of an event stream. `index` is `TIP_INDEX` for the tip, or the first
-/// event index for an event batch.
+/// Returns the key of an item of an event stream. `index` is `TIP_INDEX` for the tip. For an event
+/// batch, it is the index of the batch's first event.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -153,10 +153,12 @@ fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
     unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
-/// Decodes which events the last write of a tip appended: the stream, the first event index and the
-/// event kinds. The attribute with the events themselves is not needed.
+/// Decodes which events the last write of a tip appended: their stream, the index of the first
+/// event, and the event kinds. The record need not contain the attribute with the events
+/// themselves.
 ///
 /// # Errors
+///
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };

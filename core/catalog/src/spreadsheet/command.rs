@@ -17,8 +17,9 @@ pub struct Command {
     pub action: CatalogAction,
     /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Version of the catalog record that the caller has read. If the record has a later version,
-    /// the command is rejected, so that a late request does not overwrite later changes.
+    /// Version of the catalog record that the caller has read. If the record now has a later
+    /// version, the command is rejected, so that it does not overwrite changes that the caller has
+    /// not seen.
     pub seen: Option<u64>,
 }
 
@@ -45,7 +46,8 @@ pub enum CatalogAction {
     Unshare(Person),
     /// Add a share link.
     AddLink(Link),
-    /// Revoke the share links with this id.
+    /// Revoke the share link with this id. If several share links have the id, all of them are
+    /// revoked.
     RemoveLink(LinkId),
     /// Make the spreadsheet read-only.
     Archive,
@@ -63,7 +65,8 @@ impl CatalogAction {
     pub fn required_role(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Every member may leave a spreadsheet, unless the member's token is read-only.
+            // Every member may leave a spreadsheet (revoke their own access), unless the member's
+            // token is read-only.
             Self::Unshare(person) if *person == by.person => {
                 if by.cap > Role::Viewer {
                     Role::Viewer

@@ -11,8 +11,8 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events that result from a command, or no events if the listing already includes the
-/// change.
+/// Returns the events that result from a command. Returns no events if the listing (the current
+/// catalog record) already includes the change.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -45,8 +45,8 @@ fn decide_creation(
     }
 }
 
-/// Handles a command on a log that was created before the catalog existed. For an operator, the log
-/// is first added to the catalog, with the operator as its owner.
+/// Handles a command on a log that was created before the catalog existed. If the caller is an
+/// operator, the log is first added to the catalog with the operator as its owner.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -107,7 +107,7 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-/// Handles a purge. An operator token and an expired undelete deadline are required.
+/// Handles a purge. It requires an operator token, and the undelete deadline must have expired.
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,

@@ -9,8 +9,8 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold (cached state) that contains a listing. If the layout of listings changes,
-/// the kind must get a new number.
+/// Kind of the unfold (cached state) that contains a listing. The kind includes a number, which
+/// must change whenever the layout of listings changes.
 const LISTING_KIND: &str = "Listing1";
 
 /// The decider for event streams of the category [`CATEGORY`](super::CATEGORY).

@@ -151,8 +151,8 @@ impl CatalogEvent {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing after this event. The first event of a stream must be `Created`; without
-    /// a listing, any other event is a no-op.
+    /// Returns the listing (catalog record) after this event. If there is no listing yet, the event
+    /// must be `Created`; any other event is a no-op.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
@@ -174,7 +174,7 @@ impl CatalogEvent {
 
     fn apply_to(&self, listing: &mut Listing) {
         match self {
-            // `apply` handles this event, which creates the listing.
+            // `Created` creates the listing and is handled by `apply`.
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
             Self::Shared { with: Grantee::Member(member), .. } => listing.set_member(member),

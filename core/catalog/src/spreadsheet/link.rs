@@ -61,7 +61,7 @@ pub struct LinkToken {
     pub secret: LinkSecret,
 }
 
-/// Error for a text that is not a valid share link, link id, secret or label.
+/// Error for a text that is not a valid share link, link id, link secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// The secret is not 16 bytes long.
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Formats the link id instead of the secret, so that no log contains the secret.
+/// Formats the link id instead of the secret, so that secrets are never written to logs.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// Returns the [`Role`] that the link role corresponds to.
+    /// Returns the [`Role`] that corresponds to this link role.
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -189,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements formatting and parsing in hexadecimal, as text and in JSON.
+/// Implements conversion from and to hexadecimal digits, in text and in JSON.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -1,5 +1,5 @@
-//! Spreadsheet lists. Each list contains one person's spreadsheets and is derived from the event
-//! streams.
+//! Spreadsheet lists. Each list contains the spreadsheets of one person. The lists are derived from
+//! the event streams.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,7 @@ use cellar_base::identity::LogId;
 pub struct ListEntry {
     /// Spreadsheet id.
     pub log: LogId,
-    /// Version of the entry: the number of events that the entry includes. A later version has a
-    /// higher number.
+    /// Version of the entry: the number of events of the spreadsheet that the entry includes.
     pub version: u64,
     /// Details of the spreadsheet, or `None` if the person's access was revoked.
     pub line: Option<ListLine>,
@@ -36,8 +35,8 @@ pub struct ListLine {
 }
 
 impl Listing {
-    /// Returns the entry in a person's spreadsheet list that corresponds to this listing. `version`
-    /// is the number of events that the listing includes.
+    /// Returns the entry for this listing (catalog record) in a person's spreadsheet list.
+    /// `version` is the number of events that the listing includes.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let is_purged = matches!(self.status, Status::Purged { .. });
@@ -51,8 +50,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the people whose spreadsheet lists are affected by `events`. The listing must
-    /// include all these events.
+    /// Returns the people whose spreadsheet lists must be updated because of `events`. The listing
+    /// must already include all these events.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut affected_persons = BTreeSet::new();
@@ -64,7 +63,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     affected_persons.insert(person.clone());
                 }
-                // Share links do not add a spreadsheet to any list.
+                // A share link does not add the spreadsheet to anyone's list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

@@ -2,7 +2,7 @@
 //!
 //! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
 //! after all events is the spreadsheet's [`Listing`]. The listing is cached as an unfold in the tip
-//! (the item with the stream's latest events), so it can be read with a single read.
+//! (the item with the stream's latest events), so a single read returns it.
 //!
 //! [`Principal::access`] checks access before each request, using a listing that may be a few
 //! seconds old. For a change to the catalog, [`Catalog`] checks access again, using exactly the
@@ -41,8 +41,8 @@ use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 pub const CATEGORY: &str = "Spreadsheet";
 
 /// Thresholds at which events are moved from a tip (with the latest events) to an event batch (with
-/// older events). They are low, so that reading a listing with a few members costs half a read unit
-/// (4 KB).
+/// older events). They are low enough that reading the listing of a spreadsheet with few members
+/// costs only half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 

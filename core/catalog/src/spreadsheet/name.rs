@@ -47,8 +47,9 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork: `Fork of` and this name, truncated to the maximum
-    /// length. Empty if this name is empty.
+    /// Returns the default name of a fork of the spreadsheet with this name: `Fork of` and the
+    /// name, truncated to the maximum length. If this name is empty, the default name is also
+    /// empty.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

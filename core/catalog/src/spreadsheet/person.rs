@@ -14,8 +14,7 @@ use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 pub struct Person {
     /// Issuer of the person's tokens (the `iss` claim).
     pub issuer: String,
-    /// Subject of the person's tokens. By default, the `sub` claim; another claim can be
-    /// configured.
+    /// Subject of the person's tokens: the `sub` claim or, if configured, another claim.
     pub subject: String,
 }
 

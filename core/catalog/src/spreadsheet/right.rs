@@ -8,8 +8,8 @@ use crate::access::Role;
 /// Source of a caller's role on a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this spreadsheet or for all spreadsheets. Grants the role even if the
-    /// spreadsheet is not shared with the caller, unless the spreadsheet is purged.
+    /// A token for this spreadsheet or for all spreadsheets. Such a token grants the role even if
+    /// the spreadsheet is not shared with the caller. It grants no role on a purged spreadsheet.
     Token(Role),
     /// Membership in the spreadsheet.
     Membership,
@@ -45,7 +45,7 @@ impl By {
     }
 
     /// Whether the role comes from a share link. The holder of a share link is not allowed to see
-    /// the members, because links can be passed on.
+    /// the members, because share links can be passed on to strangers.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

@@ -40,16 +40,16 @@ pub trait Decider {
     /// Returns [`UnreadableEvent`] for an unknown kind or malformed data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Whether the state after this event is independent of earlier events, so that readers can
-    /// skip the earlier events.
+    /// Whether the state after this event does not depend on earlier events. If so, readers skip
+    /// the earlier events.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold (cached state), so that readers need not read earlier events.
-    /// Returns `None` if no unfold should be stored.
+    /// Encodes a state as an unfold (cached state), which spares readers the events up to this
+    /// state. Returns `None` if no unfold should be stored.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state in an unfold (cached state). Returns `None` if a different version wrote
-    /// the unfold; the events must then be read.
+    /// Decodes the state in an unfold (cached state). Returns `None` if a different version of the
+    /// decider wrote the unfold. The state must then be rebuilt from the events.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 

@@ -7,8 +7,8 @@ use super::unfold::Unfold;
 
 /// Etag of a tip (the item with a stream's latest events): a 16-byte hash of the preceding etag and
 /// the written content. Only a retry of the same write produces the same etag, so no etag ever
-/// recurs in a stream. A late write is therefore harmless: once another write has taken effect, the
-/// late write's condition can never be met.
+/// recurs in a stream. Late writes are therefore harmless. After another write has taken effect,
+/// the etag that a late write expects never returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
@@ -37,7 +37,8 @@ impl Etag {
     }
 }
 
-/// Hashes each part with its length, so that different writes never produce the same hash input.
+/// Each part is hashed together with its length, so that the hash inputs of different writes always
+/// differ.
 struct WriteHasher(blake3::Hasher);
 
 impl WriteHasher {
@@ -71,7 +72,8 @@ impl WriteHasher {
     }
 
     fn add_event(&mut self, event: &StreamEvent) {
-        // Because of the destructuring, a new field that is not hashed causes a compile error.
+        // The struct is destructured, so that a new field that is not hashed causes a compile
+        // error.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.add_u64(*time_ms);
         self.add_bytes(kind.as_str().as_bytes());

@@ -1,9 +1,9 @@
 //! Event streams: short logs of the events about a single subject, such as a spreadsheet.
 //!
 //! A single item, the tip, contains a stream's latest events. The tip also contains unfolds: cached
-//! states that spare readers the earlier events. Every event is first written to the tip. If the
-//! tip is too large, the next write moves the earlier events to a separate item, an event batch, in
-//! the same transaction.
+//! states, with which readers need not read the earlier events. Every event is first written to the
+//! tip. If the tip is too large, the next write moves the earlier events from the tip to a separate
+//! item, an event batch, in the same transaction.
 
 pub mod append;
 mod decider;

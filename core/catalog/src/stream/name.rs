@@ -6,9 +6,9 @@ use std::str::FromStr;
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
 /// Name of an event stream: `{category}-{id}`, such as `Spreadsheet-{uuid}`. The first hyphen
-/// separates the category from the id. A category consists of ASCII letters, digits and underscores
-/// and starts with a letter. If the category's streams index other streams, it starts with `$` and
-/// a letter. An id is any text without control characters.
+/// separates the category from the id. A category consists of ASCII letters, digits and
+/// underscores, and starts with a letter. The category of streams that index other streams starts
+/// with `$` and a letter. An id is any text without control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,

@@ -10,9 +10,9 @@ const PLAIN: u64 = 0;
 /// Number of the encoding for data compressed as a single zstd frame.
 const ZSTD: u64 = 1;
 
-/// Encoded data. The attributes `d` and `D` contain data, and `m` and `M` contain metadata. A
-/// payload with an unknown encoding is kept unchanged. An unfold (cached state) with such a payload
-/// is ignored, and an event with such a payload is unreadable.
+/// Encoded data of an event or unfold (cached state). Data is stored in the attributes `d` and `D`,
+/// and metadata in `m` and `M`. If the encoding is unknown, the payload is kept unchanged, but it
+/// cannot be decoded: an unfold with this payload is ignored, and an event is unreadable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
     /// Number of the encoding: 0 for uncompressed data, 1 for a single zstd frame.

@@ -1,6 +1,6 @@
-//! Rebuilds the state of an event stream from its latest events and the latest readable unfold
-//! (cached state). Without an unfold, starts from the latest event that makes earlier events
-//! irrelevant.
+//! Rebuilds the state of an event stream from the latest readable unfold (cached state) and the
+//! events after it. Without an unfold, the rebuild starts from the latest event whose state does
+//! not depend on earlier events, or from the first event.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -16,7 +16,7 @@ pub enum Need<'a, D: Decider> {
     Batches {
         /// Upper bound (exclusive) of the indexes of the required event batches.
         below: u64,
-        /// Rebuild to be continued with these event batches.
+        /// The rebuild, to be continued when these event batches have been read.
         rebuild: Rebuild<'a, D>,
     },
 }
@@ -68,10 +68,11 @@ pub enum RebuildFault {
     TooLarge,
 }
 
-/// A rebuild in progress. Reads events in descending order.
+/// A rebuild in progress. Reads the events in descending order.
 pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
-    /// Index and state of the unfold (cached state) from which the rebuild starts.
+    /// Index of the unfold (cached state) from which the rebuild starts, and the state in the
+    /// unfold.
     unfold: Option<(u64, D::State)>,
     stream_end: u64,
     /// Index of the oldest event added so far.
@@ -169,7 +170,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
 }
 
 /// Returns the index and state of the latest unfold (cached state) that the decider can decode.
-/// Unfolds past the end of the tip are ignored.
+/// Unfolds that include more events than the stream contains are ignored.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
@@ -191,10 +192,11 @@ pub struct Dated<E> {
     pub event: E,
 }
 
-/// Decodes consecutive events, of which the first has the index `first`. Returns the events latest
-/// first.
+/// Decodes consecutive events. `first` is the index of the first event. Returns the decoded events,
+/// latest first.
 ///
 /// # Errors
+///
 /// Returns a [`RebuildFault`] if an event cannot be read.
 pub fn newest_first<D: Decider>(
     decider: &D,

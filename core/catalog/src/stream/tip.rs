@@ -11,13 +11,13 @@ use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
 pub struct Tip {
     /// Name of the stream.
     pub name: StreamName,
-    /// Etag that identifies the write of this tip.
+    /// Etag that the last write gave to this tip.
     pub etag: Etag,
     /// Index of the next event. Equals the number of events in the stream.
     pub next: u64,
     /// Total size of the stream's event batches, in bytes.
     pub batch_bytes: u64,
-    /// Number of events that the last write appended. They are the last events in `events`.
+    /// Number of events that the last write appended. They are at the end of `events`.
     pub appended: u64,
     /// Latest events of the stream, oldest first. Not empty.
     pub events: Vec<StreamEvent>,
@@ -43,7 +43,7 @@ impl Tip {
         self.next.saturating_sub(event_count(&self.events))
     }
 
-    /// Whether the tip contains an event of this append.
+    /// Whether the tip contains an event with this append id.
     #[must_use]
     pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -57,7 +57,7 @@ impl EventBatch {
         self.index.saturating_add(event_count(&self.events))
     }
 
-    /// Whether the batch contains an event of this append.
+    /// Whether the batch contains an event with this append id.
     #[must_use]
     pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)

@@ -1,4 +1,4 @@
-//! State machine that delivers the feed in one webhook invocation.
+//! State machine that delivers the feed during one webhook invocation.
 
 use crate::feed::{Checkpoint, FeedId};
 
@@ -11,7 +11,7 @@ pub struct WebhookProgress {
     pub next: Checkpoint,
 }
 
-/// The properties of a feed page on which the delivery depends.
+/// The properties of a feed page that the delivery uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// Feed generation, or `None` if no event has ever been indexed.
@@ -73,7 +73,7 @@ pub enum DeliveryAnswer {
 /// Outcome of a webhook invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// All announced items were delivered, by this or by another invocation.
+    /// All announced items were delivered by this invocation or another one.
     Done {
         /// Number of items delivered by this invocation.
         items: usize,
@@ -83,7 +83,7 @@ pub enum DeliveryOutcome {
         /// Number of items delivered by this invocation.
         items: usize,
     },
-    /// The announced items are not visible in the feed yet. Invoke the webhook again.
+    /// The announced items are not yet visible in the feed. Invoke the webhook again.
     NotVisibleYet,
     /// The receiver did not accept a page. Invoke the webhook again.
     NotAccepted,
@@ -109,12 +109,12 @@ pub struct Delivering {
 }
 
 impl Delivering {
-    /// Starts an invocation for newly indexed items from the feed position `first` to `last`
+    /// Starts an invocation for newly indexed items. They have the feed positions `first` to `last`
     /// (inclusive).
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. If `first` is at the
-    /// start of a partition, the delivery starts with the whole feed instead, because another shard
-    /// may not have announced the items of the preceding partition yet.
+    /// If nothing was ever delivered, the delivery starts with these items. The exception is a
+    /// `first` at the start of a partition: the delivery then starts with the whole feed, because
+    /// another shard may not yet have announced the items of the preceding partition.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -130,7 +130,7 @@ impl Delivering {
     }
 
     /// Processes the result of the last action and returns the next action. `has_time_left` is set
-    /// if there is enough time to deliver another page.
+    /// if enough time is left to deliver another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, has_time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -155,7 +155,7 @@ impl Delivering {
             }
             DeliveryAnswer::Advanced if self.is_storing_start => self.send_first_page(),
             DeliveryAnswer::Advanced => self.continue_after_page(has_time_left),
-            // The other invocation has delivered the same items and continues the delivery.
+            // The other invocation has delivered the same items, and it will continue the delivery.
             DeliveryAnswer::Overtaken => {
                 DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items })
             }
@@ -193,13 +193,13 @@ impl Delivering {
     }
 
     /// Handles an empty page. If the position after the page is past the stored progress (for
-    /// example, in the next partition), persists that position. Otherwise, finishes.
+    /// example, in the next partition), persists that position. Otherwise, finishes the invocation.
     fn advance_or_finish(&self, page: Page) -> DeliveryAction {
         let is_past_progress = self.progress.is_some_and(|progress| progress.next < page.next);
         if self.restarts_feed || is_past_progress { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page of the first delivery. Its start position has been persisted.
+    /// Sends the first page of the first delivery. The start position has been persisted before.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.is_storing_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -215,7 +215,7 @@ impl Delivering {
     }
 
     /// Continues after the progress was persisted. Reads the next page if the last page had items
-    /// and there is enough time.
+    /// and enough time is left. Otherwise, finishes the invocation.
     fn continue_after_page(&mut self, has_time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items: page_items, .. }) = self.page else {
             return self.finish();
@@ -358,7 +358,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // All items of a batch that was redelivered have already been delivered.
+        // All items of a redelivered batch have already been delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

@@ -1,9 +1,9 @@
 //! The webhook: delivers the feed to a URL, at least once and in order.
 //!
-//! Each delivery is the feed page that follows the last accepted page, so items that the receiver
-//! missed are delivered first. Once the receiver has accepted a page, the progress is persisted.
-//! [`Delivering`] is a pure state machine that makes all decisions. The HTTP requests follow the
-//! Standard Webhooks specification.
+//! Each delivery is the feed page that follows the last accepted page. If the receiver missed
+//! items, they are therefore delivered first. When the receiver has accepted a page, the progress
+//! is persisted. [`Delivering`] is a pure state machine that makes all decisions. The HTTP requests
+//! follow the Standard Webhooks specification.
 
 mod delivering;
 mod receivers;

@@ -1,9 +1,9 @@
-//! Checks to which addresses webhook deliveries may be sent.
+//! Determines to which addresses webhook deliveries may be sent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Special-purpose IPv4 address blocks, which are not part of the public internet, as prefix and
-/// prefix length (RFC 6890 and the IANA registry).
+/// Special-purpose IPv4 address blocks, which are not part of the public internet (RFC 6890 and the
+/// IANA registry). Each block is a prefix and its length.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -52,8 +52,8 @@ impl Receivers {
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Whether a URL may receive deliveries. Its host name is not resolved. Hosts that end with a
-    /// number are rejected, because some resolvers interpret unusual addresses such as
+    /// Whether a URL may receive deliveries. The host name is not resolved. A host that ends with a
+    /// number is rejected, because some resolvers interpret unusual addresses such as
     /// `https://2130706433` as the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {

@@ -10,7 +10,7 @@ use cellar_base::limits::MAX_CACHED_MARKS;
 /// High-water mark of an event stream: the index up to which its events are in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// First partition of the feed generation in which the mark was written. Marks of other
+    /// First partition of the feed generation for which the mark was written. Marks of other
     /// generations are ignored.
     pub first_partition: u64,
     /// Index after the last indexed event.
@@ -28,7 +28,8 @@ pub struct Tail {
     pub offset: u64,
     /// Total size of the partition's items, in bytes.
     pub bytes: u64,
-    /// Events of the last item. Empty once the high-water marks of their streams include them.
+    /// Events of the last item. Empty once the high-water marks of their streams have been raised
+    /// to include them.
     pub last_item_spans: Vec<Span>,
 }
 
@@ -38,13 +39,13 @@ impl Tail {
     }
 }
 
-/// State cached from earlier batches to save reads. If the state is stale, the next conditional
-/// write is refused.
+/// State cached from earlier batches to save reads. If the cached state is outdated, the next
+/// conditional write is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,
-    /// Cached high-water mark of each stream. Does not include the last item's events until the
-    /// stored marks include them.
+    /// Cached high-water mark of each stream. The marks do not include the last item's events until
+    /// the marks in the table include them.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
@@ -61,8 +62,8 @@ impl Known {
         self.marks.get(stream).copied()
     }
 
-    /// Raises a stream's cached high-water mark to at least `next`. Events before `next` are then
-    /// treated as indexed.
+    /// Raises the cached high-water mark of a stream to at least `next`. Events before `next` then
+    /// count as indexed.
     pub(in crate::feed) fn raise_mark(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);

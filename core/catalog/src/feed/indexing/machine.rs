@@ -15,22 +15,22 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// The indexing of one batch of events, in progress.
+/// The indexing of one batch of events, while it is in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// Events of the next item, once the reactions to them were performed.
+    /// Events to be written as the next feed item. Set after their reactions have been performed.
     spans_after_reactions: Vec<Span>,
     phase: Phase,
-    /// First partition of a feed that is created in this incarnation of the tables.
+    /// First partition to be used if the feed is created in this incarnation of the tables.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     failed_attempts: u32,
     /// Number of items and events indexed so far.
     indexed: Indexed,
-    /// Whether to start a new feed generation, as in a rebuild.
+    /// Whether to start a new feed generation. Set for a rebuild of the feed.
     starts_new_generation: bool,
 }
 
@@ -90,8 +90,8 @@ impl Indexing {
     }
 
     /// Starts a new, empty feed generation, in which every stream is indexed from its first event.
-    /// The next conditional write of each concurrent indexer fails, and the indexer continues in
-    /// the new generation.
+    /// This makes the next conditional write of each concurrent indexer fail. The concurrent
+    /// indexers then continue in the new generation.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -123,7 +123,8 @@ impl Indexing {
             (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
                 self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
             }
-            // Another indexer created the partition, so its generation must be read.
+            // Another indexer created the partition first, so the generation of that partition must
+            // be read.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.reread_feed_end(inputs)
             }
@@ -136,7 +137,7 @@ impl Indexing {
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.record_raised_marks(marks, inputs)
             }
-            // Raising high-water marks and performing reactions are idempotent, so they can be
+            // Raising high-water marks and performing reactions are idempotent, so both can be
             // retried.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.retry_failed_action(phase, true, inputs)
@@ -218,8 +219,8 @@ impl Indexing {
             || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
     }
 
-    /// Returns the action that reads unknown high-water marks or raises marks to include the last
-    /// item. Returns `None` if all marks are up to date.
+    /// Returns the action that reads unknown high-water marks, or the action that raises marks to
+    /// include the last item. Returns `None` if neither is needed.
     fn raise_marks_of_last_item(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
@@ -240,8 +241,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
-    /// Returns the streams of the last item and of the remaining events whose high-water marks are
-    /// unknown.
+    /// Returns the streams whose high-water marks are unknown, among those of the last item and of
+    /// the remaining events.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
         let streams_without_marks: BTreeSet<StreamName> = last_item_streams
@@ -392,7 +393,7 @@ impl Indexing {
         }
         for (stream, mark) in stored_marks {
             if mark.first_partition > feed.first_partition {
-                // The feed has a later generation, so the cached end of the feed is stale.
+                // The feed has a later generation, so the cached end of the feed is outdated.
                 return self.reread_feed_end(inputs);
             }
             if mark.first_partition == feed.first_partition {
@@ -402,8 +403,8 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    /// Records that the stored high-water marks have been raised to at least `marks` and include
-    /// the last item's events.
+    /// Records that the stored high-water marks are at least `marks` and include the last item's
+    /// events.
     fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -435,7 +436,7 @@ impl Indexing {
         }
     }
 
-    /// Rereads the end of the feed after a write that lost a race or has an unknown outcome.
+    /// Reads the end of the feed again, because a write lost a race or has an unknown outcome.
     fn reread_feed_end(&mut self, inputs: Inputs) -> IndexingAction {
         self.failed_attempts += 1;
         if self.failed_attempts >= MAX_INDEX_ATTEMPTS {

@@ -37,13 +37,14 @@ pub enum IndexingAction {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise these high-water marks. Marks that are higher and in the same feed generation remain
-    /// unchanged.
+    /// Raise these high-water marks. A stored mark that is already higher in the same feed
+    /// generation remains unchanged.
     RaiseMarks {
         /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read a range of events from their stream. The result may be only a prefix of the range.
+    /// Read a range of events from their stream. The result may contain only the first events of
+    /// the range.
     ReadMissing {
         /// Name of the stream.
         stream: StreamName,
@@ -79,7 +80,7 @@ pub enum IndexingAction {
 pub enum IndexingAnswer {
     /// The write or the reactions succeeded and are durable.
     Done,
-    /// The key was taken, so nothing was written.
+    /// The condition of the write failed because the key was taken, so nothing was written.
     Exists,
     /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
@@ -89,7 +90,7 @@ pub enum IndexingAnswer {
     Last(Option<(u64, Item)>),
     /// High-water marks of the requested streams, except streams without a mark.
     Marks(Vec<(StreamName, Mark)>),
-    /// The requested events or a prefix of them. `None` if they are not in the stream.
+    /// The requested events, or only the first of them. `None` if the stream does not contain them.
     Missing(Option<Span>),
     /// The action failed.
     Failed {
@@ -103,19 +104,19 @@ pub enum IndexingAnswer {
 /// Numbers of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
-    /// Number of items written by this indexer.
+    /// Number of items written in this indexing.
     pub items: u64,
     /// Number of events in these items.
     pub events: u64,
-    /// Number of these events that were read from their streams because no change record announced
-    /// them.
+    /// Number of events that were read from their streams. These events had to be read because no
+    /// change record announced them.
     pub found: u64,
 }
 
 /// Reason why events were not indexed. Retrying is safe: no event is indexed twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
-    /// An event before an announced event is missing from its stream.
+    /// A stream contains an announced event, but an earlier event is missing.
     #[error("the stream `{stream}` has no event {index}, although a later event was announced")]
     NotInStream {
         /// Name of the stream.

@@ -2,14 +2,14 @@
 
 use cellar_base::safety_rules::SafetyRules;
 
-/// A rule that prevents lost and duplicate events. The model checker disables one rule at a time
-/// and must find a violation. Without the feature `model`, all rules are enforced.
+/// Safety rule that prevents lost and duplicate events. All rules are enforced, except in the model
+/// checker (feature `model`), which disables one rule at a time and must find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// An item is put only after the high-water marks include the preceding item.
     SettleFirst,
-    /// If announced events start after a stream's high-water mark, the events in between are read
-    /// from the stream.
+    /// If there is a gap between a stream's high-water mark and the first announced event, the
+    /// missing events are read from the stream.
     FillGaps,
     /// Events before a stream's high-water mark are not indexed again.
     TrimSeen,

@@ -34,8 +34,9 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap in the event ranges of any stream. A gap is between the stream's
-    /// high-water mark, or the end of an event range, and the start of the next event range.
+    /// Returns the first gap in the event ranges of any stream. A gap precedes an event range that
+    /// starts after the end of the previous range or, for the first range, after the stream's
+    /// high-water mark.
     pub(super) fn first_gap(&self, mark_of: impl Fn(&StreamName) -> u64) -> Option<EventGap> {
         for (stream, spans) in &self.0 {
             let mut expected_index = mark_of(stream);
@@ -50,7 +51,7 @@ impl Work {
         None
     }
 
-    /// Adds events that were read from their stream.
+    /// Adds missing events that were read from their stream.
     pub(super) fn add(&mut self, span: Span) {
         let mut spans = self.0.remove(&span.stream).unwrap_or_default();
         spans.push(span);
@@ -79,7 +80,7 @@ impl Work {
     }
 }
 
-/// Events of a stream that no change record announced.
+/// A gap: events of a stream that no change record announced.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct EventGap {
     pub(super) stream: StreamName,
@@ -90,7 +91,7 @@ pub(super) struct EventGap {
 }
 
 impl EventGap {
-    /// Whether `span` contains the missing events or a non-empty prefix of them.
+    /// Whether `span` contains the missing events, or at least the first of them.
     pub(super) fn starts_with(&self, span: &Span) -> bool {
         span.stream == self.stream
             && span.first == self.first

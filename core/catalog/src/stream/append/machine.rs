@@ -29,8 +29,8 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searching the event batches before `end_index` for the append's events. `tip` is the current
-    /// tip.
+    /// Searching for the append's events in the event batches before `end_index`. `tip` is the
+    /// current tip (the item with the latest events).
     ReadingBatches {
         tip: Arc<Tip>,
         end_index: u64,
@@ -124,7 +124,7 @@ impl Append {
     }
 
     /// Returns the index of the first event that the write moves from the tip to an event batch. If
-    /// no events are moved, returns the index of the first appended event.
+    /// the write moves no events, returns the index of the first appended event.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -159,8 +159,8 @@ impl Append {
                 self.decide_on_current_tip(Some(tip), inputs)
             }
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If both conditions of the write fail, the store may report only one failure, so read
-            // the tip to check the other condition.
+            // If both conditions of the write failed, the store may have reported only one of them.
+            // The tip is therefore read to check the other condition.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
@@ -183,8 +183,8 @@ impl Append {
         self.wait(Phase::WaitingToWrite, self.sent_writes, inputs)
     }
 
-    /// Decides how to continue, given the current tip after a write was refused or had an unknown
-    /// outcome.
+    /// Decides how to continue after a write was refused or had an unknown outcome, based on the
+    /// current tip (the item with the latest events).
     fn decide_on_current_tip(
         &mut self,
         current_tip: Option<Arc<Tip>>,
@@ -204,8 +204,9 @@ impl Append {
         if was_appended && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.finish_appended(current_tip);
         }
-        // Events that were appended concurrently may already be in event batches. The append's own
-        // events can be among them only if the outcome of a write is unknown.
+        // Events that were appended concurrently may already have been moved to event batches. If
+        // the outcome of a write is unknown, these events may include the append's own events.
+        // Otherwise, they cannot.
         let tip_start = current_tip.first();
         let may_be_in_batches = self.is_uncertain && tip_start > self.first_index();
         if may_be_in_batches && self.rules.is_enforced(SafetyRule::SearchBatches) {

@@ -1,17 +1,17 @@
 //! Appends events to an event stream exactly once, with one write and usually no read.
 //!
 //! [`Append`] is a pure state machine that makes all decisions. It starts from the tip (the item
-//! with the stream's latest events) on which the decision to append the events was based. It ends
-//! once the events are appended or can never be appended. In the latter case, the caller handles
-//! its command again, based on the current tip.
+//! with the stream's latest events) that was current when the caller decided to append the events.
+//! It ends once the events are appended or can never be appended. In the latter case, the caller
+//! handles its command again, based on the current tip.
 //!
 //! For each of the following safety rules, a test fails if the rule is disabled:
 //! - *Same write*: a write is conditional on the tip's etag. No etag ever recurs in a stream, so a
 //!   retried or late write takes effect at most once. As long as the tip has that etag, only the
 //!   identical write is sent, because an earlier attempt may still take effect.
-//! - *Search before deciding*: after an unknown outcome, the writer searches for its append id in
-//!   the tip and in the event batches, back to the index at which its events were to be appended.
-//!   The command is handled again only if the id is not found.
+//! - *Search before deciding*: after an unknown outcome, the writer searches for its append id. It
+//!   searches the tip, and then the event batches back to the index at which its events were to be
+//!   appended. The caller handles its command again only if the id is not found.
 
 mod machine;
 mod proposal;
@@ -38,7 +38,7 @@ pub enum StreamAppendAction {
     ReadTip,
     /// Read event batches in descending order with strong consistency.
     ReadBatches {
-        /// Upper bound (exclusive) of the batch indexes to be read.
+        /// Upper bound (exclusive) of the indexes of the batches to be read.
         below: u64,
     },
     /// Wait for this delay, then report [`StreamAppendAnswer::Waited`].
@@ -55,7 +55,7 @@ pub enum StreamAppendAction {
 pub enum StreamAppendAnswer {
     /// The write is durable.
     Done,
-    /// The condition on the tip failed, so nothing was written.
+    /// The condition on the tip (the item with the latest events) failed, so nothing was written.
     Refused {
         /// The current tip, if the response contained it.
         tip: Option<Arc<Tip>>,
@@ -90,7 +90,8 @@ pub enum StreamAppendAnswer {
 pub enum AppendOutcome {
     /// The events were appended exactly once.
     Appended {
-        /// Latest known tip: the tip that this append wrote, or a later tip.
+        /// Latest known tip (the item with the latest events). Either this append or a later write
+        /// created it.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,

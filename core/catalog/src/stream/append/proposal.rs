@@ -1,5 +1,5 @@
-//! Proposals: events to be appended, with the tip (the item with the latest events) on which the
-//! decision was based.
+//! Proposals: events to be appended to a stream, and the tip (the item with the stream's latest
+//! events) on which the decision to append them was based.
 
 use std::sync::Arc;
 
@@ -14,12 +14,13 @@ use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
 
-/// Events to be appended, based on a known tip (the item with the stream's latest events).
+/// Events to be appended to a stream, based on a known tip (the item with the stream's latest
+/// events).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
-    /// Tip on which the decision was based, or `None` if the stream did not exist.
+    /// Tip on which the decision to append was based, or `None` if the stream did not exist.
     pub base_tip: Option<Arc<Tip>>,
     /// Id of the append, stored with each event.
     pub writer: WriterId,
@@ -79,7 +80,7 @@ impl Proposal {
     }
 }
 
-/// Returns `new_tip` with the events of `old_tip` before its own events.
+/// Returns a copy of `new_tip` in which the events of `old_tip` precede its own events.
 fn tip_with_all_events(old_tip: &Tip, new_tip: &Tip) -> Tip {
     let events = old_tip.events.iter().chain(&new_tip.events).cloned().collect();
     Tip { events, ..new_tip.clone() }

@@ -9,7 +9,8 @@ use crate::stream::tip::{EventBatch, Tip};
 /// once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// Put the first tip of a stream if the stream has no tip yet.
+    /// Put the first tip (the item with the latest events) of a stream, unless the stream already
+    /// has a tip.
     First(Tip),
     /// Append events to the tip if it has the expected etag.
     Update(Update),
@@ -26,7 +27,7 @@ pub enum Write {
 /// Update of a tip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Update {
-    /// Expected etag of the current tip.
+    /// Etag that the current tip must have.
     pub expected: Etag,
     /// The complete new tip.
     pub tip: Tip,
@@ -50,7 +51,7 @@ impl Write {
         &self.tip().name
     }
 
-    /// Returns the expected etag, or `None` if the stream must not exist yet.
+    /// Returns the etag that the current tip must have, or `None` if the stream must not exist yet.
     #[must_use]
     pub fn expected(&self) -> Option<Etag> {
         match self {
