@@ -50,7 +50,7 @@ impl Rolling {
         action
     }
 
-    /// Advances the roll by one step. Returns `None` once it has finished.
+    /// Advances the roll by one step. Returns `None` if it has finished.
     #[must_use]
     pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
         let (roll, _) = &*self.machine;
@@ -124,7 +124,7 @@ impl Trimming {
         Some(Self { segment_start, deleted_count: 0, machine })
     }
 
-    /// Advances the trim by one step or deletes one entry. Returns `None` once the trim has
+    /// Advances the trim by one step or deletes one entry. Returns `None` if the trim has
     /// finished.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {

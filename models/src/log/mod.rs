@@ -8,9 +8,9 @@
 //! - *Rolls* and *trims* run core's state machines. Each request is a separate step, and entries are deleted one at a time; a trim may be interrupted at any step and restarted.
 //! - *The clock* may jump by a day while all processes are frozen. Requests sent before the jump never arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running request keeps the data that it has already read.
 //!
-//! The model omits mutation contents (no mutation moves rows or columns, so the transform is the
-//! identity), uploads, incarnations, snapshots (each segment starts with a finished one), backoff
-//! and page sizes (a page is a segment). [`crate::attempts`] covers the limits on attempts.
+//! The model omits mutation contents, uploads, incarnations, snapshots, backoff and page sizes. No
+//! mutation moves rows or columns, so the transform is the identity. Each segment starts with a
+//! finished snapshot, and a page is a segment. [`crate::attempts`] covers the limits on attempts.
 
 mod actions;
 mod maintenance;
