@@ -254,8 +254,8 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // If a feed partition ends on this page, the checkpoint of the page is after that of the last
-    // item.
+    // If a feed partition ends on this page, the page's checkpoint is after the last item's
+    // checkpoint.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 

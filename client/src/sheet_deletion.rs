@@ -42,9 +42,9 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last log entry up to `last_position` that may delete `sheet`, or
-/// `None` if no entry can have deleted the sheet. Returns `last_position` if the append response
-/// does not contain all entries.
+/// Returns the position of the last log entry that may delete `sheet`, considering entries up to
+/// `last_position`. Returns `None` if no entry can have deleted the sheet. Returns `last_position`
+/// if the append response does not contain all entries.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,

@@ -1,7 +1,7 @@
 //! Suggests corrections for misspelled words, based on edit distance.
 
-/// A candidate may differ from a word by one edit for each group of this many letters in the word.
-/// The number is low enough to correct typos, and high enough not to suggest unrelated words.
+/// Number of letters in a word per allowed edit (changed letter). It is low enough to correct
+/// typos, and high enough not to suggest unrelated words.
 const LETTERS_PER_EDIT: usize = 3;
 
 /// Returns the candidate that is most similar to `word`, or `None` if no candidate is similar

@@ -28,9 +28,11 @@ const fn utf8_char_len(first: u8) -> usize {
 
 /// Returns whether `pattern` matches `name`.
 ///
-/// After a mismatch, only the last `*` is tried again. The running time is thus at most
-/// proportional to the product of both lengths. `wildcard_len` receives the next byte of `name` and
-/// returns the number of bytes that a `?` matches, or 0 if a `?` does not match.
+/// `wildcard_len` receives the next byte of `name` and returns the number of bytes that a `?`
+/// matches, or 0 if a `?` does not match.
+///
+/// If a match fails, only the last `*` is extended. The running time is thus at most proportional
+/// to the product of both lengths.
 pub(crate) fn matches_wildcard_bytes(
     pattern: &[u8],
     name: &[u8],

@@ -141,7 +141,7 @@ pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) ->
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// Returns the preceding position in the same log segment.
+/// Returns the previous position in the same log segment. Returns `None` if there is none.
 pub(super) fn previous_position(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }

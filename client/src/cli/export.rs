@@ -184,7 +184,8 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Returns the format given as an option or, by default, the format of the file extension.
+/// Returns the format given as an option. Without the option, returns the format of the file
+/// extension.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);

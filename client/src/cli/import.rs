@@ -91,7 +91,8 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the delimiter given as an option or, by default, the usual one for the file extension.
+/// Returns the delimiter given as an option. Without the option, returns the usual delimiter for
+/// the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     match delimiter_option {
         Some(Delimiter::Comma) => b',',

@@ -61,8 +61,8 @@ struct UndoneEdit {
     skipped: Vec<Position>,
 }
 
-/// Fails if the log entry at a position cannot be undone. Called before an undo, because even a
-/// rejected undo would append an entry.
+/// Fails if the log entry at a position cannot be undone. Called before sending an undo, because
+/// the server appends an entry even for a rejected undo.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
     let entry = match read_entry_at(spreadsheet, position).await? {
         EntryLookup::Found(entry) => entry,

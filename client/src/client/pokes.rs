@@ -115,7 +115,8 @@ mod tests {
         bytes.extend_from_slice(event.replace('7', "8").as_bytes());
         let heads: Vec<u64> =
             std::iter::from_fn(|| Some(take_next_poke(&mut bytes)?.head.pack())).collect();
-        // The replacement may also change digits of the id, which does not affect the test.
+        // The replacement may also change digits of the spreadsheet id. This does not affect the
+        // test.
         assert_eq!((heads, bytes.len()), (vec![7, 8], 0));
     }
 }

@@ -127,8 +127,8 @@ impl Spreadsheet {
         self.history_pages(until, None).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but sends as few requests as possible. Used by callers that
-    /// read many entries.
+    /// Like [`Spreadsheet::history`], but requests pages of maximum size. Used by callers that read
+    /// many entries.
     pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
     }

@@ -56,7 +56,7 @@ pub(super) struct ObjectRequest {
     pub(super) body: Option<Vec<u8>>,
     /// Maximum response length, in bytes.
     pub(super) max_bytes: usize,
-    /// Cost of the request, which the object store does not report. Excludes the transfer cost of
+    /// Cost of the request, because the object store reports no cost. Excludes the transfer cost of
     /// received bytes, which is added later.
     pub(super) cost: Cost,
 }

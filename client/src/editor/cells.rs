@@ -31,23 +31,24 @@ impl CellReference {
 }
 
 impl Spreadsheet {
-    /// Sets a cell to a text, as if it was typed: `42`, `2.50`, `2026-03-01` and `TRUE` become
-    /// numbers, dates and booleans, an empty text clears the cell, and any other text stays a text.
-    /// `cell` is a reference such as `B3` or `Sheet2!B3`.
+    /// Sets a cell to a text, which is interpreted as if a user had typed it. `42`, `2.50`,
+    /// `2026-03-01` and `TRUE` become numbers, dates and booleans. An empty text clears the cell,
+    /// and any other text stays a text. `cell` is a reference such as `B3` or `Sheet2!B3`.
     ///
-    /// The cell is the one that the program has seen: if others insert rows between a call of
-    /// [`Spreadsheet::cells`] or [`Spreadsheet::sheets`] and this call, the edit applies to the row
-    /// that was read. A handle that has read nothing refers to the newest state.
+    /// The reference is based on the newest state that the program has read through this handle,
+    /// for example with [`Spreadsheet::cells`] or [`Spreadsheet::sheets`]. If other clients have
+    /// inserted rows since then, the edit still applies to the row that was read. If the handle was
+    /// not used before, the reference is based on the newest state on the server.
     ///
-    /// The edit is committed exactly once, even if responses are lost: it is saved before it is
-    /// sent, and resent unchanged. If the error is [`EditorError::Kept`], the outcome is unknown,
-    /// and the next edit resends it first. Whether this works after the process has ended depends
-    /// on [`Client::with_folder`](crate::Client::with_folder).
+    /// The edit is committed exactly once, even if responses are lost, because it is saved before
+    /// it is sent and resent unchanged. If the error is [`EditorError::Kept`], the outcome is
+    /// unknown, and the next edit resends this edit first. An edit is resent after the process has
+    /// ended only if the client has a folder ([`Client::with_folder`](crate::Client::with_folder)).
     ///
     /// # Errors
     ///
-    /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference, or another
-    /// [`EditorError`], whose variant states whether the edit was committed.
+    /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference. Returns another
+    /// [`EditorError`], whose variant states whether the edit was committed, if the edit fails.
     pub async fn set(&self, cell: &str, text: &str) -> Result<AppliedEdit, EditorError> {
         self.set_typed(cell, typed_or_text(text)).await
     }

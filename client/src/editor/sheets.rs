@@ -26,7 +26,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // After a table restore to an earlier time, the position no longer exists.
+            // The position no longer exists if the tables were restored to an earlier time.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await

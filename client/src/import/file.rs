@@ -128,8 +128,8 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next step of the selected sheets, or `None` at the end of the file. Returns
-    /// [`ImportStep::Working`] for each step of a sheet that is not selected.
+    /// Returns the next step of reading the file, or `None` at the end of the file. Each step of a
+    /// sheet that is not selected is replaced by [`ImportStep::Working`].
     pub(super) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),

@@ -14,8 +14,9 @@ impl Client {
     /// Imports a csv, xlsx, xlsb or ods file of any size as a new spreadsheet with the name of the
     /// file. For options and progress, use [`import_sheets`].
     ///
-    /// If the import is interrupted, the same call resumes it, and imports each sheet exactly once.
-    /// Whether this works after the process has ended depends on [`Client::with_folder`].
+    /// If the import is interrupted, calling this method again resumes it, and each sheet is
+    /// imported exactly once. After the process has ended, an import can be resumed only if the
+    /// client has a folder ([`Client::with_folder`]).
     ///
     /// # Errors
     ///

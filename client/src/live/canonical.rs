@@ -111,8 +111,8 @@ impl CanonicalState {
     }
 
     /// Evicts the oldest entries until the number and the size of the remaining entries are within
-    /// their limits. Without eviction, a spreadsheet without snapshots could have an unlimited
-    /// number of entries.
+    /// their limits. Without this eviction, a spreadsheet that has no snapshot could fill the
+    /// memory with entries.
     fn evict_oldest_entries(&mut self) {
         let mut retained_bytes = 0_usize;
         let mut evicted_count = self.entries.len();
@@ -233,8 +233,8 @@ impl CanonicalState {
             return;
         }
         self.has_unsaved_changes = false;
-        // Omit the entries before the root, because they are needed only for pending edits and may
-        // have gaps.
+        // Omit the entries before the snapshot root. They may have gaps, and only pending edits
+        // need them.
         let root_position =
             self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
         let count_before_root =

@@ -72,7 +72,7 @@ pub struct SetAsideEdits {
     pub edits: usize,
 }
 
-/// Results of sent edits whose log entries have not been read yet, by edit id.
+/// Results by edit id, for sent edits whose log entries have not been read yet.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
 /// Result of a successful fetch of entries.

@@ -19,7 +19,7 @@ pub(crate) enum Recovery {
 }
 
 /// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is
-/// set if an earlier request may have delivered the edits, so that they may have been committed.
+/// set if an earlier request may have reached the server, so that the edit may have been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
     let problem_kind = error.problem_kind();
@@ -39,8 +39,8 @@ pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> 
 
 /// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result.
 /// Queued edits are kept until they can be sent. If the server permanently refuses them, they are
-/// moved to a file. If their base position no longer exists, the caller starts over as a new client
-/// and moves only the edits that may have been committed to a file.
+/// moved to a file. If their base position no longer exists, the caller starts over as a new
+/// client. The caller then moves only the edits that may have been committed to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_permanent_problem = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, may_have_been_sent) {

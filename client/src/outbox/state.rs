@@ -31,7 +31,8 @@ pub(crate) struct OutboxState {
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// Random client id, so that each installation numbers its edits separately.
+    /// Random client id. Edits are numbered per client id, so each installation numbers its edits
+    /// separately.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
     /// Table incarnation to which `seen` and the base positions belong. A table restore starts a
@@ -39,13 +40,13 @@ pub(crate) struct OutboxState {
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of the settled edits (committed or rejected) that were dropped, or 0 if there are
-    /// none.
+    /// Highest id of a settled edit (committed or rejected) that is no longer stored, or 0 if there
+    /// is none.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id that a response has confirmed, or 0 if that id does not exceed `acked_id`.
-    /// Answered edits are retained until their log entries are read. Not persisted, because a
-    /// retried request gets the same response.
+    /// Highest id of an edit that the server has answered. Edits between `acked_id` and this id are
+    /// retained until their log entries are read. 0 if there are no such edits. Not persisted,
+    /// because a retried request gets the same response.
     #[serde(skip)]
     answered_id: u64,
     /// Highest id in a request that may have been committed, or 0 if there is none. Used only by
@@ -247,7 +248,7 @@ impl OutboxState {
     }
 
     /// Marks the first `edit_count` unanswered edits as answered, but retains them. Returns the
-    /// highest answered id, or `None` if the response is not for exactly these edits.
+    /// highest answered id, or `None` if the response does not contain exactly these edits.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
@@ -258,8 +259,8 @@ impl OutboxState {
         Some(self.answered_id)
     }
 
-    /// Drops and returns the pending edits up to `id`. All of them must be settled (committed or
-    /// rejected).
+    /// Removes and returns the pending edits up to `id`. Must be called only if all of them are
+    /// settled (committed or rejected).
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped_count = self.count_up_to(id);
         let dropped_edits: Vec<PendingEdit> = self.pending.drain(..dropped_count).collect();
@@ -275,8 +276,9 @@ impl OutboxState {
         dropped_edits
     }
 
-    /// Drops and returns the first `edit_count` unanswered edits, which the response has settled.
-    /// Returns `None` if the response is not for exactly these edits.
+    /// Removes and returns the first `edit_count` unanswered edits, which the response has settled
+    /// (committed or rejected). Returns `None` if the response does not contain exactly these
+    /// edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,

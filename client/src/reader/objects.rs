@@ -27,8 +27,8 @@ use crate::{Client, ClientError, Spreadsheet};
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
     pub(crate) spreadsheet: Spreadsheet,
-    /// The spreadsheet whose id is the key prefix of the objects. All forks use the prefix of the
-    /// spreadsheet from which they originate. Set when the first snapshot root is loaded.
+    /// The spreadsheet whose id is the key prefix of the objects. A fork uses the prefix of the
+    /// original spreadsheet from which it descends. Set when the first snapshot root is loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
@@ -296,7 +296,7 @@ type DownloadResult = Result<Vec<u8>, ClientError>;
 /// A chunk that the object store did not return.
 struct RefusedChunk<Request> {
     request: Request,
-    /// Whether the object store reported that the chunk does not exist, rather than refusing
+    /// Whether the object store reported that the chunk does not exist. `false` if it refused
     /// access.
     is_not_found: bool,
 }

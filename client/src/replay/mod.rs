@@ -57,7 +57,7 @@ pub struct ReplayedFork {
     pub mutations: Vec<ReplayedEdit>,
 }
 
-/// A mutation of the fork that took effect.
+/// A mutation that took effect in the fork.
 #[derive(Debug, Clone)]
 struct OwnMutation {
     position: Position,
@@ -127,8 +127,8 @@ impl ForkReplay {
         Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
-    /// Returns the nonce (idempotency key) of the new fork. The nonce is also the client id of the
-    /// appended mutations. It is the same for each run with the same fork and target position.
+    /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
+    /// appended mutations. Each run with the same fork and target position returns the same nonce.
     fn nonce(&self) -> String {
         let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash = blake3::hash(replay_key.as_bytes()).to_hex();

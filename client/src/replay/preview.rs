@@ -28,7 +28,8 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // `None` if the map is too long. The server then rejects all further operations.
+    // Map that transforms further operations. `None` if the map is too long; the server then
+    // rejects all further operations.
     let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {

@@ -19,7 +19,7 @@ pub(super) async fn load_mutations(
     }
 }
 
-/// Reads the mutations of a fork that took effect, oldest first. `from` is the source position at
+/// Reads the mutations that took effect in a fork, oldest first. `from` is the source position at
 /// which the fork was created.
 pub(super) async fn read_own_mutations(
     fork: &Spreadsheet,

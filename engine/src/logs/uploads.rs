@@ -172,7 +172,7 @@ impl Logs {
         if now_s <= head.modified_s.saturating_add(MAX_UPLOAD_AGE_S) {
             return Ok(());
         }
-        // If an old upload has no `pending` tag, an earlier request has completed the upload in time.
+        // If an old upload has no `pending` tag, an earlier request completed the upload in time.
         // This request is then a retry, so the age does not matter.
         let is_pending = self.retry_read(|| self.blobs.pending(key)).await?;
         if is_pending != Some(false) {

@@ -16,8 +16,8 @@ pub(crate) enum ListKind {
 
 /// Returns how to compare the list at `path` in a resource.
 ///
-/// A path starts with `Properties`, `Metadata` or `DependsOn`, followed by property names and list
-/// element keys. `resource_type` is `None` for resource types without a construct.
+/// A path consists of `Properties`, `Metadata` or `DependsOn`, followed by property names and by
+/// keys of list elements. `resource_type` is `None` for resource types without a construct.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
         return kind;

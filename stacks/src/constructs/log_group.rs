@@ -8,8 +8,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A function's log group. If Lambda created the log group itself, its log lines would never
-/// expire, and their storage would be billed forever.
+/// A function's log group. If no log group is defined, Lambda creates one whose log lines never
+/// expire, so their storage is billed forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGroup {
     retention_days: u32,

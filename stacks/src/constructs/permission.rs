@@ -9,9 +9,9 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A permission for everyone to invoke a function through its URL. AWS requires both kinds of
-/// permission. Without [`Permission::invocation_through_url`], URLs created since October 2025
-/// respond with 403.
+/// A permission for everyone to invoke a function through its URL. AWS requires a permission of
+/// each of the two kinds. Without [`Permission::invocation_through_url`], URLs created since
+/// October 2025 respond with 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
     function: Expression,

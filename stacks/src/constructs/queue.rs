@@ -8,8 +8,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A standard queue. A FIFO queue would have no advantage: Cellar does not need ordering, and FIFO
-/// queues deduplicate messages for only five minutes.
+/// A standard queue. FIFO queues are not used, because Cellar does not need ordering, and because
+/// FIFO queues deduplicate messages for only five minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,

@@ -38,9 +38,9 @@ pub struct Suppression {
 
 /// Adds suppressions to a resource's `Metadata`, in each linter's format.
 ///
-/// cfn-lint has no field for reasons, so reasons are written next to cfn-lint's list of rules.
-/// cloudformation-validate does not read suppressions, so `tests/integration/template_linters.rs`
-/// applies them to the linter's findings.
+/// cfn-lint has no field for reasons, so the reasons are written next to its list of suppressed
+/// rules. cloudformation-validate does not support suppressions. Instead,
+/// `tests/integration/template_linters.rs` removes the suppressed findings from its output.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
     let mut checkov_skips = Vec::new();
     let mut cloudformation_validate_skips = Vec::new();

@@ -29,8 +29,8 @@ impl ResourceType {
     /// names, list indices and list element keys.
     pub fn update_of(self, path: &[&str]) -> Update {
         match (self, path) {
-            // Adding or removing an index changes the attribute definitions in place. Changing a
-            // key's type requires a new table.
+            // If an index is added or removed, the attribute definitions change in place. If the
+            // type of a key changes, a new table is created.
             (Self::Table, ["AttributeDefinitions", _, _, ..]) => Update::Replace,
             (_, [property, ..]) => self.property_updates().update_of(property),
             (_, []) => Update::MayReplace,

@@ -46,9 +46,9 @@ pub enum ChangeAction {
 /// A changed value, which is a resource property or another template field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Path of the value as a JSON pointer. Paths in a resource are relative to the resource, such
-    /// as `/Properties/MemorySize`. All other paths start with the section name. Elements of a
-    /// keyed list are identified by their key, and elements of a set by `-`.
+    /// Path of the value as a JSON pointer. For a value in a resource, the path is relative to the
+    /// resource, such as `/Properties/MemorySize`. All other paths start with the section name. An
+    /// element of a keyed list is identified by its key, and an element of a set by `-`.
     pub path: String,
     /// Value before the change, or `None` if the property is added.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,8 +73,8 @@ pub struct ResourceChange {
     pub holds_data: bool,
     /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Logical ids of the changed resources that cause this resource to change too. This resource
-    /// references them.
+    /// Logical ids of the changed resources that this resource references and that cause it to
+    /// change too.
     pub follows: BTreeSet<String>,
     /// Changed properties. Empty if the whole resource is added or removed.
     pub properties: Vec<PropertyChange>,

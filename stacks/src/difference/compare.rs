@@ -192,8 +192,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed list element. Empty list elements are recorded too, unlike empty
-    /// map entries.
+    /// Records an added or removed list element. An empty element is recorded too, although an
+    /// empty map entry is not.
     fn record_list_element(
         &mut self,
         path: &mut Vec<String>,

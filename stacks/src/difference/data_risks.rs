@@ -64,8 +64,8 @@ enum Preservation {
 impl Preservation {
     fn of(removal_policy: &str) -> Self {
         match removal_policy {
-            // The policies differ only when a resource is created, so they are equivalent for an
-            // existing resource.
+            // The two policies differ only if the creation of a resource fails, so they are
+            // equivalent for an existing resource.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
             _ => Self::Nothing,

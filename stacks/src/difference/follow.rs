@@ -53,8 +53,8 @@ struct ReferringProperty {
 /// Adds changes that are caused by changes to referenced resources, until no more changes are
 /// found.
 ///
-/// Each pass adds a causing resource or increases the severity of an effect. Both are bounded, so
-/// the loop terminates.
+/// The loop terminates, because each pass adds a cause to a resource or increases the severity of
+/// an effect. The number of causes and the severity are bounded.
 pub(super) fn propagate_changes(
     new: &Document,
     changes: &mut BTreeMap<String, CommonResourceChange>,

@@ -2,8 +2,8 @@
 
 use crate::template::limits::TEMPLATE_BYTES_MAX;
 
-/// Maximum template size: the number of values plus the number of bytes in keys and strings. All
-/// templates that CloudFormation accepts are smaller, except for templates with YAML aliases.
+/// Maximum template size: the number of values plus the number of bytes in keys and strings. Every
+/// template that CloudFormation accepts is smaller, unless it contains YAML aliases.
 pub const DOCUMENT_SIZE_MAX: usize = 2 * TEMPLATE_BYTES_MAX;
 
 /// Maximum number of individual permissions in a template. An individual permission has one

@@ -90,8 +90,8 @@ fn normalize_list(
     Value::Array(normalized_items)
 }
 
-/// Returns the simplest expression that is equivalent to an `Fn::Sub` of `text`: a literal, `Ref`,
-/// `Fn::GetAtt`, or the `Fn::Sub` itself. Returns `None` if `text` is malformed.
+/// Returns the simplest expression that is equivalent to an `Fn::Sub` of `text`. It is a literal, a
+/// `Ref`, an `Fn::GetAtt`, or the `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
     let simplest = match parts.as_slice() {

@@ -49,10 +49,10 @@ impl Stack {
     /// Adds a construct under a logical id.
     ///
     /// The template records the source line of the caller. A helper function that calls this method
-    /// must also be `#[track_caller]`, so that the recorded line is its own caller's.
+    /// must be `#[track_caller]`. Otherwise, the line in the helper function is recorded.
     ///
     /// # Errors
-    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
     #[track_caller]
     pub fn add<C: Construct>(
         &mut self,
@@ -93,7 +93,7 @@ impl Stack {
     /// stack is deployed.
     ///
     /// # Errors
-    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
     pub fn add_parameter(
         &mut self,
         logical_id: &str,
@@ -108,7 +108,7 @@ impl Stack {
     /// have the same name as a resource.
     ///
     /// # Errors
-    /// [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
+    /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
     pub fn add_output(&mut self, name: &str, output: Output) -> Result<(), SynthesisError> {
         let template_part = TemplatePart::output(name);
         check_logical_id(&template_part)?;

@@ -56,8 +56,8 @@ pub struct Resource {
     /// Action on the old resource when an update replaces it. `None` means `Delete`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
-    /// Logical ids of resources that must be created before this resource. Resources that the
-    /// properties reference need not be included.
+    /// Logical ids of resources that must be created before this resource. A resource that the
+    /// properties reference is created first in any case.
     #[serde(default)]
     pub depends_on: Vec<String>,
     /// Metadata, such as reasons for wildcard permissions and suppressed linter rules.

@@ -47,8 +47,8 @@ impl Template {
     /// Reads JSON that was written by [`Template::to_json`].
     ///
     /// # Errors
-    /// [`TemplateError`] if the text is too large, is malformed, or uses features that Cellar does
-    /// not use.
+    /// Returns a [`TemplateError`] if the text is too large, is malformed, or uses features that
+    /// Cellar does not use.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(TemplateError::TooLarge { bytes: text.len() });

@@ -58,7 +58,7 @@ impl Template {
     /// If `deployed_values` does not contain a parameter, the template's default value is used.
     ///
     /// # Errors
-    /// [`ResolveError`] with the path within `value`.
+    /// Returns a [`ResolveError`] that contains the path of the unresolved value within `value`.
     pub fn resolve(
         &self,
         value: &Value,
@@ -70,7 +70,8 @@ impl Template {
     /// Returns a resource's resolved properties, or `None` if the resource does not exist.
     ///
     /// # Errors
-    /// [`ResolveError`] with the path within the properties.
+    /// Returns a [`ResolveError`] that contains the path of the unresolved value within the
+    /// properties.
     pub fn resolved_properties(
         &self,
         logical_id: &str,

@@ -38,8 +38,8 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// Removes the workspace directory from a path. Paths are absolute if this crate is a dependency of
-/// another workspace.
+/// Removes the workspace directory from a path. A path is absolute if another workspace uses this
+/// crate as a dependency.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE_FOLDER) {

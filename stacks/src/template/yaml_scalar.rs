@@ -1,7 +1,7 @@
 //! Serializes YAML scalars so that every YAML parser reads a string as a string.
 //!
-//! The rule defines which strings may be unquoted, not which strings need quotes. A string that the
-//! rule does not cover gets unnecessary quotes, but its value is still correct.
+//! A string is quoted unless a rule allows the string to be unquoted. If the rule does not cover a
+//! string, its quotes may be unnecessary, but its value is still correct.
 
 use std::fmt::Write as _;
 

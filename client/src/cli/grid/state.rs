@@ -12,7 +12,7 @@ use super::text_input::TextInput;
 
 const FIRST_CELL: CellName = CellName { row: 0, column: 0 };
 
-/// An action that a key requests and that the caller must perform.
+/// An action that the caller must perform in response to a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum GridAction {
     None,

@@ -5,7 +5,7 @@ use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
 /// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
-/// large entry, because the body of such an entry is not read.
+/// large entry, because its body is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     if entry.external_body.is_some() {
         return true;

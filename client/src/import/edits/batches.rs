@@ -4,8 +4,8 @@ use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
 /// Maximum JSON length of one mutation's cells, in bytes. Each mutation is sent in its own request
-/// and stored in its own log entry, so the limit is well below `MAX_MUTATION_BYTES`,
-/// `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`. The stored form is never longer than the JSON.
+/// and stored in its own log entry, and the stored form is never longer than the JSON. The limit is
+/// therefore well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`.
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
 /// Maximum JSON length of a cell, in bytes. The remaining bytes of the mutation limit are reserved
 /// for the mutation's other fields.
@@ -32,9 +32,9 @@ struct BatchLimits {
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
-/// Splits cells in order into batches of at most `MAX_CELLS_PER_OPERATION` cells and about
-/// `BATCH_BYTES` bytes. The result is deterministic, because a resumed import must send the same
-/// batches.
+/// Splits cells in order into batches. Each batch has at most `MAX_CELLS_PER_OPERATION` cells and
+/// about `BATCH_BYTES` bytes. The result is deterministic, because a resumed import must send the
+/// same batches.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }

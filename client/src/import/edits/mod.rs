@@ -220,9 +220,10 @@ impl<'a> EditImport<'a> {
             return Ok(());
         };
         let reply = self.client.spreadsheet(spreadsheet).append(&request).await?;
-        // Each base is the newest position in the previous response, so the responses together
-        // contain every entry that may delete the sheet. Check for a deletion before acknowledging
-        // the batch, because a later run does not resend an acknowledged batch.
+        // The base of each batch is the newest position in the previous response. The responses
+        // together therefore contain every entry that may delete the sheet. Check for a deletion
+        // before acknowledging the batch, because a later run does not resend an acknowledged
+        // batch.
         if let Some(sheet) = self.journal.sheet()
             && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
             && is_deleted_at(&self.client.spreadsheet(spreadsheet), sheet, position).await?
@@ -259,7 +260,7 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
     }
 }
 
-/// Returns whether to retain the journal after the request of `step` failed.
+/// Returns whether to retain the journal after the request that `step` sent has failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
         // Nothing was sent yet, because the sheet is still unknown.

@@ -146,7 +146,7 @@ impl Journal {
     }
 }
 
-/// Returns the parts of each imported sheet that depend only on the file.
+/// Returns, for each imported sheet, the parts that depend only on the file.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

@@ -31,7 +31,7 @@ pub(super) struct FileSheets {
     direct_objects: ReferencedObjects,
 }
 
-/// Number and total size of the objects to which tile indexes refer directly.
+/// Number and total size of the objects to which the sheets' tile indexes refer directly.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReferencedObjects {
     count: usize,
@@ -141,8 +141,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns the sheet's tile index chunks in an order in which each chunk follows
-    /// the chunks to which it refers.
+    /// Adds a sheet. Returns the sheet's tile index chunks, ordered so that each chunk follows the
+    /// chunks to which it refers.
     pub(super) fn add_sheet(
         &mut self,
         sheet: PackedSheet,

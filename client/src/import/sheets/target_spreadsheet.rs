@@ -244,8 +244,9 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 }
 
-/// Returns the import target for a spreadsheet that was just created. No request is needed, because
-/// its only sheet is known. Returns `None` if the spreadsheet has changed since its creation.
+/// Returns the import target for a spreadsheet that was just created. Sends no request, because a
+/// new spreadsheet has a single, known sheet. Returns `None` if the spreadsheet has changed since
+/// its creation.
 fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     if created.head != Position::FIRST {
         return None;

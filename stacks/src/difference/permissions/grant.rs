@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::rule::{PermissionKind, Rule, SinglePermission};
 use crate::constructs::Effect;
 
-/// Permissions that the same resource defines, with the same kind, effect and condition. They apply
-/// to every combination of principal, action and resource.
+/// A group of permissions that the same resource defines and that have the same kind, effect and
+/// condition. It contains every combination of its principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
     /// Logical id of the resource that defines the permissions.

@@ -131,8 +131,8 @@ impl<'a> RuleSet<'a> {
             && !new.document.resources.contains_key(logical_id)
     }
 
-    /// Returns whether a resource of `other` is neither in this template nor retained in the
-    /// account. Such a resource needs no rules.
+    /// Returns whether a resource of `other` no longer exists: it is not in this template and is
+    /// not retained in the account. A resource that no longer exists needs no rules.
     fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
         if self.document.resources.contains_key(logical_id) {
             return false;

@@ -177,8 +177,8 @@ impl PolicyContext<'_> {
     }
 }
 
-/// Reads the names in a statement field. If the field is missing, reads the names in the excluding
-/// field.
+/// Reads the names in a statement field such as `Action`. If the field is missing, reads the
+/// excluded names from the negated field, such as `NotAction`.
 fn read_names(
     statement: &Map<String, Value>,
     field: &str,

@@ -150,8 +150,8 @@ fn read_bucket_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a deny rule for each kind of public access that the bucket blocks, and another if access
-/// control lists are disabled.
+/// Returns a deny rule for each kind of public access that the bucket blocks. If access control
+/// lists are disabled, also returns a deny rule for them.
 fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),

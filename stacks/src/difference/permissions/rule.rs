@@ -33,8 +33,8 @@ pub enum PermissionKind {
 pub(super) struct Rule {
     /// Logical id of the resource that defines the rule.
     pub(super) defined_by: String,
-    /// Resource to which the rule applies. For example, a bucket policy applies to a bucket. Only
-    /// rules with the same scope can cover each other.
+    /// Resource to which the rule applies, such as the bucket of a bucket policy. Only rules that
+    /// apply to the same resource can cover each other.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,

@@ -95,7 +95,8 @@ fn placeholder_names(text: &str) -> Vec<String> {
 /// Searches depth-first from `start_id` and returns the first cycle. Adds all reached resources to
 /// `visited`.
 ///
-/// Not recursive, because a dependency chain of maximum length could overflow the thread's stack.
+/// The search is not recursive, because a long chain of dependencies could overflow the thread's
+/// stack.
 fn find_cycle_from<'a>(
     start_id: &'a str,
     graph: &'a Graph<'a>,

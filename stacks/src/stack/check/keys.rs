@@ -8,8 +8,8 @@ use crate::constructs::ResourceType;
 use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
-/// Returns an error for each key without an attribute definition, and for each definition without a
-/// key. CloudFormation rejects both.
+/// Returns an error for each table key without an attribute definition, and for each attribute
+/// definition without a table key. CloudFormation rejects such tables.
 pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources
