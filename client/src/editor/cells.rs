@@ -35,10 +35,10 @@ impl Spreadsheet {
     /// `2026-03-01` and `TRUE` become numbers, dates and booleans. An empty text clears the cell,
     /// and any other text stays a text. `cell` is a reference such as `B3` or `Sheet2!B3`.
     ///
-    /// The reference is based on the newest state that the program has read through this handle, for
-    /// example with [`Spreadsheet::cells`] or [`Spreadsheet::sheets`]. If other clients have inserted
-    /// rows since then, the edit still applies to the row that was read. If the handle was not used
-    /// before, the reference is based on the newest state on the server.
+    /// The reference is based on the newest state that the program has read through this handle,
+    /// for example with [`Spreadsheet::cells`] or [`Spreadsheet::sheets`]. If other clients have
+    /// inserted rows since then, the edit still applies to the row that was read. If the handle was
+    /// not used before, the reference is based on the newest state on the server.
     ///
     /// The edit is committed exactly once, even if responses are lost, because it is saved before
     /// it is sent and resent unchanged. If the error is [`EditorError::Kept`], the outcome is

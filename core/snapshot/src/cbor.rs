@@ -260,7 +260,7 @@ macro_rules! axis_modules {
 axis_modules!(row_spans, row_map, Axis::Rows, "rows");
 axis_modules!(column_spans, column_map, Axis::Columns, "columns");
 
-/// A position packed into one integer, for `#[cbor(with)]`.
+/// Encoding of a position as one packed integer, for `#[cbor(with)]`.
 pub(crate) mod position {
     use super::*;
 
@@ -281,7 +281,7 @@ pub(crate) mod position {
     }
 }
 
-/// An optional position, for `#[cbor(with, has_nil)]`.
+/// Encoding of an optional position as one packed integer, for `#[cbor(with, has_nil)]`.
 pub(crate) mod optional_position {
     use super::*;
 
@@ -312,7 +312,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// A sheet id, for `#[cbor(with)]`.
+/// Encoding of a sheet id, for `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 

@@ -7,7 +7,7 @@ use minicbor::{Decode, Encode};
 #[cbor(transparent)]
 pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);
 
-/// Reference to a chunk: its name and stored length.
+/// Reference to a chunk: the name and the stored length of the chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 #[cbor(array)]
 pub struct ChunkRef {

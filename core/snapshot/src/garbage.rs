@@ -50,8 +50,8 @@ impl ReferencedObjects {
     }
 }
 
-/// Identifies garbage among the object versions of a log family. Versions must be passed key by
-/// key, and newest first within a key.
+/// A sweep, which identifies garbage among the object versions of a log family. All versions of a
+/// key must be passed one after another, newest first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
@@ -65,7 +65,7 @@ pub struct GarbageSweep {
 #[derive(Debug)]
 struct JudgedKey {
     key: String,
-    /// Whether all versions of the key are garbage.
+    /// Whether all versions of the current key are garbage.
     is_garbage: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Level {
 pub struct LevelSheet {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// How the level moves and hides older cells.
+    /// Effect of the level on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
     /// The level's cells in disjoint stripes, from left to right.
     pub stripes: Vec<Stripe>,
@@ -34,7 +34,8 @@ impl LevelSheet {
     }
 }
 
-/// How a level moves and hides cells of older levels.
+/// Effect of a level on the cells of older levels: how rows and columns move, and which cells are
+/// hidden.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct SheetMoves {

@@ -28,7 +28,7 @@ pub struct PackLimits {
     pub referenced_bytes: u64,
 }
 
-/// Lengths by which a list item counts toward the limits of a chunk.
+/// Size of a list item. Both lengths count toward the limits of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
     /// Uncompressed item length in bytes.
@@ -74,7 +74,7 @@ impl PackLimits {
         chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
         referenced_bytes: IMPORT_NAMED_BYTES,
     };
-    /// Limits of range formats and sheet ids.
+    /// Limits of the chunks with range formats and of the chunk with sheet ids.
     pub const METADATA: Self = Self {
         inline_bytes: INLINE_FORMATS_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,

@@ -1,12 +1,11 @@
 //! Merge policy: selects the levels to merge when level 0 is written to chunks.
 
-/// Returns how many of the newest levels are merged with level 0. The merged levels are the longest
-/// sequence of newest levels in which each level has less than twice the total bytes of all newer
-/// levels.
+/// Returns how many of the newest levels are merged with level 0. `level_bytes` contains the level
+/// sizes, oldest first.
 ///
-/// `level_bytes` contains the level sizes, oldest first. A level is rewritten only together with
-/// newer levels that total more than half its size. Unlike size classes, this rule therefore
-/// handles large imports and shrinking merges well.
+/// Levels are merged from newest to oldest while each level has less than twice the total bytes of
+/// all newer levels. A level is thus rewritten only together with newer levels that total more than
+/// half its size. Unlike size classes, this rule handles large imports and shrinking merges well.
 #[must_use]
 pub fn count_levels_to_merge(level_bytes: &[u64], level_0_bytes: u64) -> usize {
     let mut newer_bytes = level_0_bytes;

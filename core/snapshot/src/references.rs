@@ -12,7 +12,7 @@ use super::tile::Tile;
 use crate::error::SnapshotError;
 use cellar_sheet::operation::Operation;
 
-/// Objects that an object references.
+/// References of one object to other objects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct References {
     /// Tile index chunks, which reference other objects.
@@ -177,8 +177,8 @@ mod tests {
         Tile { columns: vec![column] }
     }
 
-    /// Returns the names of all objects that are reachable through `objects`, without following the
-    /// references of tiles.
+    /// Returns the names of all objects that are reachable from `objects`. References inside tiles
+    /// are not followed.
     fn reached(named: References, objects: &[PackedObject]) -> BTreeSet<ChunkHash> {
         let mut reached: BTreeSet<ChunkHash> =
             named.leaves.into_iter().chain(named.tiles).collect();

@@ -50,7 +50,8 @@ pub enum SnapshotJobError {
     },
 }
 
-/// Only the version of a job, decoded to distinguish a newer job from a malformed message.
+/// The version of a job without its other fields. Decoded to distinguish a job from a newer version
+/// of Cellar from a malformed message.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,

@@ -13,8 +13,8 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Maximum number of untouched rows between touched rows that are read in the same window. Reduces
-/// the number of windows.
+/// Maximum number of untouched rows between two touched rows that are still read in the same
+/// window. Reading a few untouched rows reduces the number of windows.
 const MAX_GAP_ROWS: u32 = 64;
 
 /// Touched cells of a sheet, in the coordinates of the older state.
@@ -105,13 +105,14 @@ impl TouchedCells {
         }
     }
 
-    /// Adds deleted rows and columns, and the ranges of range formats that a deletion cuts.
+    /// Adds deleted rows and columns. Also adds the ranges of range formats that start or end
+    /// inside deleted rows or columns.
     fn add_deleted_lines(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
         let deleted_rows = deleted_lines(&folded.moves.rows);
         let deleted_columns = deleted_lines(&folded.moves.columns);
         for range_format in old_sheet.formats.records() {
-            // If a range format ended inside deleted lines, an undo that restores the lines does
-            // not extend the range format again.
+            // A range format that started or ended inside deleted lines is not extended again when
+            // an undo restores the lines.
             let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
                 || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
             if is_cut {

@@ -83,7 +83,8 @@ pub fn read_window(
 /// A stored level that contains a sheet.
 struct SheetLevel<'a> {
     packed_level: &'a PackedLevel,
-    /// How the level moves and hides older cells of the sheet.
+    /// Effect of the level on the sheet's older cells: how rows and columns move, and which cells
+    /// are hidden.
     moves: &'a SheetMoves,
 }
 

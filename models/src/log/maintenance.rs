@@ -14,7 +14,8 @@ use cellar_log::{
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;
 
-/// Number of entries that remain in a trimmed segment: the first entry and the End Segment.
+/// Number of entries that a trim leaves in a segment: the first entry and the End Segment (last
+/// entry).
 const TRIMMED_SEGMENT_ENTRIES: usize = 2;
 
 /// A running roll.
@@ -87,7 +88,7 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// Number of entries already deleted by the pending delete request.
+    /// Number of entries that the pending delete request has already deleted.
     deleted_count: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }
@@ -103,7 +104,8 @@ impl Trimming {
         let entry_count = tables.segment_entries(segment.num).count();
         let is_trimmed = entry_count <= TRIMMED_SEGMENT_ENTRIES;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
-        // If the age fence is disabled, the trim does not wait, so the plan must not wait either.
+        // If the age fence is disabled, the trim does not wait for entries to age, so the plan must
+        // not either.
         let plan_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
         let plan = retention::plan_retention(
             &segment,

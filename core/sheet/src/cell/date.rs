@@ -87,8 +87,8 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // A nonexistent date, such as 31 June, is detected by converting its serial number back, which
-    // results in a different date.
+    // For a nonexistent date, such as 31 June, converting the serial number back results in a
+    // different date.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

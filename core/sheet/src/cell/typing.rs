@@ -145,8 +145,8 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // The shortest text of a number below 1e-6 contains an exponent. The typed text
-            // contains none, so it is not recognized as a number.
+            // The shortest text of a number below 1e-6 contains an exponent. Text with an exponent
+            // is not recognized as a number.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }

@@ -1,12 +1,13 @@
-//! Splits bytes into zstd blocks where the byte statistics change. A zstd block has a single
-//! entropy table, so digits and random bits in the same block, for example, compress poorly.
+//! Splits bytes into zstd blocks at the points where the byte statistics change. All bytes of a
+//! zstd block share one entropy table, so a block that contains both digits and random bits, for
+//! example, compresses poorly.
 
 use super::estimate::ByteCounts;
 
 /// Length of the pieces whose statistics are compared, in bytes.
 const PIECE_BYTES: usize = 512;
-/// Estimated overhead per block, in bytes. Also compensates for the underestimated entropy of small
-/// pieces.
+/// Estimated overhead per block, in bytes. High enough to compensate for the entropy of small
+/// pieces, which is underestimated.
 const BLOCK_COST_BYTES: usize = 64;
 
 /// Splits `bytes` into blocks.

@@ -50,9 +50,11 @@ pub(super) struct ChunkReader<'a> {
     unread_bytes: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
     cell_budget: usize,
-    /// Remaining number of text bytes by which decoded texts may exceed the input length.
+    /// Remaining expansion budget, in bytes. Decoded texts may be longer than their encoding by at
+    /// most this total.
     expanded_text_budget: usize,
-    /// Remaining number of bytes of formats that may be copied into columns.
+    /// Remaining budget for formats, in bytes. Each format that is copied into a column counts with
+    /// its length.
     format_byte_budget: usize,
 }
 
@@ -126,7 +128,8 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
-    /// Deducts a number of text bytes from the expansion budget.
+    /// Deducts a number of text bytes from the budget by which decoded texts may be longer than
+    /// their encoding.
     pub(super) fn charge_expanded_text(
         &mut self,
         byte_count: usize,

@@ -10,11 +10,12 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// First byte of the encoded formulas or formats if they are in exactly the rows that have values.
-/// Otherwise, the first byte is the number of a row encoding.
+/// First byte of a column's encoded formulas or formats. This value means that they are in exactly
+/// the rows that have values. Any other value is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
-/// Base of the row encoding of formulas, whose rows are stored as indices of values.
+/// Base row for encoding the rows of formulas. Formula rows are encoded as indices into the value
+/// rows, so their base is the index of the first value.
 const FIRST_VALUE_INDEX: u32 = 0;
 
 /// Flags of an encoded column, stored in one byte.
@@ -67,8 +68,8 @@ impl ColumnFlags {
 pub(super) struct ColumnContext {
     /// Lower bound of the next column's index.
     min_column: u32,
-    /// First row of the previous column, relative to which the first row of the next column is
-    /// stored.
+    /// First row of the previous column. The first row of the next column is stored relative to
+    /// this row.
     base_row: u32,
 }
 
@@ -79,14 +80,15 @@ impl ColumnContext {
         self.base_row = first_row.copied().unwrap_or(self.base_row);
     }
 
-    /// Returns the row relative to which the first format is stored in a column with these values.
+    /// Returns the base row of a column's formats: the row relative to which the first format's row
+    /// is stored. `values` are the values of the column.
     fn format_base_row(&self, values: &ValueLayer) -> u32 {
         values.rows().first().copied().unwrap_or(self.base_row)
     }
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of text bytes by which decoded
-/// texts may exceed their encoded length.
+/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded texts may
+/// be longer than their encoding.
 pub(super) fn write_column(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -165,7 +167,7 @@ fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLa
     let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
     let mut value_indices = Vec::with_capacity(column.formulas.len());
     for formula_row in column.formulas.rows() {
-        // Both lists of rows are in ascending order, so the search continues after the previous
+        // Both lists of rows are in ascending order, so each search starts after the previous
         // match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
         let (value_index, _) =

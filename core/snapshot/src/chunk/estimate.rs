@@ -15,9 +15,10 @@ const FRACTION_BITS: u32 = 16;
 /// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
 /// f). The error is at most 0.01.
 const CURVATURE: u64 = 22_525;
-/// Size in bytes of the zstd match for a run of equal bytes between two rare bytes.
+/// Estimated size of one zstd match, in bytes. A match encodes a run of equal bytes between two
+/// rare bytes.
 const MATCH_BYTES: u64 = 3;
-/// Number of distinct byte values per byte of the entropy table.
+/// Number of distinct byte values that are described by one byte of the entropy table.
 const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
@@ -44,8 +45,8 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Alternate between two tables, so that the second of two equal bytes does not wait for the
-        // increment for the first.
+        // Alternate between two tables. With a single table, the second of two equal bytes would
+        // have to wait until the increment for the first byte is finished.
         let mut even_counts = [0_u32; 256];
         let mut odd_counts = [0_u32; 256];
         let (byte_pairs, unpaired_byte) = bytes.as_chunks::<2>();
@@ -63,7 +64,7 @@ impl ByteCounts {
         Self { counts, total: saturate_u32(bytes.len()) }
     }
 
-    /// Returns the sum of the two tables.
+    /// Returns the sum of the two count tables.
     pub(super) fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
         for (count, other_count) in sum.counts.iter_mut().zip(other.counts) {
@@ -110,8 +111,9 @@ pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
     ByteCounts::of(bytes).estimate_compressed_size()
 }
 
-/// Like [`estimate_compressed_size`], but separately estimates the bytes before the first full
-/// plane and each plane of `plane_bytes` bytes.
+/// Estimates the compressed size of byte planes, each with its own statistics. Divides `bytes` into
+/// planes of `plane_bytes` bytes, starting at the end, and adds the estimates of all planes and of
+/// the remaining bytes at the start.
 pub(super) fn estimate_compressed_planes(bytes: &[u8], plane_bytes: usize) -> usize {
     bytes.rchunks(plane_bytes.max(1)).map(estimate_compressed_size).sum()
 }
@@ -122,7 +124,7 @@ fn increment_count(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Precomputed results for small counts, because most counts are small.
+/// Results for small counts are precomputed, because most counts are small.
 static SMALL_COUNT_WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|count: u64| count * log2(count.max(1))).collect());
 

@@ -109,7 +109,8 @@ impl ColumnKind {
     }
 }
 
-/// Encodes the kinds of values of different kinds, in the smaller of the two encodings.
+/// Encodes the kinds of a column whose values have different kinds. Uses run-length encoding or
+/// plain encoding, whichever is smaller.
 pub(super) fn write_kinds(output: &mut Vec<u8>, values: &[TileValue]) {
     let one_per_value = encode_one_per_value(values);
     let runs = encode_runs(values);

@@ -99,8 +99,8 @@ fn write_bitmap_or_gaps(
         let bitmap = to_bitmap(rows, first_row, spanned_rows);
         let length_size = varint_byte_length(to_u64(bitmap.len()));
         let bitmap_size = length_size + estimate::estimate_compressed_size(&bitmap);
-        // A bitmap is chosen even if it is up to a quarter larger than gaps, because it decodes
-        // faster, and is smaller if zstd can compress neither encoding.
+        // The bitmap is chosen unless it is more than a quarter larger than the gaps. A bitmap
+        // decodes faster, and is smaller than gaps if zstd can compress neither encoding.
         let max_bitmap_size = gaps_size + gaps_size / 4;
         if bitmap_size <= max_bitmap_size {
             write_count(output, bitmap.len());

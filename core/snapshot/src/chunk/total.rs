@@ -2,9 +2,10 @@
 
 use super::{TileTooLarge, decode, encode};
 
-/// Returns whether decoding either rejects `bytes` or returns a valid tile that is equal after
-/// encoding and decoding again. Must be true for any bytes. The fuzzer searches for bytes for which
-/// it is false or that cause a panic.
+/// Decodes arbitrary bytes and checks the result. Returns `true` if the bytes are rejected, or if
+/// they yield a valid tile that is unchanged after encoding and decoding again. Returns `false`
+/// only if the decoder has a bug. The fuzzer searches for bytes that yield `false` or cause a
+/// panic.
 #[must_use]
 pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     let Ok(tile) = decode(bytes) else { return true };
@@ -15,7 +16,8 @@ pub fn is_read_or_refused(bytes: &[u8]) -> bool {
         Ok(reencoded_bytes) => {
             decode(&reencoded_bytes).is_ok_and(|decoded_tile| decoded_tile == tile)
         }
-        // Another encoder may have chosen smaller text encodings, so encoding may fail.
+        // The bytes may come from an encoder that chose smaller text encodings. Encoding the tile
+        // may therefore fail.
         Err(error) => matches!(error, TileTooLarge::Bytes { .. }),
     }
 }

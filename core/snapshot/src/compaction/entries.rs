@@ -22,7 +22,7 @@ pub struct CompactionFold {
 #[derive(Debug, Clone, Copy)]
 struct LastEntry {
     position: Position,
-    /// Creation time in seconds since the Unix epoch.
+    /// Creation time of the entry, in seconds since the Unix epoch.
     created_s: u64,
 }
 
@@ -42,7 +42,7 @@ pub struct FoldedEntries {
 }
 
 impl CompactionFold {
-    /// Starts a fold on top of `base`.
+    /// Starts folding the entries that follow `base`.
     #[must_use]
     pub fn new(base: &CompactionBase) -> Self {
         Self {

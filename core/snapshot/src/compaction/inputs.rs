@@ -17,8 +17,8 @@ pub(super) fn memory_inputs(
     level_0_input.into_iter().chain(folded_input).collect()
 }
 
-/// Returns the merge input of a sheet. The plan merges `levels` into one level above the levels
-/// that are kept.
+/// Returns the merge input of one sheet. `levels` are the levels that the plan merges into one,
+/// above the levels that it keeps.
 pub(super) fn build_sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,

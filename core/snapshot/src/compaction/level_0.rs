@@ -29,8 +29,8 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&sheet_inputs)
 }
 
-/// Estimates the size of the next level 0, so that a level that is clearly too large is not built.
-/// Assumes that new cells have the same average size as the cells in the current level 0.
+/// Estimates the size of the next level 0, assuming that new cells have the same average size as
+/// the cells in the current level 0. If the estimate is clearly too large, the level is not built.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();
     let level_0_bytes: usize = base.level_0.values().map(LevelZeroSheet::tile_bytes).sum();

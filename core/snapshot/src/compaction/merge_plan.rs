@@ -21,10 +21,10 @@ use cellar_sheet::operation::SheetId;
 /// Estimated number of stored bytes per level 0 cell after merging.
 const MERGED_CELL_BYTES: u64 = 6;
 
-/// Determines which levels to merge.
+/// Plan of a merge: which levels are merged, and how wide the stripes of the merged level may be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergePlan {
-    /// Number of the oldest levels, which are not merged.
+    /// Number of levels that are not merged. These levels are the oldest.
     pub(super) kept_level_count: usize,
     /// Maximum stripe width of the merged level, in columns.
     pub(super) max_stripe_columns: u32,
@@ -58,8 +58,9 @@ impl MergePlan {
         Self { max_stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
-    /// the merged level would have too many moves, all levels are merged instead.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first.
+    /// All levels are merged instead of the planned levels if the merged level would otherwise
+    /// exceed the limit on axis map runs or cleared spans.
     ///
     /// # Errors
     /// [`SnapshotError`] if a tile index is invalid.
@@ -89,8 +90,8 @@ impl MergePlan {
         let mut missing = MissingObjects::default();
         let mut loaded_levels: Vec<Level> = Vec::new();
         let base_levels = base.levels.iter().skip(self.kept_level_count).map(|level| &level.level);
-        // An imported sheet has no cells in older levels, so its level may be placed directly above
-        // the merged levels.
+        // No older level contains cells of an imported sheet. The sheet's level may therefore be
+        // placed directly above the merged levels.
         for level in base_levels.chain([&folded.level.imported]) {
             let fetched_level = level.load_all(&|hash| objects.index.get(hash))?;
             loaded_levels.extend(missing.take_ready(to_fetch(fetched_level, ObjectKind::Index)));

@@ -117,7 +117,7 @@ impl Delta {
         add_region(&mut self.format_clears, rows, columns);
     }
 
-    /// Inserts `count` rows or columns before the row or column `before`.
+    /// Inserts `count` new rows or columns before the row or column with the index `before`.
     pub(super) fn insert(
         &mut self,
         sheet: &mut SheetMetadata,

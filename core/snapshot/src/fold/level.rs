@@ -29,7 +29,7 @@ pub struct FoldedLevel {
 pub struct FoldedSheet {
     /// Id of the sheet.
     pub sheet: SheetId,
-    /// How the entries move and hide older cells.
+    /// Effect of the entries on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
     /// All changed cells of the sheet. Shared because several merges may use the tile as input.
     pub tile: Arc<Tile>,

@@ -50,8 +50,8 @@ impl Fold {
         self.deltas.values().map(Delta::memory_bytes).sum()
     }
 
-    /// Returns whether the fold must be turned into a level before further entries are folded.
-    /// Checked between mutations. The result depends only on the log.
+    /// Returns whether the fold is so large that it must be written as a level before more entries
+    /// are folded. Checked between mutations. The result depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.memory_bytes() >= FOLD_BYTES

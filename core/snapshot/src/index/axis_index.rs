@@ -7,7 +7,7 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use crate::saturate::{to_u64, to_usize};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Start of a run, of a gap, or of the end. A run consists of adjacent spans of equal size.
+/// Start of a run (adjacent spans of equal size), start of a gap, or the end of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunStart {
     /// Start of the first span.
@@ -94,8 +94,8 @@ impl AxisIndex {
         }
     }
 
-    /// Returns the number of spans, including the spans of a last run that is not yet followed by
-    /// an end.
+    /// Returns the number of spans. The last run is counted even if it is not yet followed by an
+    /// end.
     fn count_spans(&self) -> usize {
         let last_run_count = self.runs.last().map_or(0, |run| run.count);
         self.len() + to_usize(last_run_count)
@@ -115,8 +115,8 @@ impl AxisIndex {
     /// Returns the span at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Span> {
-        // The number of preceding spans is the same for a gap and the run after the gap, so the
-        // last entry with this number is the run.
+        // A gap and the run after it have the same number of preceding spans. The last entry with
+        // this number is therefore the run.
         let runs_until_index = self.spans_before.partition_point(|before| *before <= index);
         let run_index = runs_until_index.checked_sub(1)?;
         let run = self.runs.get(run_index)?;
@@ -126,8 +126,8 @@ impl AxisIndex {
         Some(Span { first: run.start.checked_add(offset)?, count: span_size })
     }
 
-    /// Returns the index of the first span that ends after `line`, or the number of spans if no
-    /// span does.
+    /// Returns the index of the first span that ends after the row or column `line`. Returns the
+    /// number of spans if no span does.
     #[must_use]
     pub fn first_ending_after(&self, line: u32) -> usize {
         let runs_until_line = self.runs.partition_point(|run| run.start <= line);
@@ -162,9 +162,9 @@ impl AxisIndex {
     }
 
     /// Creates an index from its runs. Returns `None` unless [`AxisIndex::push`] could have
-    /// produced exactly these runs: starts ascend, the length of each run is a multiple of its
-    /// number of spans, adjacent runs with spans of equal size and adjacent gaps are joined, and
-    /// the last entry is the end.
+    /// produced exactly these runs. In such runs, the starts ascend, and the last entry is the end.
+    /// The length of each run is a multiple of its number of spans. Adjacent runs with spans of
+    /// equal size are joined, as are adjacent gaps.
     #[must_use]
     pub fn from_runs(runs: Vec<RunStart>) -> Option<Self> {
         let mut spans_before = Vec::with_capacity(runs.len());

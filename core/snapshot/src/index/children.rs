@@ -11,14 +11,14 @@ use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
 
-/// Direct references of a tile index or of a tile index chunk.
+/// References of a tile index or tile index chunk to the objects directly below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
     /// References to cell chunks.
     pub tiles: Vec<ChildTile>,
     /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
-    /// Columns of each listed stripe.
+    /// Columns of each stripe that the index or chunk contains.
     stripe_columns: Vec<Span>,
 }
 
@@ -38,11 +38,11 @@ pub struct ChildTile {
 pub struct ChildIndex {
     /// Chunk name and stored length.
     pub chunk: ChunkRef,
-    /// Contents that the reference requires.
+    /// Contents that the referenced chunk must have.
     pub part: ChildPart,
 }
 
-/// Contents that a reference to a tile index chunk requires.
+/// Contents that a tile index chunk must have to match a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
     /// Part list of a sheet's index.
@@ -167,8 +167,8 @@ impl Children {
 
 impl ChildTile {
     /// Checks that all cells of a tile are within its declared bounds, and that the number of cells
-    /// matches the index. For cells out of bounds, it would be unspecified whether readers see
-    /// them.
+    /// matches the index. Without this check, it would be unspecified whether readers see a cell
+    /// that is out of bounds.
     ///
     /// # Errors
     /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
@@ -213,8 +213,8 @@ impl ChunkRef {
     }
 }
 
-/// Returns the maximum accepted length if another release compressed the bytes of a chunk of this
-/// length: twice the length plus the minimum frame length.
+/// Returns the maximum accepted length of a chunk that another release may have compressed. The
+/// maximum is twice the given length plus the minimum frame length.
 fn max_similar_bytes(bytes: u64) -> u64 {
     const MIN_FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(MIN_FRAME_BYTES)

@@ -8,11 +8,12 @@ use crate::level::ChunkRef;
 /// A decoded and verified tile index chunk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IndexChunk {
-    /// How a level moves and hides a sheet's older cells.
+    /// Effect of a level on a sheet's older cells: how rows and columns move, and which cells are
+    /// hidden.
     Moves(SheetMoves),
     /// Part list of a sheet's tile index.
     Parts(SpanMap<ChunkRef>),
-    /// Adjacent stripes, each with its columns and rows.
+    /// An index part: adjacent stripes, each with its columns and rows.
     Stripes(SpanMap<RowIndex>),
     /// Tiles in adjacent rows of one stripe.
     Tiles(SpanMap<IndexedTile>),

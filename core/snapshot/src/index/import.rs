@@ -47,7 +47,8 @@ pub(crate) fn pack_import_within(
 }
 
 impl PackedSheet {
-    /// Returns a level with the cells of an imported sheet. The sheet has no other levels.
+    /// Returns the tile index of an imported sheet as part of a level. No other level contains
+    /// cells of the sheet.
     ///
     /// # Errors
     /// Returns the same errors as [`StripeIndex::of_import`].

@@ -15,8 +15,8 @@ pub type LoadedChunks<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 /// A result, or the chunks that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// Chunks to load in a single request before the lookup is repeated. A lookup needs at most
-    /// three such requests per level.
+    /// Chunks that must be loaded before the lookup is repeated. All of them can be loaded in a
+    /// single request. A lookup needs at most three such requests per level.
     Need(Vec<ChunkRef>),
     /// The result.
     Ready(T),
@@ -52,8 +52,8 @@ impl PackedLevel {
         Ok(traversal.finish(tiles))
     }
 
-    /// Returns how the level moves and hides a sheet's older cells, or `None` if the level does not
-    /// change the sheet.
+    /// Returns the level's effect on a sheet's older cells: how rows and columns move, and which
+    /// cells are hidden. Returns `None` if the level does not change the sheet.
     ///
     /// # Errors
     /// Returns the same errors as [`PackedLevel::tiles`].
@@ -153,7 +153,8 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         }
     }
 
-    /// Returns the tiles that overlap the region, as far as their index chunks are loaded.
+    /// Returns the tiles that overlap the region. Tiles whose index chunks are not loaded are
+    /// omitted.
     fn find_tiles(
         &mut self,
         sheet: &PackedSheet,

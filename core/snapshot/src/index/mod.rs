@@ -72,7 +72,7 @@ pub struct PackedSheet {
     /// Id of the sheet.
     #[cbor(n(0), with = "cbor::sheet_id")]
     pub sheet: SheetId,
-    /// How the level moves and hides older cells.
+    /// Effect of the level on older cells: how rows and columns move, and which cells are hidden.
     #[n(1)]
     pub moves: InlineOrChunk<SheetMoves>,
     /// Tile index of the sheet.

@@ -11,8 +11,8 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead of a list, or of a run in an axis index together with the end after the
-/// last run, in bytes.
+/// Maximum CBOR overhead in bytes, both for a list and for a run of an axis index. If the run is
+/// the last one, the overhead includes the end entry.
 const RUN_BYTES: usize = 24;
 
 /// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
@@ -50,7 +50,8 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
 }
 
-/// Packs a sheet's tile index: inline, as an inline part list, or as a chunk with the part list.
+/// Packs a sheet's tile index. Depending on its size, the result contains the index itself, the
+/// list of its parts, or a reference to a chunk with this list.
 pub(super) fn pack_stripes(
     stripes: &[Stripe],
     packer: &mut Packer,

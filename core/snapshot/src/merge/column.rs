@@ -6,7 +6,7 @@ use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
 
-/// A column of one level, limited to the rows that are being merged.
+/// A column of one level, restricted to the rows that are being merged.
 pub(super) struct LevelColumn<'a> {
     pub(super) column: &'a TileColumn,
     /// Maps column rows to output rows.
@@ -20,7 +20,7 @@ pub(super) struct LevelColumn<'a> {
 /// Queue of the visible rows of a layer, from top to bottom.
 struct RowQueue {
     output_rows: Vec<u32>,
-    /// Index in the layer for each output row.
+    /// For each output row, the index of its value or format in the layer.
     layer_indices: Vec<usize>,
     /// Number of rows that were removed so far.
     removed_count: usize,

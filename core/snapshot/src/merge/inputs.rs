@@ -15,8 +15,7 @@ pub struct SheetInput {
     pub sheet: SheetId,
     /// Whether levels exist that are older than the merged levels.
     pub older_levels: OlderLevels,
-    /// Number of leading columns that include every column ever written, in the coordinates of the
-    /// newest level.
+    /// Exclusive end of the columns that were ever written, in the coordinates of the newest level.
     pub written_columns: u32,
     /// Maximum width of output stripes, in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
     /// At the minimum width, every row fits into a chunk.
@@ -28,7 +27,7 @@ pub struct SheetInput {
 /// Effect of one level on a sheet.
 #[derive(Debug, Clone)]
 pub struct LevelInput {
-    /// How the level moves and hides older cells.
+    /// Effect of the level on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
     /// Cells of the level.
     pub cells: LevelCells,

@@ -52,8 +52,8 @@ pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
 }
 
 impl SheetMoves {
-    /// Returns the moves unchanged if an older level exists. Otherwise, the moves have no effect,
-    /// and empty moves are returned.
+    /// Returns the moves unchanged if an older level exists. If none exists, there are no cells to
+    /// move, so empty moves are returned.
     #[must_use]
     pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
         if older_levels.are_present() { self } else { Self::default() }

@@ -8,7 +8,7 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A tile column that is mapped into the window.
+/// A column of a tile that is visible in the window.
 struct WindowColumn<'a> {
     output_column: u32,
     /// Index of the tile among the merged tiles.

@@ -12,7 +12,7 @@ use cellar_sheet::operation::Span;
 /// Encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Number of cells per unit of density. A density is the number of stored bytes per this number of
+/// Unit in which densities are measured: a density is the number of stored bytes per this number of
 /// cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
@@ -25,7 +25,8 @@ pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cell_count: usize,
-    /// Stored bytes per `DENSITY_CELLS` cells in the last tile. Predicts the size of the next tile.
+    /// Density of the last tile: its stored bytes per `DENSITY_CELLS` cells. Predicts the size of
+    /// the next tile.
     density: u64,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct FinishedTile {
     pub(super) object: PackedObject,
 }
 
-/// Encoded rows from the top of the pending cells.
+/// The topmost pending rows, encoded as a tile.
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
@@ -59,7 +60,7 @@ impl PendingTile {
         Self { columns, tile: Tile::default(), cell_count: 0, density }
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells in the last tile.
+    /// Returns the density of the last tile: its stored bytes per `DENSITY_CELLS` cells.
     pub(super) fn density(&self) -> u64 {
         self.density
     }
@@ -83,8 +84,8 @@ impl PendingTile {
         to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether the pending cells fill at least one and a half tiles, so that enough cells
-    /// for another tile remain after a tile is cut off.
+    /// Returns whether the pending cells fill at least one and a half tiles. If they do, a tile can
+    /// be cut off, and enough cells remain for another tile.
     pub(super) fn is_full(&self) -> bool {
         let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
         self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
@@ -97,8 +98,8 @@ impl PendingTile {
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
-    /// Cuts off and encodes the topmost tile. Returns `None` if there are no cells. If the size of
-    /// the encoded tile is far from the target size, encodes a tile a second time.
+    /// Cuts off and encodes the topmost tile. Returns `None` if there are no cells. If the encoded
+    /// size is far from the target size, the tile is resized and encoded a second time.
     pub(super) fn cut_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,

@@ -15,7 +15,7 @@ pub struct PlacedTile<'a> {
     pub first_row: u32,
     /// Left column of the tile in its level.
     pub first_column: u32,
-    /// Declared size of the tile. A malformed tile may have cells outside this size; they are
+    /// Declared size of the tile. If a malformed tile has cells outside this size, these cells are
     /// ignored.
     pub size: TileSize,
     /// Mapping from the tile's level to the newest level.
@@ -43,8 +43,8 @@ impl<'a> PlacedTile<'a> {
         Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping }
     }
 
-    /// Returns the runs of tile rows that are mapped into the window. Source rows are relative to
-    /// the tile's top row.
+    /// Returns the runs of tile rows that are mapped into the window. The source rows of a run are
+    /// relative to the tile's top row.
     pub(super) fn row_runs(&self, window: &Window) -> Vec<Run> {
         let level_runs = self.mapping.row_map.runs();
         let tile_end_row = self.first_row.saturating_add(self.size.rows);
@@ -119,7 +119,7 @@ impl<'a> PlacedTile<'a> {
     }
 }
 
-/// Returns the exclusive end of the source rows of a run.
+/// Returns the exclusive end of a run in source rows.
 fn source_end(run: &Run) -> u32 {
     run.src.saturating_add(run.len)
 }

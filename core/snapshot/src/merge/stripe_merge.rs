@@ -16,7 +16,7 @@ use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_sheet::operation::Span;
 
-/// Number of additional tiles that are loaded together with the tiles needed next.
+/// Number of tiles that are loaded in advance, together with the tiles that are needed next.
 const PREFETCHED_TILES: usize = 4;
 
 /// Loaded tiles, keyed by chunk name.
@@ -105,8 +105,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells in the input tiles. Used as an estimate
-    /// for the output tiles.
+    /// Returns the density of the input tiles: their stored bytes per `DENSITY_CELLS` cells. Used
+    /// as an estimate for the output tiles.
     fn input_density(&self) -> Option<u64> {
         let stored_bytes: u64 =
             self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
@@ -211,8 +211,8 @@ impl StripeMerge {
         tile_rows.chain(self.next_memory_row()).min()
     }
 
-    /// Returns a tile that can be reused unchanged: the tile starts at the next row, and no other
-    /// input has cells in the tile's rows.
+    /// Returns a tile that can be reused unchanged. Such a tile starts at the next row, and no
+    /// other input has cells in the tile's rows.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let reusable_tile = self
             .unfinished_tiles()
@@ -225,8 +225,8 @@ impl StripeMerge {
         if is_only_tile && !overlaps_memory { Some(reusable_tile.clone()) } else { None }
     }
 
-    /// Returns the next row at which a tile starts or ends. The rows before it form a band in which
-    /// every row overlaps the same tiles.
+    /// Returns the next row at which a tile starts or ends. The unfinished rows before it form a
+    /// band: all rows of a band overlap the same tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             let starts_later = tile.output_rows.first > self.next_row;
@@ -235,8 +235,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles to load before the band can be merged, and a few tiles after the band. If
-    /// the band can already be merged, returns no tiles.
+    /// Returns the tiles that must be loaded before the band can be merged, plus a few tiles below
+    /// the band. Returns no tiles if the band can already be merged.
     fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &InputTile| !loaded_tiles.contains_key(&tile.chunk.hash);
         let mut missing_chunks: Vec<ChunkRef> = self

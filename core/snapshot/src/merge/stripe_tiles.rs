@@ -84,7 +84,7 @@ impl OutputStripe {
         })
     }
 
-    /// Returns whether the merge keeps the cells of an input tile together and unchanged.
+    /// Returns whether an input tile's cells stay together and unchanged in the merge output.
     fn keeps_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -100,8 +100,9 @@ impl OutputStripe {
         let has_same_width = stripe.columns.count == self.columns.count;
         let is_visible = !overlaps_any(&mapping.hidden_values, output_rows, self.columns)
             && !overlaps_any(&mapping.hidden_formats, output_rows, self.columns);
-        // A tile may contain blanks that hide older cells. If no level is older than the merged
-        // levels, blanks must be dropped, so tiles above the oldest merged level cannot be reused.
+        // A tile above the oldest merged level may contain blanks that hide older cells. If no
+        // level is older than the merged levels, these blanks must be dropped, so the tile cannot
+        // be reused.
         let is_oldest_merged_level = level.level_index == 0;
         let may_keep_blanks = self.older_levels.are_present() || is_oldest_merged_level;
         is_unfinished

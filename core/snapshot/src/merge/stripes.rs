@@ -13,7 +13,7 @@ pub(super) struct ColumnWeights {
 }
 
 impl ColumnWeights {
-    /// Adds a number of bytes, distributed evenly across the columns.
+    /// Adds a sheet's stored bytes, distributed evenly across the given columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
         let first_group = group_index(columns.first);
         let last_group = group_index(columns.end().saturating_sub(1));
@@ -27,9 +27,10 @@ impl ColumnWeights {
         }
     }
 
-    /// Returns the stripes from left to right. Widths are powers of two. Each stripe is as wide as
-    /// possible, but at most `max_columns` wide and, unless it has the minimum width, narrow enough
-    /// that its cells fit into one tile. Empty columns are not part of any stripe.
+    /// Returns the stripes from left to right. Each stripe is as wide as possible, within three
+    /// limits: its width is a power of two, it has at most `max_columns` columns, and its cells fit
+    /// into one tile. Stripes of the minimum width are exempt from the last limit. Empty columns
+    /// are not part of any stripe.
     pub(super) fn divide_into_stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         let all_columns = Span { first: 0, count: MAX_COLUMNS };

@@ -11,11 +11,11 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// Whether levels exist that are older than the merged levels. Determines which blanks and
-/// `General` formats a merge must retain.
+/// Whether levels exist that are older than the merged levels. If so, a merge must retain blanks
+/// and `General` formats that hide older cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OlderLevels {
-    /// Older levels exist, so blanks are retained, as are moves that affect older cells.
+    /// Older levels exist, so blanks and moves that affect older cells are retained.
     Present,
     /// No older level exists, so blanks are dropped.
     Absent,

@@ -1,5 +1,5 @@
-//! Writes a sheet whose rows arrive from top to bottom, as in an import, to tiles. Levels are not
-//! merged.
+//! Writes the tiles of a new sheet, such as an imported sheet. Rows must be passed from top to
+//! bottom. No levels are merged.
 
 use std::collections::BTreeMap;
 

@@ -63,9 +63,9 @@ pub struct PendingSnapshot {
 /// Request to rebuild a snapshot, even if the snapshot is already finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rebuild {
-    /// Rebuild id, which is the time of the operator's request in milliseconds since the Unix
-    /// epoch. Also the first increment of the rebuild's records, so that their increments differ
-    /// from the increments of all earlier records.
+    /// Rebuild id: the time of the operator's request, in milliseconds since the Unix epoch. Also
+    /// the first increment (version number) of the rebuild's records, so that their increments
+    /// differ from the increments of all earlier records.
     pub run: u64,
     /// S3 key of the entry's root when the rebuild was requested, if the entry had a root. Only
     /// this root may be replaced.
@@ -85,12 +85,12 @@ pub enum SnapshotAction {
     },
     /// Create this record if it does not exist.
     Create(PendingSnapshot),
-    /// Replace the existing record if its increment matches.
+    /// Replace the existing record if its increment (version number) matches.
     Replace {
         /// New record.
         record: PendingSnapshot,
-        /// Expected increment of the existing record. `None` accepts any increment, and is used
-        /// only by the model checker.
+        /// Expected increment (version number) of the existing record. `None` accepts any
+        /// increment, and is used only by the model checker.
         increment: Option<u64>,
     },
     /// Perform one bounded unit of snapshot work.
@@ -142,7 +142,8 @@ pub enum SnapshotEvent {
     Unknown,
     /// A unit of work is complete. Contains the new progress.
     Progress(Vec<u8>),
-    /// An earlier Snapshot entry of the log, at this position, has no root yet.
+    /// The unit of work could not start, because an earlier Snapshot entry of the log has no root
+    /// yet. Contains the position of the earlier entry.
     EarlierSnapshot(Position),
     /// The snapshot is built.
     Built {
@@ -160,7 +161,7 @@ pub enum SnapshotEvent {
     EntryGone,
     /// A store or the builder returned an error.
     Failed {
-        /// Whether a retry may succeed.
+        /// Whether the error is transient, so that a retry may succeed.
         temporary: bool,
     },
 }

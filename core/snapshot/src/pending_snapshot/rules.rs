@@ -14,9 +14,11 @@ pub enum SafetyRule {
     CompletionIsChecked,
     /// A worker that loses a claim does not delete its message.
     LosersKeepTheirMessage,
-    /// The segment's last snapshot is raised only after the Snapshot entry has its root.
+    /// The number of the segment's last finished snapshot is raised only after the Snapshot entry
+    /// has its root.
     RootBeforeLast,
-    /// A record is deleted only after the segment's last snapshot has been raised.
+    /// A record is deleted only after the number of the segment's last finished snapshot has been
+    /// raised.
     LastBeforeDelete,
     /// A worker that waits for an abandoned record resends the message of that record.
     AbandonedIsWoken,

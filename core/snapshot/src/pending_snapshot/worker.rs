@@ -74,7 +74,7 @@ impl Worker {
             (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
                 self.start_unit(own_record, clock)
             }
-            // If it is unknown whether the record was written, the next worker reads the record,
+            // It is unknown whether the record was written. The next worker will read the record,
             // and may have to wait for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
@@ -114,8 +114,8 @@ impl Worker {
         first_record: &PendingSnapshot,
         clock: ClockReading,
     ) -> SnapshotAction {
-        // The clock of the record's writer may be ahead or behind. Because of the absolute
-        // difference, even a record from the future expires.
+        // The clock of the worker that wrote the record may be ahead or behind. The absolute time
+        // difference is used, so that even a record with a time in the future expires.
         let silent_s = clock.now_s().abs_diff(first_record.modified_s);
         if first_record.job.position < self.job.position {
             return self.wait_for_earlier(first_record, silent_s);
@@ -144,8 +144,8 @@ impl Worker {
         wait_for_earlier_snapshot()
     }
 
-    /// Handles a job without a pending record. Either the snapshot is finished, or work on the
-    /// snapshot has not started.
+    /// Handles a job that has no pending record. Either the snapshot is already finished, or no
+    /// worker has started it.
     fn create_record_unless_finished(
         &mut self,
         segment: Option<&Segment>,
@@ -216,7 +216,8 @@ impl Worker {
     ) -> SnapshotAction {
         match event {
             SnapshotEvent::Progress(progress) => {
-                // If the progress is unchanged, the same unit of work would be repeated forever.
+                // Stop if a unit of work did not change the progress. Repeating the unit would loop
+                // forever.
                 let is_unchanged = progress == own_record.progress;
                 if is_unchanged || progress.len() > MAX_PROGRESS_BYTES {
                     let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
@@ -340,9 +341,8 @@ impl Worker {
                 let steps = [own_record.delete_step(), LastStep::FindNext];
                 self.start_last_steps(SnapshotOutcome::Done, steps)
             }
-            // The root was already set, either by an earlier worker of the snapshot or by an
-            // earlier worker of this record. If this worker has lost the record, the next write is
-            // rejected.
+            // An earlier worker has already set the root. If this worker has lost the record, the
+            // next write is rejected.
             SnapshotEvent::OtherRoot { current_root } => {
                 self.record_current_root(own_record, current_root, new_root, clock)
             }
@@ -405,7 +405,7 @@ impl Worker {
                 remaining_steps.push_front(LastStep::WakeNext(next_record.job.position));
                 self.perform_last_steps(outcome, remaining_steps)
             }
-            // If waking the next snapshot fails, only the next snapshot is delayed.
+            // Ignore a failure to wake the next snapshot, because it only delays that snapshot.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
             (_, SnapshotEvent::Done) => self.perform_last_steps(outcome, remaining_steps),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
@@ -413,7 +413,8 @@ impl Worker {
         }
     }
 
-    /// Returns the next version of a record, as claimed by this worker.
+    /// Returns the record to write next: claimed by this worker, and with an incremented version
+    /// number.
     fn next_version(
         &self,
         current_record: &PendingSnapshot,

@@ -28,7 +28,8 @@ pub enum PackedFormats {
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// A sheet's format records, oldest first: either all records, or the records in one chunk.
+/// Range formats of a sheet, oldest first. Contains either all range formats of the sheet, or only
+/// those in one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(

@@ -23,8 +23,8 @@ pub struct Tile {
 }
 
 /// A column of a tile. Values (with their formulas) and formats are separate layers, because a
-/// level may set only the value or only the format of a cell. Older levels then determine the
-/// other.
+/// level may set only the value or only the format of a cell. The part that is not set is taken
+/// from older levels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
@@ -141,8 +141,8 @@ impl TileColumn {
         column
     }
 
-    /// Returns the estimated number of cells: the number of values or the number of formats,
-    /// whichever is larger.
+    /// Returns the estimated number of cells, which is the number of values or the number of
+    /// formats, whichever is larger.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.values.len().max(self.formats.len())

@@ -6,7 +6,7 @@ use super::TextSpan;
 use crate::saturate::{saturate_u32, to_usize};
 use cellar_sheet::cell::ErrorCode;
 
-/// A value in a tile. `Copy`, because texts are stored in the layer.
+/// A value in a tile. The type is `Copy`, because the texts themselves are stored in the layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
     /// A blank, which hides an older value.

@@ -9,9 +9,9 @@ use crate::saturate::to_usize;
 /// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// A single integer, which is the value of every integer in the list.
+    /// One integer. All integers of the list are equal to it.
     Constant,
-    /// Each integer as a varint.
+    /// Every integer as a separate varint.
     Each,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
     /// and bit-packed offsets from the minimum.
@@ -24,7 +24,7 @@ pub(super) enum Layout {
 /// Maximum list length for which the layout `Each` is tried.
 const MAX_EACH_LENGTH: usize = 64;
 
-/// Returns the layouts worth trying.
+/// Returns the layouts whose sizes are worth comparing for a list.
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     if are_equal {
@@ -76,7 +76,7 @@ impl Layout {
     /// because the statistics of planes differ.
     pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // A penalty of 1/63 favors bit packing, which decodes faster than planes.
+            // The planes are penalized by 1/63 of their size, because bit packing decodes faster.
             Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
             Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
         }

@@ -33,7 +33,8 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     }
     let transform = transform::choose_transform(values);
     let mut smallest = encode_with_transform(values, transform);
-    // Deltas of values with a skewed distribution may have fewer bits but higher entropy.
+    // Also try the untransformed integers: if the distribution of values is skewed, deltas may need
+    // fewer bits but have a higher entropy.
     if transform != Transform::None {
         let untransformed = encode_with_transform(values, Transform::None);
         if untransformed.estimated_size < smallest.estimated_size {
@@ -59,7 +60,7 @@ fn encode_with_layout(
     transform: Transform,
     layout: Layout,
 ) -> EncodingCandidate {
-    /// Maximum number of bytes before the laid-out integers.
+    /// Maximum number of bytes before the part of the list that is stored in a layout.
     const MAX_HEAD_BYTES: usize = 32;
     let mut bytes = Vec::with_capacity(MAX_HEAD_BYTES.saturating_add(transformed.body.len()));
     bytes.push(transform.number() | layout.number() << LAYOUT_SHIFT);

@@ -15,7 +15,8 @@ const SCALES: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 /// Sample size for estimating how many decimals a column has.
 const SAMPLE_LENGTH: usize = 64;
-/// Minimum ratio of numbers to exceptions. At a lower ratio, another encoding is smaller.
+/// Minimum number of numbers per exception. If exceptions are more frequent, another encoding is
+/// smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
 /// Length of an `f64`.
 const NUMBER_BYTES: usize = 8;
@@ -37,13 +38,14 @@ pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
         if let Some(scaled) = ScaledIntegers::from_numbers(values, scale) {
             return Some(encode_scaled(values, decimals, &scaled));
         }
-        // Some numbers outside the sample have more decimals. Retry with at least one more.
+        // Some numbers outside the sample have more decimals than the sample. Retry with at least
+        // one more decimal.
         decimals = common_decimals(values, decimals + 1)?;
     }
 }
 
-/// Returns the smallest sufficient number of decimals, at least `min_decimals`, for nearly all
-/// numbers in the sample.
+/// Returns the smallest number of decimals that suffices for nearly all numbers in the sample, but
+/// at least `min_decimals`.
 fn common_decimals(values: &[f64], min_decimals: usize) -> Option<usize> {
     let sample_step = values.len().div_ceil(SAMPLE_LENGTH).max(1);
     let sample: Vec<f64> = values.iter().step_by(sample_step).copied().collect();

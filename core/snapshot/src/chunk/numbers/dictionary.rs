@@ -11,10 +11,11 @@ use crate::saturate::{saturate_u32, to_usize};
 
 /// Minimum list length for which a dictionary is tried.
 const MIN_LENGTH: usize = 32;
-/// Minimum average number of occurrences of a distinct number, both in the sample and in the entire
-/// list.
+/// Minimum average number of occurrences per distinct number. Checked first for the sample and then
+/// for the entire list.
 const MIN_REPEATS: usize = 4;
-/// Number of values in the sample, which shows whether numbers repeat.
+/// Number of values in the sample. The sample is used to estimate whether numbers repeat often
+/// enough.
 const SAMPLE_LENGTH: usize = 256;
 /// Approximate total length of the header byte and the number of distinct numbers, in bytes.
 const HEAD_BYTES: usize = 3;
@@ -44,7 +45,8 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Finds the distinct numbers. Returns `None` if more are distinct than `MIN_REPEATS` allows.
+    /// Finds the distinct numbers. Returns `None` if the numbers repeat less often than
+    /// `MIN_REPEATS` requires.
     fn find(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
         let mut numbers = Vec::new();

@@ -88,7 +88,8 @@ impl NumbersHeader {
     }
 }
 
-/// Minimum number of numbers per compressed byte for which no dictionary is tried.
+/// Numbers per compressed byte above which no dictionary is tried, because another encoding is
+/// already very small.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers with the smallest estimated size.
@@ -127,7 +128,7 @@ pub(super) fn read_numbers(
     }
 }
 
-/// Decodes the distinct numbers of a dictionary, which must not use another dictionary.
+/// Decodes the distinct numbers of a dictionary. They must not be encoded with another dictionary.
 fn read_distinct_numbers(
     reader: &mut ChunkReader<'_>,
     count: usize,

@@ -30,9 +30,9 @@ struct Slot {
 }
 
 impl<'a> DistinctTexts<'a> {
-    /// Finds the distinct texts. Returns `None` if more than three quarters of the texts are
-    /// distinct, either overall or at a check in between, or if hashes collide too often.
-    /// `expected_count` is the approximate number of texts.
+    /// Finds the distinct texts. `expected_count` is the approximate number of texts. Returns
+    /// `None` if hashes collide too often, or if more than three quarters of the texts are
+    /// distinct. The share of distinct texts is checked at regular intervals and at the end.
     pub(super) fn find(
         texts: impl Iterator<Item = &'a str>,
         expected_count: usize,
@@ -73,8 +73,8 @@ impl<'a> DistinctTexts<'a> {
         Some(code)
     }
 
-    /// Returns the index of the slot that contains a text, or else of an empty slot for the text.
-    /// Returns `None` after too many probes.
+    /// Returns the index of the slot that contains the text. If the text is not in the table,
+    /// returns the index of an empty slot for it. Returns `None` after too many probes.
     fn find_slot(&self, table: &[Option<Slot>], hash: u32, text: &str) -> Option<usize> {
         let slot_index_mask = table.len() - 1;
         let first_probe = to_usize(hash);
@@ -91,7 +91,8 @@ impl<'a> DistinctTexts<'a> {
     fn grow_table(&self, table: &[Option<Slot>]) -> Option<Vec<Option<Slot>>> {
         let mut larger_table = vec![None; table.len() * SLOTS_PER_TEXT];
         for slot in table.iter().flatten() {
-            // All texts in the table are distinct, so none can match: find an empty slot.
+            // The texts in the table are all distinct, so no comparison is needed: each text goes
+            // into the first empty slot.
             let slot_index = self.find_slot(&larger_table, slot.hash, "")?;
             *larger_table.get_mut(slot_index)? = Some(*slot);
         }
@@ -99,8 +100,8 @@ impl<'a> DistinctTexts<'a> {
     }
 }
 
-/// Returns a power of two. The number is small for short lists, because a column changed by
-/// scattered edits usually contains few texts.
+/// Returns the initial number of slots, which is a power of two. The number is small for short
+/// lists, because a column that was changed by scattered edits usually contains few texts.
 fn initial_slot_count(expected_count: usize) -> usize {
     let expected_slots = expected_count.min(CHECK_INTERVAL) * SLOTS_PER_TEXT;
     expected_slots.next_power_of_two().max(MIN_SLOTS)

@@ -46,8 +46,8 @@ impl TextEncoding {
         encodings.into_iter().find(|encoding| encoding.number() == number)
     }
 
-    /// Returns whether this encoding may be used inside the encoding `outer`, or at the top level
-    /// if `outer` is `None`.
+    /// Returns whether the distinct texts or words of the encoding `outer` may themselves have this
+    /// encoding. If `outer` is `None`, returns whether this encoding is allowed at the top level.
     fn is_allowed_in(self, outer: Option<Self>) -> bool {
         match outer {
             None => true,
@@ -62,7 +62,7 @@ struct EncodedTexts {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     estimated_size: usize,
-    /// Number of bytes by which decoded texts exceed the input length.
+    /// Number of bytes by which the decoded texts are longer than their encoding.
     expanded_bytes: usize,
 }
 
@@ -73,7 +73,7 @@ impl EncodedTexts {
 }
 
 /// Encodes texts with the smallest estimated size. `expansion_budget` is the remaining number of
-/// bytes by which decoded texts may exceed their encoded length.
+/// bytes by which decoded texts may be longer than their encoding.
 pub(super) fn write_texts(output: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let encoded = encode_smallest(texts, *expansion_budget, None);
     *expansion_budget = expansion_budget.saturating_sub(encoded.expanded_bytes);
@@ -116,8 +116,8 @@ fn encode_smallest(
 }
 
 /// Decodes `text_count` texts of at most `max_text_bytes` each, and appends them to `texts`. Equal
-/// texts may share bytes. The caller must check `text_count` before the call, and that each
-/// returned span is valid UTF-8 after the call.
+/// texts may share bytes. The caller must check `text_count` before the call. After the call, the
+/// caller must check that each returned span is valid UTF-8.
 pub(super) fn read_texts(
     reader: &mut ChunkReader<'_>,
     text_count: usize,

@@ -87,7 +87,7 @@ fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk>
     if total_words > MAX_WORDS { Err(MALFORMED) } else { Ok(total_words) }
 }
 
-/// Decoded distinct words. At least one exists.
+/// Decoded distinct words, at least one.
 struct DistinctWords {
     texts: String,
     spans: Vec<TextSpan>,
