@@ -1,8 +1,8 @@
 //! Model of one append against an adversarial store (invariant I6).
 //!
-//! The store may lose or refuse puts, fail reads, and return empty pages, pages with holes,
-//! invented entries, End Segments (last entries of segments) and trim marks. The append must still
-//! terminate within its limits, with a reply or a typed error. The limits are lower than in
+//! The store may lose or refuse puts, fail reads, and return empty pages or pages with holes. It
+//! may invent entries, End Segments (last entries of segments) and trim marks. The append must
+//! still terminate within its limits, with a reply or a typed error. The limits are lower than in
 //! production (`Rules::with_attempts`), but the same state machine counts the attempts.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
 pub const ENDS: &str = "I6 every append ends";
 /// Maximum number of entries that the store invents. The limit keeps the log finite.
 const MAX_INVENTED: u32 = 3;
-/// Inputs of every step, constant because no decision of the append depends on the clock.
+/// Inputs of every step. They are constant, because no decision of the append depends on the clock.
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
 /// The model's bounds.
@@ -56,7 +56,7 @@ fn entry(position: Position, content: Content) -> Arc<Entry> {
     Arc::new(Entry { log: log_id(), position, created_s: 0, author: None, header, content })
 }
 
-/// Returns the entries that the adversarial store may return for a read of `position`.
+/// Returns the entries that the adversarial store may invent or return for a read of `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];

@@ -1,4 +1,4 @@
-//! Values that states share, hashed only once.
+//! Shared values that are hashed only once, not once per state.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{self, Debug, Write};

@@ -26,7 +26,8 @@ pub const SOUND: &str = "no read reports corruption";
 /// Property: a client that knows a position eventually reads up to it.
 pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
-/// Number of the growth step at which the log rolls.
+/// Number of the growth step in which the log rolls (starts a new segment) instead of growing by an
+/// entry.
 const ROLL_STEP: u32 = 3;
 
 /// Bounds of the reader model.
@@ -36,7 +37,8 @@ pub struct ReaderModel {
     pub page_entries: usize,
     /// Number of growth steps of the log, one of which is a roll.
     pub growth: u32,
-    /// Maximum number of strongly consistent reads that see only half of a roll's transaction.
+    /// Maximum number of strongly consistent reads that see only one half of the transaction that
+    /// rolls the log.
     pub torn: u32,
 }
 
@@ -47,7 +49,7 @@ pub struct State {
     growth_steps: u32,
     torn_reads: u32,
     read: Hashed<RunningRead>,
-    /// Newest position when the current read began; `None` during the first read.
+    /// Newest position of the log when the current read began. `None` during the first read.
     known_tail: Option<Position>,
     entries_read: Vec<Stored>,
 }
@@ -66,7 +68,8 @@ pub enum ReaderAction {
     Grow,
     /// The reader receives a page.
     ReadPage(View),
-    /// The reader has reached the end, learns the log's newest position, and starts another read.
+    /// The reader has reached the end of the log. It learns the newest position and starts another
+    /// read.
     ReadAgain,
 }
 
@@ -85,8 +88,8 @@ impl State {
         if self.growth_steps == ROLL_STEP {
             roll(tables, tail);
         } else if let Some(position) = tail.next_position() {
-            // The content does not matter to the model, so the new entry is a copy of the tail at
-            // the next position.
+            // The new entry is a copy of the newest one, at the next position. The model ignores
+            // the content.
             let new_entry = Arc::new(Entry { position, ..Entry::clone(&tail) });
             let _ = tables.put(&new_entry);
         }
@@ -113,7 +116,8 @@ impl State {
         self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
     }
 
-    /// Starts another read, from the last entry already read to the tail of the log.
+    /// Starts another read, which begins at the last entry already read and ends at the newest
+    /// entry of the log.
     fn read_again(&mut self) -> Option<()> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,
@@ -130,7 +134,8 @@ impl State {
         check_prefix(&entries_read, &self.tables.readable()).is_ok()
     }
 
-    /// Returns whether a finished read has reached the position that the client knew.
+    /// Returns whether a finished read has reached the position that the client knew when the read
+    /// began.
     fn has_reached_known_tail(&self) -> bool {
         let last_position = self.entries_read.last().map(|entry| entry.position);
         self.read.next_step != ReadStep::End || last_position >= self.known_tail

@@ -30,8 +30,8 @@ pub(crate) fn raise_incarnation(
     })
 }
 
-/// Returns whether `new_config` differs from `old_config` only in the incarnation of `stage`. If
-/// `stage` is `None`, the top-level incarnation is meant.
+/// Returns whether `old_config` and `new_config` differ only in the incarnation of `stage`, or in
+/// the top-level incarnation if `stage` is `None`.
 fn differs_only_in_incarnation(
     old_config: &Config,
     new_config: &Config,

@@ -97,7 +97,6 @@ impl Lineage {
     /// Segment are missing.
     ///
     /// # Errors
-    ///
     /// Returns [`StalePage`] if the page ends before the fork position.
     pub fn inherited_page(
         &self,

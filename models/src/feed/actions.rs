@@ -19,7 +19,7 @@ pub enum FeedAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// An indexer crashes; its replacement has no cached state.
+    /// An indexer crashes. The process that replaces it has no cached state.
     Crash {
         /// Index of the indexer.
         indexer_index: usize,
@@ -29,7 +29,7 @@ pub enum FeedAction {
         /// Index of the indexer.
         indexer_index: usize,
     },
-    /// A delayed write reaches the table and is applied or refused.
+    /// A delayed write reaches the table, which applies or refuses it.
     Arrive {
         /// Index of the delayed write.
         write_index: usize,
@@ -41,11 +41,11 @@ pub enum FeedAction {
 pub enum RequestOutcome {
     /// The request is applied or refused, and the indexer receives the result.
     Answered,
-    /// The response is lost. The write is applied later or never.
+    /// The response is lost. The write is applied later, or never.
     Lost,
 }
 
-/// Adds the possible outcomes of an indexer's pending request, and the crash of the indexer.
+/// Adds an indexer's possible actions: each outcome of its pending request, and its crash.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,
@@ -165,7 +165,8 @@ fn step_indexer(state: &mut State, indexer_index: usize, outcome: RequestOutcome
 }
 
 impl Indexer {
-    /// Ends a batch or a rebuild. A failed batch is redelivered, so it does not count as completed.
+    /// Ends a batch or a rebuild of the feed. A failed batch is redelivered, so it does not count
+    /// as completed.
     fn finish_batch(&mut self, indexing: Indexing, is_success: bool) {
         if is_success && self.is_rebuilding {
             self.is_rebuilding = false;

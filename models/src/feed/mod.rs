@@ -26,8 +26,9 @@ use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
-/// Inputs of every step. The time and the random bits are constant, because no decision depends on
-/// the clock and a generation is identified by its first partition.
+/// Inputs of every step. The time is constant, because no decision depends on the clock. The random
+/// bits are constant, because a generation is identified by its first partition rather than by a
+/// random id.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
 /// Maximum number of injected faults per run, by type.
@@ -44,10 +45,10 @@ pub struct Budget {
 /// Range of a stream's events: stream number, index of the first event, and number of events.
 pub type Part = (u8, u64, u64);
 
-/// Model of the feed, with its bounds.
+/// Model of the feed, with the bounds of the state space.
 #[derive(Debug, Clone)]
 pub struct FeedModel {
-    /// The safety rules that the indexers enforce.
+    /// The safety rules that the indexers follow.
     pub rules: Rules,
     /// Size limit at which a feed partition is full.
     pub policy: PartitionPolicy,
@@ -81,13 +82,14 @@ pub struct State {
     pub table: Table,
     /// The indexers.
     pub indexers: Vec<Indexer>,
-    /// Delayed writes that may still reach the table.
+    /// Writes that were delayed and may still reach the table.
     pub late_writes: Vec<Request>,
     /// Remaining faults.
     pub budget: Budget,
     /// Whether the put of an item was ever refused because its key was taken.
     pub has_refused_put: bool,
-    /// Whether an indexer ever advanced high-water marks for items that another indexer had put.
+    /// Whether an indexer ever advanced a high-water mark to cover items that another indexer had
+    /// put.
     pub has_raised_marks_of_others: bool,
 }
 
@@ -99,7 +101,7 @@ pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream_number.to_string())
 }
 
-/// Returns the events of `part` as a span of the feed.
+/// Returns the feed span that contains the events of `part`.
 #[must_use]
 pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span> {
     let event_kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };
@@ -109,7 +111,8 @@ pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span
 }
 
 impl FeedModel {
-    /// Returns the spans of a batch of an indexer, or `None` if the indexer has no such batch.
+    /// Returns the event spans in the batch at `batch_index`, or `None` if the indexer has no such
+    /// batch.
     fn batch_spans(&self, indexer_index: usize, batch_index: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(indexer_index)?.get(batch_index)?;
         parts.iter().map(|part| part_span(*part)).collect()

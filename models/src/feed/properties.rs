@@ -19,8 +19,8 @@ pub const MARKS: &str = "no mark is ahead of the feed";
 pub const COMPLETE: &str =
     "when all batches are done, the feed has their events and all earlier events";
 
-/// Returns the number of indexed events per stream, or `None` if any stream's events are out of
-/// order.
+/// Returns the number of indexed events per stream. Returns `None` if the events of any stream are
+/// out of order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed_counts: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {
@@ -56,7 +56,8 @@ fn is_complete(model: &FeedModel, state: &State) -> bool {
     let are_batches_done = state.indexers.iter().zip(&model.batches).all(|(indexer, batches)| {
         indexer.running.is_none() && indexer.batches_done == batches.len()
     });
-    // A new generation is filled by the process that started it. The model omits that process.
+    // Not checked for a new generation of the feed: the process that started it also fills it, and
+    // the model omits that process.
     let has_new_generation = state.budget.rebuilds < model.budget.rebuilds;
     if !are_batches_done || has_new_generation {
         return true;

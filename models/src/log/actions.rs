@@ -71,8 +71,8 @@ pub enum RequestOutcome {
     Stale(View),
     /// The response is lost. The request is executed later or never.
     Lost,
-    /// The request is not executed, and no response arrives: the request is a day old, so its
-    /// signature has expired.
+    /// The request is not executed, and no response arrives, because the request is a day old and
+    /// its signature has expired.
     Expired,
 }
 
@@ -197,7 +197,7 @@ impl LogModel {
         Some(())
     }
 
-    /// Returns whether each mutation's base existed when the mutation was sent.
+    /// Returns whether the base (position) of each mutation existed when the mutation was sent.
     fn has_real_bases(&self) -> bool {
         self.beyond_end == 0
     }
@@ -273,7 +273,7 @@ fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
     }
 }
 
-/// Returns the possible outcomes of a put or a transaction issued at `request_s`.
+/// Returns the possible outcomes of a put or a transaction that was issued at `request_s`.
 fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
     if state.now_s >= request_s + TRIM_FENCE_S {
         vec![RequestOutcome::Expired]
@@ -287,7 +287,7 @@ fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
 /// A process after a step.
 struct ProcessStep {
     process: Process,
-    /// Entries that the step read or wrote.
+    /// Entries that were read or written in the step.
     new_entries: Vec<Arc<Entry>>,
 }
 
@@ -318,7 +318,7 @@ impl State {
                 let newest_segment = self.tables.newest_segment();
                 AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
-            // In this model, every entry header has a state summary, so the state is never read.
+            // The model never reads a state, because every entry header contains a state summary.
             append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 AppendEvent::Waited
@@ -351,7 +351,7 @@ impl State {
         Some(())
     }
 
-    /// Advances the clock by a day, which expires delayed requests and caches.
+    /// Advances the clock by a day. Delayed requests and caches then expire.
     fn pass_day(&mut self) {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
@@ -383,8 +383,8 @@ impl State {
         self.late_requests.sort();
     }
 
-    /// Lets a client abandon its request. The client will retry with a process that has no cached
-    /// state.
+    /// Lets a client abandon its request. The client will retry the request with a new process,
+    /// which has no cached state.
     fn abandon_request(&mut self, client_index: usize) -> Option<()> {
         let client = self.clients.get_mut(client_index)?;
         let process = client.process.take()?;
@@ -399,14 +399,14 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed requests whose key is taken. A trim cannot free the key before these requests
-    /// expire.
+    /// Drops delayed puts whose key is taken, because they can no longer succeed: a trim frees the
+    /// key only after they have expired.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
         self.late_requests.retain(|request| execute_late(&mut Tables::clone(tables), request));
     }
 
-    /// Records a violation if this step changed an entry that was readable before.
+    /// Records a violation if this step changed an entry that readers could already read.
     fn check_prefix(&mut self, old_tables: &Tables) {
         if let Err(violation) = check_prefix(&old_tables.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));

@@ -14,7 +14,8 @@ use cellar_log::{
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;
 
-/// Number of entries that remain in a trimmed segment: the first entry and the End Segment.
+/// Number of entries that a trim leaves in a segment: the first entry and the End Segment (last
+/// entry).
 const TRIMMED_SEGMENT_ENTRIES: usize = 2;
 
 /// A running roll.
@@ -49,7 +50,7 @@ impl Rolling {
         action
     }
 
-    /// Advances the roll by one step. Returns `None` once it has finished.
+    /// Advances the roll by one step. Returns `None` if it has finished.
     #[must_use]
     pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
         let (roll, _) = &*self.machine;
@@ -87,7 +88,7 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// Number of entries already deleted by the pending delete request.
+    /// Number of entries that the pending delete request has already deleted.
     deleted_count: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }
@@ -103,7 +104,8 @@ impl Trimming {
         let entry_count = tables.segment_entries(segment.num).count();
         let is_trimmed = entry_count <= TRIMMED_SEGMENT_ENTRIES;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
-        // If the age fence is disabled, the trim does not wait, so the plan must not wait either.
+        // If the age fence is disabled, the trim does not wait for entries to age, so the plan must
+        // not either.
         let plan_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
         let plan = retention::plan_retention(
             &segment,
@@ -122,7 +124,7 @@ impl Trimming {
         Some(Self { segment_start, deleted_count: 0, machine })
     }
 
-    /// Advances the trim by one step or deletes one entry. Returns `None` once the trim has
+    /// Advances the trim by one step or deletes one entry. Returns `None` if the trim has
     /// finished.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {

@@ -8,9 +8,9 @@
 //! - *Rolls* and *trims* run core's state machines. Each request is a separate step, and entries are deleted one at a time; a trim may be interrupted at any step and restarted.
 //! - *The clock* may jump by a day while all processes are frozen. Requests sent before the jump never arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running request keeps the data that it has already read.
 //!
-//! The model omits mutation contents (no mutation moves rows or columns, so the transform is the
-//! identity), uploads, incarnations, snapshots (each segment starts with a finished one), backoff
-//! and page sizes (a page is a segment). [`crate::attempts`] covers the limits on attempts.
+//! The model omits mutation contents, uploads, incarnations, snapshots, backoff and page sizes. No
+//! mutation moves rows or columns, so the transform is the identity. Each segment starts with a
+//! finished snapshot, and a page is a segment. [`crate::attempts`] covers the limits on attempts.
 
 mod actions;
 mod maintenance;
@@ -41,7 +41,7 @@ pub struct Budget {
     pub lost: u8,
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Requests that their client abandons while they are in flight.
+    /// Requests that their client abandons before the response arrives.
     pub abandoned: u8,
     /// Rolls.
     pub rolls: u8,
@@ -53,26 +53,27 @@ pub struct Budget {
     pub days: u8,
 }
 
-/// Model of the log, with its bounds.
+/// Model of the log, with the bounds of the state space.
 #[derive(Debug, Clone)]
 pub struct LogModel {
-    /// The safety rules that appends enforce.
+    /// The safety rules that appends follow.
     pub rules: Rules,
-    /// The fences that the trim enforces.
+    /// The fences (safety conditions) that the trim enforces.
     pub fences: Fences,
     /// Number of mutations per client.
     pub mutations: Vec<u64>,
-    /// Number of entries by which the first client's base is ahead of the log.
+    /// Number of entries by which the first client's base is ahead of the log. If the number is
+    /// positive, the base is a position that does not exist.
     pub beyond_end: u32,
     /// Whether clients send a mutation before the previous one is acknowledged.
     pub pipelined: bool,
     /// Whether rejecting a mutation that has already taken effect counts as a violation.
     ///
-    /// Such rejections are a known limitation: an append does not know the last mutation ids of a
-    /// trimmed segment, so a retry whose base was trimmed is rejected even if the first attempt
-    /// succeeded.
+    /// Such rejections are a known limitation. An append does not know the last mutation ids in a
+    /// trimmed segment. If the base of a retried mutation was trimmed, the retry is rejected even
+    /// if the first attempt succeeded.
     pub check_rejections: bool,
-    /// Whether to check in each state that the writers can finish (slow).
+    /// Whether to check in each state that all writers can finish. This check is slow.
     pub finishing: bool,
     /// Maximum number of faults and maintenance events, by type.
     pub budget: Budget,
@@ -93,7 +94,7 @@ impl Default for LogModel {
     }
 }
 
-/// A delayed request whose sender no longer waits for the response.
+/// A delayed request, whose sender no longer waits for the response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LateRequest {
     /// A put of an entry.
@@ -121,7 +122,8 @@ pub struct State {
     pub trimming: Option<Trimming>,
     /// Remaining events.
     pub budget: Budget,
-    /// Violation caused by a step, for properties that cannot be checked on a single state.
+    /// Violation caused by the last step. Used for properties that cannot be checked on a single
+    /// state.
     pub fault: Option<Fault>,
 }
 
@@ -154,7 +156,7 @@ impl Model for LogModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<LogAction>) {
-        // A state with a violation is already reported; its successors are not explored.
+        // A state with a violation has already been reported, so its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -12,9 +12,9 @@ use super::{Client, LateRequest, LogAction, LogModel, State};
 pub const NO_GAP: &str = "I1 no gap";
 /// Invariant I2.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
-/// Invariant I3: no mutation is applied twice.
+/// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// Invariants I3 and I13: mutations are applied in order.
+/// Invariants I3 and I13: each client's mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Invariant I4.
 pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
@@ -22,7 +22,8 @@ pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
 /// Property: the reason given for each refusal is true.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation had no effect. If it had, its client would apply the edit again.
+/// Property: a rejected mutation has no effect. Otherwise, its client would apply the edit a second
+/// time.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
 /// Liveness part of invariant I6: writers eventually finish.
 pub const FINISHING: &str = "every writer finishes when faults stop";
@@ -41,8 +42,9 @@ pub enum Fault {
 impl State {
     /// Records a violation if the log contradicts the reason given for a refusal.
     ///
-    /// `has_real_bases` is false if a client uses an invented base. The refusal of an invented base
-    /// is never a violation, because a position that did not exist at the refusal may exist later.
+    /// `has_real_bases` is `false` if a client uses an invented base, which is a position that does
+    /// not exist. Refusing an invented base is never a violation: the position may be created
+    /// later, but it did not exist when the request was refused.
     pub(super) fn check_refusal(
         &mut self,
         client_index: usize,
@@ -120,8 +122,8 @@ impl LogModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
-    /// too small for a meaningful check.
+    /// Returns properties that must each hold in at least one state. If one of them never holds,
+    /// the bounds are too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
@@ -154,8 +156,8 @@ impl LogModel {
         occurrences
     }
 
-    /// Returns whether all mutations of each client are acknowledged if all other processes stop
-    /// and no fault is injected.
+    /// Returns whether each client's mutations are eventually acknowledged, provided that all other
+    /// processes stop and no fault is injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 64;
         let mut state = state.clone();
@@ -173,7 +175,7 @@ impl LogModel {
         state.clients.iter().all(Client::is_done)
     }
 
-    /// Returns the client's first enabled action, which is fault-free.
+    /// Returns the first enabled action of the client. The first action is always fault-free.
     fn first_action_of(&self, state: &State, client_index: usize) -> Option<LogAction> {
         let mut actions = Vec::new();
         self.add_possible_actions(state, &mut actions);

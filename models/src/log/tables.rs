@@ -21,8 +21,8 @@ pub struct Tables {
     entries: BTreeMap<Position, Stored>,
     segments: BTreeMap<u32, Segment>,
     offloaded: BTreeMap<Position, Stored>,
-    /// Position up to which every read sees all entries, because the entries are at least a day
-    /// old.
+    /// Position up to which every read returns all entries, because these entries are at least a
+    /// day old.
     settled_position: Option<Position>,
     /// Whether a trim has changed the tables since the last clock jump. If so, reads may still
     /// return the state before the trim.
@@ -34,13 +34,14 @@ pub struct Tables {
 pub enum View {
     /// All stored entries.
     Now,
-    /// Only this number of entries, from the start of the read.
+    /// Only the given number of entries, from the start of the read.
     Prefix(usize),
-    /// All entries except this one.
+    /// All entries except the one at the given position.
     Without(Position),
     /// The segment before it was trimmed.
     BeforeTrim,
-    /// The first entry without its trim mark, and the entries that have not been deleted yet.
+    /// A view during a trim: the first entry without its trim mark, and the entries that have not
+    /// been deleted yet.
     Unmarked,
 }
 
@@ -71,7 +72,8 @@ impl Tables {
         self.entries.insert(entry.position, Hashed::new(Arc::clone(entry)));
     }
 
-    /// Adds a segment with a finished snapshot; [`crate::snapshots`] covers snapshot jobs.
+    /// Adds a segment whose snapshot is already finished. Unfinished snapshots are part of
+    /// [`crate::snapshots`].
     fn insert_segment(&mut self, segment: Segment) {
         self.segments.insert(segment.num, Segment { last_snapshot: Some(0), ..segment });
     }
@@ -90,7 +92,7 @@ impl Tables {
         }
     }
 
-    /// Writes all items of a roll if all of their keys are free. Returns whether the items were
+    /// Writes all items of a roll if none of their keys is taken. Returns whether the items were
     /// written.
     pub fn transact(&mut self, transaction: &Transaction) -> bool {
         let Transaction { end, segment, first } = transaction;
@@ -159,8 +161,7 @@ impl Tables {
         entries_of_segment(&self.entries, segment_number)
     }
 
-    /// Returns the entries that a read starting at `from` returns. A read is limited to one
-    /// segment.
+    /// Returns the entries that a read starting at `from` returns, up to the end of the segment.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let segment_number = from.segment();
@@ -214,7 +215,8 @@ impl Tables {
 
     /// Returns the incomplete view that a strongly consistent read from a segment's start may
     /// return: no entries, although the previous segment has ended. A roll writes the End Segment
-    /// and the next segment in one transaction, but two separate reads may see only one of them.
+    /// (last entry of a segment) and the next segment in one transaction, but two separate reads
+    /// may see only one of them.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
         let is_new_segment = from.entry_number() == 0 && !self.is_settled(from);
@@ -239,7 +241,7 @@ impl Tables {
         self.entries.values().next_back()
     }
 
-    /// Returns the entries in the table, excluding offloaded entries.
+    /// Returns the entries in the table, without the copies in the offloaded segment.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| Arc::clone(entry.shared())).collect()

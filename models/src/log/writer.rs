@@ -63,13 +63,13 @@ fn inputs(now_s: u64) -> Inputs {
 pub struct Client {
     index: usize,
     key: ClientKey,
-    /// Number of mutations of this client.
+    /// Number of mutations that this client appends in total.
     pub mutation_count: u64,
-    /// Base of each sent mutation. A base is immutable once its mutation is sent.
+    /// Base (position) of each sent mutation. A base no longer changes after its mutation was sent.
     bases: Vec<Position>,
     /// The newest position that the client has seen.
     seen_position: Position,
-    /// Id of the last mutation that the client knows to be in the log.
+    /// Id of the client's last mutation that it knows to be in the log.
     pub acknowledged_id: u64,
     /// Ids of the mutations that were reported as applied.
     applied_ids: BTreeSet<u64>,
@@ -129,7 +129,7 @@ impl Client {
         Ok(())
     }
 
-    /// Records a reply and returns the rejected mutations.
+    /// Records a reply. Returns the mutations that the reply rejects.
     pub fn record_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
         self.seen_position = self.seen_position.max(appended.tail);
         let mut rejected_mutations = Vec::new();
@@ -155,13 +155,14 @@ impl Client {
         self.acknowledged_id == self.mutation_count
     }
 
-    /// Returns the global id of this client's mutation `id`.
+    /// Returns the globally unique id of this client's mutation `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }
     }
 
-    /// Adds entries to the cached tail, up to the first gap, as the engine's driver does.
+    /// Adds entries to the cached tail (newest entries), up to the first gap, as the engine's
+    /// driver does.
     pub fn add_to_cached_tail(&mut self, entries: &[Arc<Entry>]) {
         let mut cached_tail = self.cached_tail.as_deref().cloned().unwrap_or_default();
         let mut expected_position = None;
@@ -175,13 +176,14 @@ impl Client {
         self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Drops the cached tail, which has expired or belongs to an abandoned process.
+    /// Drops the cached tail (newest entries), because it has expired or belongs to an abandoned
+    /// process.
     pub fn drop_cached_tail(&mut self) {
         self.cached_tail = None;
     }
 }
 
-/// Returns an operation that moves no rows or columns. Its content does not matter to the model.
+/// Returns an arbitrary operation that moves no rows or columns. The model ignores its contents.
 pub(crate) fn identity_operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();

@@ -16,9 +16,9 @@ pub enum PushAction {
     Push {
         /// Index of the client.
         client_index: usize,
-        /// Number of mutations that the client has created.
+        /// Number of mutations that the client has created, including those in this push.
         mutation_count: usize,
-        /// What the process that runs the push knows about the client.
+        /// What the process that runs the push initially knows about the client.
         knowledge: ClientKnowledge,
     },
     /// A client pulls.
@@ -66,9 +66,9 @@ pub enum ClientKnowledge {
 pub enum RequestOutcome {
     /// The request is executed, and its response arrives.
     Answered,
-    /// The read is stale and returns only this number of entries.
+    /// The read is stale and returns only the given number of entries.
     Stale(usize),
-    /// The lookup reads a root (snapshot) that has dropped the client.
+    /// The lookup reads a root (snapshot) that no longer contains the client.
     Forgotten,
 }
 
@@ -96,7 +96,8 @@ impl PushModel {
         }
     }
 
-    /// Adds the pull and the possible pushes of a client without a running push.
+    /// Adds the possible actions of a client without a running push: the pull, and each possible
+    /// push.
     fn add_client_actions(
         &self,
         client_index: usize,
@@ -252,7 +253,7 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // In this model, every entry header has a state summary, so the state is never read.
+            // The model never reads a state, because every entry header contains a state summary.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -274,7 +275,7 @@ impl State {
         result.process
     }
 
-    /// Like [`State::check_step`], but also updates the client that waits for the push.
+    /// Like [`State::check_step`], but also updates the client that is waiting for the push.
     fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
         let running_process = self.check_step(client_index, result);

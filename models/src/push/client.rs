@@ -18,11 +18,11 @@ pub enum MutationContent {
     Edit,
     /// Malformed arguments.
     Invalid,
-    /// An edit based on a position that exists in no log.
+    /// An edit whose base is a position that exists in no log.
     NoBase,
 }
 
-/// A pushed mutation. Immutable.
+/// A mutation that was pushed at least once. Never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PushedMutation {
     /// Content of the mutation.
@@ -51,8 +51,8 @@ pub struct Client {
     pub acknowledged_id: u64,
     /// Last mutation id that a process knows to be in the log.
     pub known_last_id: u64,
-    /// Whether a response has reported a restore or an unknown client. If so, the client no longer
-    /// pushes.
+    /// Whether a response has reported that the log was restored or that the client is unknown. If
+    /// so, the client no longer pushes.
     pub is_lost: bool,
     /// Process that runs the client's push.
     pub process: Option<Process>,
@@ -85,7 +85,7 @@ impl Client {
         self.last_pull.incarnation
     }
 
-    /// Returns the global id of this client's mutation `id`.
+    /// Returns the globally unique id of this client's mutation `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key(), id }
@@ -98,8 +98,8 @@ impl Client {
         self.pushed.get(index)
     }
 
-    /// Creates any missing mutations up to `mutation_count`. Returns all unacknowledged mutations,
-    /// grouped into the runs of a push.
+    /// Creates the missing mutations up to `mutation_count`. Returns all unacknowledged mutations,
+    /// grouped into runs as in a push.
     pub fn push(&mut self, contents: &[MutationContent], mutation_count: usize) -> Vec<Run> {
         let Pull { position, incarnation } = self.last_pull;
         for content in contents.iter().take(mutation_count).skip(self.pushed.len()) {
@@ -129,7 +129,8 @@ impl Client {
         true
     }
 
-    /// Drops the client's process, because a restore loses in-flight pushes and cached ids.
+    /// Drops the client's process, because a restore of the log loses pushes in flight and cached
+    /// ids.
     pub fn lose_processes(&mut self) {
         self.process = None;
         self.known_last_id = 0;
@@ -158,7 +159,7 @@ impl PushedMutation {
     }
 }
 
-/// Returns a position in a segment that the log never reaches.
+/// Returns a position that never exists, in a segment that the log never reaches.
 fn missing_position() -> Position {
     Position::new(7, 0).unwrap_or(Position::FIRST)
 }

@@ -39,21 +39,21 @@ use stateright::{Model, Property};
 pub struct Budget {
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Pushes that their client abandons while they are in flight.
+    /// Pushes that their client abandons before the response arrives.
     pub abandoned: u8,
-    /// Lookups whose root has dropped the client.
+    /// Lookups that read a root (snapshot) that no longer contains the client.
     pub forgotten: u8,
     pub restores: u8,
 }
 
-/// Model of pushes, with its bounds.
+/// Model of pushes, with the bounds of the state space.
 #[derive(Debug, Clone)]
 pub struct PushModel {
-    /// The safety rules that pushes enforce.
+    /// The safety rules that pushes follow.
     pub rules: PushRules,
     /// Content of each client's mutations.
     pub mutations: Vec<Vec<MutationContent>>,
-    /// Whether to check in each state that the clients can finish (slow).
+    /// Whether to check in each state that all clients can finish. This check is slow.
     pub finishing: bool,
     /// Maximum number of faults, by type.
     pub budget: Budget,
@@ -80,11 +80,12 @@ pub struct State {
     pub clients: Vec<Client>,
     /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Clients that a lookup has reported as unknown.
+    /// Clients that a lookup has reported as unknown, although the log contains their mutations.
     pub forgotten: BTreeSet<usize>,
     /// Remaining events.
     pub budget: Budget,
-    /// Violation caused by a step, for properties that cannot be checked on a single state.
+    /// Violation caused by the last step. Used for properties that cannot be checked on a single
+    /// state.
     pub fault: Option<Fault>,
 }
 
@@ -104,7 +105,7 @@ impl Model for PushModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<PushAction>) {
-        // A state with a violation is already reported; its successors are not explored.
+        // A state with a violation has already been reported, so its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -44,13 +44,13 @@ pub struct StepResult {
     pub process: Option<Process>,
     /// Outcomes of the completed runs, in order.
     pub outcomes: Vec<PushOutcome>,
-    /// Reason for a failed push, which the client will retry.
+    /// Reason why the push failed. The client will retry the push.
     pub refusal: Option<Refusal>,
 }
 
 impl Process {
-    /// Starts a push. `known_last_id` is the client's last mutation id known to be in the log, or
-    /// 0.
+    /// Starts a push. `known_last_id` is the client's last mutation id that is known to be in the
+    /// log, or 0 if none is known.
     #[must_use]
     pub fn begin(
         client_index: usize,
@@ -97,7 +97,7 @@ impl Process {
     }
 }
 
-/// A step of a process: it runs the push until its next request.
+/// A step of a process, which runs the push until its next request.
 struct ProcessStep {
     client_index: usize,
     rules: PushRules,
@@ -171,8 +171,8 @@ impl ProcessStep {
     }
 }
 
-/// Returns the inputs of every step, constant because no decision of the model depends on the
-/// clock.
+/// Returns the inputs of every step. They are constant, because no decision of the model depends on
+/// the clock.
 fn constant_inputs() -> Inputs {
     Inputs { now_s: 0, random: 0 }
 }

@@ -16,25 +16,26 @@ use super::{
 
 /// Invariant I1.
 pub const NO_GAP: &str = "I1 no gap";
-/// Invariant I3: no mutation is applied twice.
+/// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
-/// Invariants I3 and I13: mutations are applied in order.
+/// Invariants I3 and I13: each client's mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Property: mutation ids are consecutive, even across a restore. Rejected mutations have ids too.
+/// Property: each client's mutation ids in the log are consecutive, even across a restore. The ids
+/// of rejected mutations count as well.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4, checked until the log is restored.
+/// Invariant I4. Not checked after the log was restored.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
-/// Property: no mutation is rejected after it succeeded, because its client would then undo an
+/// Property: no mutation is rejected after it has taken effect. Otherwise, its client would undo an
 /// applied edit.
 pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
-/// Property: no valid edit is rejected without a reason.
+/// Property: no mutation is rejected unless it is invalid, has no base, or is older than a restore.
 pub const WITH_REASON: &str =
     "a rejected mutation is invalid, has no base, or is older than a restore";
-/// Property: an edit whose base precedes a restore has no effect, because the edit would change the
-/// wrong cells.
+/// Property: an edit whose base is older than a restore has no effect, because the edit would
+/// change the wrong cells.
 pub const TIMELINE: &str = "an effective mutation has the incarnation of its base";
-/// Property: push responses are true, and all ids that processes assume to be in the log are in the
-/// log.
+/// Property: everything that push responses claim is true, and every id that a process assumes to
+/// be in the log is in the log.
 pub const ANSWERS: &str = "every answer to a push is true";
 /// Property: every client eventually finishes.
 pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that it is unknown";
@@ -42,13 +43,13 @@ pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that
 /// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A push by this client received a false response.
+    /// A response to this client's push contains a false claim.
     Answer(usize, FalsePart),
     /// A push was refused although no request failed. Contains the refusal message.
     Refused(String),
 }
 
-/// The false part of a push response.
+/// The claim in a push response that is false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FalsePart {
     /// The response claims that the mutations up to this id are in the log.
@@ -57,7 +58,7 @@ pub enum FalsePart {
     Unknown,
     /// The response claims that this id is expected next.
     Gap(u64),
-    /// The response gives a false result for this mutation.
+    /// The response claims a wrong result for this mutation.
     Result(u64),
 }
 
@@ -122,14 +123,14 @@ impl State {
     }
 
     pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
-        // Contention is always a true reason, because other writers may win every race.
+        // Contention is always accepted as a reason, because other writers may win every race.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
         }
     }
 
-    /// Returns whether each client's ids are consecutive. A forgotten client may have the same id
-    /// rejected twice.
+    /// Returns whether each client's mutation ids are consecutive. A client that a lookup has
+    /// forgotten may have the same id rejected twice.
     fn are_ids_consecutive(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
         for LoggedMutation { mutation, is_rejected, .. } in self.table.logged_mutations() {
@@ -166,8 +167,8 @@ impl State {
         true
     }
 
-    /// Returns whether all mutations in the log satisfy a predicate. Its arguments are the mutation
-    /// as logged and as pushed.
+    /// Returns whether all mutations in the log satisfy a predicate. The predicate receives two
+    /// versions of each mutation: as logged and as pushed.
     fn do_all_mutations_satisfy(
         &self,
         predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
@@ -224,13 +225,13 @@ impl PushModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
-    /// too small for a meaningful check.
+    /// Returns properties that must each hold in at least one state. If one of them never holds,
+    /// the bounds are too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", are_all_acknowledged)];
-        // A client that runs alone pulls all entries before each push, so the base of its mutations
-        // proves that the log knows the client.
+        // Not reachable with one client. A client that runs alone pulls all entries before each
+        // push; the base of its mutations then proves that the log knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
                 state.clients.iter().any(|client| {
@@ -256,7 +257,8 @@ impl PushModel {
         occurrences
     }
 
-    /// Returns whether every client finishes if the other processes stop and no fault is injected.
+    /// Returns whether every client eventually finishes, provided that the other processes stop and
+    /// no fault is injected.
     fn can_finish(&self, state: &State, knowledge: ClientKnowledge) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();
@@ -281,7 +283,7 @@ impl PushModel {
     }
 
     /// Returns the next state if only this client acts and no fault is injected. The client pulls
-    /// if the log has new entries; otherwise, it pushes all its mutations.
+    /// if the log has new entries, and pushes all its mutations if not.
     fn state_if_alone(
         &self,
         state: &State,

@@ -23,7 +23,7 @@ pub struct Table {
     /// Entries as written, each with the incarnation in which it was written.
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
-    /// Position up to which every read sees the entries.
+    /// Position up to which every read returns all entries.
     settled_position: Position,
 }
 
@@ -47,7 +47,8 @@ impl Table {
         Self { entries, incarnation: FIRST_INCARNATION, settled_position: Position::FIRST }
     }
 
-    /// Returns the table's incarnation. Every entry is returned with at least this incarnation.
+    /// Returns the table's incarnation (number of restores). Reads return every entry with at least
+    /// this incarnation.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.incarnation
@@ -65,7 +66,7 @@ impl Table {
         self.entries.keys().next_back().copied().unwrap_or(Position::FIRST)
     }
 
-    /// Returns all entries, as returned by reads.
+    /// Returns all entries in the form in which reads return them.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| self.read_back(entry)).collect()
@@ -84,13 +85,13 @@ impl Table {
         self.entries.range(from..).map(|(_, entry)| entry).filter(of_segment)
     }
 
-    /// Returns at most `count` entries, starting at `from`. A read is limited to one segment.
+    /// Returns at most `count` entries, starting at `from`, up to the end of the segment.
     #[must_use]
     pub fn read(&self, from: Position, count: usize) -> Vec<Arc<Entry>> {
         self.segment_entries_from(from).take(count).map(|entry| self.read_back(entry)).collect()
     }
 
-    /// Returns the numbers of entries that a stale read starting at `from` may return.
+    /// Returns each number of entries that a stale read starting at `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
         let settled_count = self
@@ -114,7 +115,8 @@ impl Table {
         }
     }
 
-    /// Looks up a client's last mutation id. Finds none if `is_forgotten` is set.
+    /// Looks up a client's last mutation id. If `is_forgotten` is set, returns none, as if the log
+    /// did not know the client.
     #[must_use]
     pub fn look_up(&self, client: ClientKey, is_forgotten: bool) -> LookedUp {
         let mut last_id = None;

@@ -251,7 +251,7 @@ fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the rank of stored progress. The rank increases as the job advances.
+/// Returns the rank of stored progress. Later progress of a job has a higher rank.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
@@ -287,7 +287,8 @@ impl State {
         self.add_process(process);
     }
 
-    /// Records the snapshot's state when the worker's first write claimed the record.
+    /// Records the state of the snapshot at the time when the worker's first write claimed the
+    /// record.
     fn record_claim(&self, process: &mut Process) {
         if process.snapshot_at_claim.is_some() {
             return;
@@ -299,14 +300,14 @@ impl State {
         process.run = rebuild_run(write.record());
     }
 
-    /// Hides a message for some seconds, or makes it visible if `hidden_s` is 0.
+    /// Hides a message for the given number of seconds, or makes it visible if `hidden_s` is 0.
     fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
         self.store.hide(message_id, until_s);
     }
 
-    /// Sets the expired hide times of messages to 0, so that states that differ only in these times
-    /// are deduplicated.
+    /// Sets hide times that have passed to 0. States that differ only in such times then count as
+    /// the same state.
     fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
@@ -334,7 +335,9 @@ impl State {
         true
     }
 
-    /// Stores the progress once and then the root, unless an earlier snapshot is unfinished.
+    /// Performs the next step of a build: the first step returns progress to store, the second
+    /// returns the root. Outside a rebuild, an earlier snapshot that is unfinished is returned
+    /// instead.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let entry_number = process.entry_number;
         let is_rebuild = process.run.is_some();
@@ -357,8 +360,9 @@ impl State {
         }
     }
 
-    /// Reads the base snapshot and returns the first progress. The base snapshot is not read again.
-    /// Objects stored before the loss are lost, even if the worker does not know about the loss.
+    /// Reads the base snapshot and returns the first progress. Later steps do not read the base
+    /// snapshot again. If all objects are lost after this step, the work is lost too, even if the
+    /// worker does not know about the loss.
     fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
         let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
         if !has_lost_base {

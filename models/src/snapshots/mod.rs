@@ -38,7 +38,8 @@ pub struct Budget {
     pub duplicates: u8,
     /// Messages that are delivered during their visibility timeout.
     pub early: u8,
-    /// Lost messages, excluding those of the last snapshot, which only `synth reprocess` recovers.
+    /// Lost messages. The messages of the last snapshot are never lost, because only `synth
+    /// reprocess` could then recover the snapshot.
     pub lost_messages: u8,
     /// Writes whose response is lost.
     pub lost_replies: u8,
@@ -55,10 +56,11 @@ pub struct Guarantees {
     pub raise_last_only: bool,
     /// A root is set only if none exists.
     pub set_root_once: bool,
-    /// A root is replaced only if it is still the root that the record references.
+    /// A root is replaced only if it is still the root that the pending snapshot's record
+    /// references.
     pub replace_old_root_only: bool,
-    /// Workers of a rebuild delete only records with the id of that rebuild. Other workers delete
-    /// only records without a rebuild id.
+    /// A worker deletes only records of its own rebuild. A worker that belongs to no rebuild
+    /// deletes only records without a rebuild id.
     pub delete_own_only: bool,
 }
 
@@ -72,10 +74,10 @@ impl Guarantees {
     };
 }
 
-/// Model of snapshots, with its bounds.
+/// Model of snapshots, with the bounds of the state space.
 #[derive(Debug, Clone)]
 pub struct SnapshotsModel {
-    /// The safety rules that workers enforce.
+    /// The safety rules that workers follow.
     pub rules: Rules,
     /// The conditions that the tables enforce.
     pub guarantees: Guarantees,
@@ -85,11 +87,11 @@ pub struct SnapshotsModel {
     pub workers: usize,
     /// Whether each invocation ends after one compaction step.
     pub short_functions: bool,
-    /// Whether to check in each state that all snapshots can be finished (slow).
+    /// Whether to check in each state that all snapshots can be finished. This check is slow.
     pub finishing: bool,
     /// Maximum number of faults and clock steps, by type.
     pub budget: Budget,
-    /// Cache of states from which all snapshots are known to finish.
+    /// Cache of the states from which all snapshots are known to finish.
     pub known_to_complete: KnownToComplete,
 }
 
@@ -108,7 +110,7 @@ impl Default for SnapshotsModel {
     }
 }
 
-/// State of a snapshot when a worker claimed its record.
+/// State of a snapshot at the time when a worker claimed its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotAtClaim {
     Finished,
@@ -130,7 +132,7 @@ pub struct Process {
     pub action: pending_snapshot::SnapshotAction,
     /// State of the snapshot when the worker claimed its record, or `None` before the claim.
     pub snapshot_at_claim: Option<SnapshotAtClaim>,
-    /// Rebuild that the claimed record belongs to, if any.
+    /// Rebuild to which the claimed record belongs, if any.
     pub run: Option<u64>,
 }
 
@@ -149,7 +151,8 @@ pub struct State {
     pub operator: Option<Operator>,
     /// Remaining events.
     pub budget: Budget,
-    /// Violation caused by a step, for properties that cannot be checked on a single state.
+    /// Violation caused by the last step. Used for properties that cannot be checked on a single
+    /// state.
     pub fault: Option<Fault>,
 }
 
@@ -170,7 +173,7 @@ impl Model for SnapshotsModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
-        // A state with a violation is already reported; its successors are not explored.
+        // A state with a violation has already been reported, so its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -10,14 +10,14 @@ use super::{SnapshotsModel, State, Write};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// Number of the Snapshot entry whose record is written next.
+    /// Number of the Snapshot entry for which the next record is written.
     next_entry_number: u32,
     /// Roots of the log when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Distance between consecutive rebuild numbers, which is more than workers can add to a record's
-/// version number.
+/// Distance between consecutive rebuild numbers. Workers increment a record's version number, but
+/// by less than this distance.
 const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
@@ -31,8 +31,8 @@ impl SnapshotsModel {
         state.operator = Some(Operator { run, next_entry_number: 0, roots });
     }
 
-    /// Writes the next record unless an active rebuild owns that record. After the last record,
-    /// sends the first message and the last message.
+    /// Writes the next record, unless the record belongs to an active rebuild. After the last
+    /// record, sends the messages of the first and the last snapshot.
     pub(super) fn step_operator(&self, state: &mut State) -> Option<()> {
         let mut operator = state.operator.take()?;
         if operator.next_entry_number == self.snapshots {

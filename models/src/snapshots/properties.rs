@@ -22,19 +22,21 @@ pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
 /// Property: a rebuild bases each snapshot on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
-/// Property: no work is wasted on a finished snapshot (cost part of invariant I12).
+/// Property: no work is wasted on a finished snapshot (the part of invariant I12 that concerns
+/// cost).
 pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 /// Invariant I10.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
-/// Version number of a record after the record was created and progress was stored once. A higher
-/// version number is written only by another worker that has taken over the record.
+/// Highest version number that the first worker of a record writes: it creates the record and
+/// stores progress once. A higher version number means that another worker has taken over the
+/// record.
 const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
 
 /// A violation caused by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// Older progress overwrote newer stored progress.
+    /// Newer stored progress was overwritten with older progress.
     Rank {
         /// Number of the Snapshot entry.
         entry_number: u32,
@@ -46,7 +48,7 @@ pub enum Fault {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
-    /// A rebuild used a base snapshot whose objects are lost.
+    /// A rebuild built a snapshot on a base snapshot whose objects are lost.
     LostBase {
         /// Number of the Snapshot entry.
         entry_number: u32,
@@ -108,8 +110,8 @@ impl SnapshotsModel {
             && (0..self.snapshots).all(|entry_number| state.store.is_complete(entry_number))
     }
 
-    /// Returns whether all snapshots finish if workers run one at a time, time advances and no
-    /// fault is injected.
+    /// Returns whether all snapshots eventually finish, provided that workers run one at a time,
+    /// time advances and no fault is injected.
     fn can_complete(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 400;
         let mut state =
@@ -142,7 +144,7 @@ impl State {
     }
 
     /// Returns whether the snapshots were built in order. During a rebuild, an earlier snapshot
-    /// that was never built does not count.
+    /// that was never built is ignored.
     fn are_roots_in_order(&self) -> bool {
         let Some(first_unfinished) = self.store.first_unfinished() else { return true };
         let has_later_root =
@@ -163,8 +165,8 @@ impl State {
     }
 }
 
-/// Fingerprints of the states from which all snapshots finish. The paths from different states soon
-/// converge, so the cache saves most of the work.
+/// Fingerprints of the states from which all snapshots are known to finish. The paths from
+/// different states soon reach the same states, so the cache saves most of the work.
 #[derive(Debug, Clone, Default)]
 pub struct KnownToComplete(Arc<Mutex<HashSet<u64>>>);
 

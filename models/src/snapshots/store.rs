@@ -10,15 +10,15 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::log::tables::log_id;
 
-/// Start time of the model, in seconds since the Unix epoch. Large enough to subtract durations
-/// from.
+/// Start time of the model, in seconds since the Unix epoch. It is large enough that durations can
+/// be subtracted from it.
 pub(super) const START_S: u64 = 1_000_000;
 
 /// Maximum number of queued messages per snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
-/// Number of the first rebuild. Larger than any version number that a record has when that rebuild
-/// starts.
+/// Number of the first rebuild. It is larger than the version number that any record has when the
+/// first rebuild starts.
 const FIRST_RUN: u64 = 1_000;
 
 /// A message in the queue.
@@ -37,8 +37,8 @@ pub struct Message {
 pub enum Write {
     /// Creates the record if none exists.
     Create(PendingSnapshot),
-    /// Replaces the record if it has this version number. If the number is `None`, replaces any
-    /// record.
+    /// Replaces the record if it has the given version number. If the version number is `None`,
+    /// replaces the record unconditionally.
     Replace(PendingSnapshot, Option<u64>),
 }
 
@@ -50,12 +50,13 @@ impl Write {
     }
 }
 
-/// A root, described by the worker that built it and by whether its objects exist.
+/// The root of a snapshot, described by two facts: which worker built it, and whether its objects
+/// still exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Id of the worker's process.
     pub builder: u8,
-    /// Whether the work began after the loss of all objects, so that all objects of this root
+    /// Whether the work on this root began after the loss of all objects. If so, all its objects
     /// exist.
     pub is_complete: bool,
 }
@@ -82,7 +83,7 @@ pub struct Store {
     pub last: Option<u32>,
     /// Pending snapshots by entry number.
     pub pending: BTreeMap<u32, PendingSnapshot>,
-    /// Highest rank of progress ever stored, by snapshot and rebuild.
+    /// Highest rank of progress ever stored, for each snapshot and rebuild.
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
     /// Whether all objects were lost at some point.
     pub are_objects_lost: bool,
@@ -114,7 +115,7 @@ impl Store {
 
     /// Enqueues a message.
     pub(super) fn send(&mut self, entry_number: u32) {
-        // Behavior does not depend on more than a few messages per snapshot. The limit keeps the
+        // Additional messages for the same snapshot do not change the behavior. The limit keeps the
         // state space finite.
         let message_count =
             self.messages.iter().filter(|message| message.entry_number == entry_number).count();
@@ -187,7 +188,8 @@ impl Store {
     }
 }
 
-/// Returns the record of the only segment as a stale read returns it: without the last snapshot.
+/// Returns the only segment's record as a stale read returns it, which does not contain the last
+/// snapshot.
 pub(super) fn stale_segment() -> Segment {
     Segment {
         log: log_id(),

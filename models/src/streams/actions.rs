@@ -20,8 +20,8 @@ pub enum StreamAction {
     Begin {
         /// Index of the client.
         client_index: usize,
-        /// Number of tips that had been written when the tip on which the call decides was the
-        /// newest.
+        /// Identifies the tip (newest item of the stream) on which the call decides, by the number
+        /// of tips written up to and including it.
         tip_count: usize,
     },
     /// The pending request of a client's process completes.
@@ -43,13 +43,13 @@ pub enum StreamAction {
         /// Index of the client.
         client_index: usize,
     },
-    /// A delayed write reaches the table and is applied or refused.
+    /// A delayed write reaches the table, which applies or refuses it.
     Arrive {
         /// Index of the delayed write.
         write_index: usize,
     },
-    /// Only the event batch of a delayed write is applied. Possible only if a split is not a
-    /// transaction.
+    /// Only the event batch of a delayed write is applied, without the tip. Possible only if the
+    /// table does not split tips in one transaction.
     ArriveBatchOnly {
         /// Index of the delayed write.
         write_index: usize,
@@ -59,9 +59,9 @@ pub enum StreamAction {
 /// Result of a process's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed, or refused by its conditions, and its response arrives.
+    /// The request is executed or, if its conditions are not met, refused. The response arrives.
     Answered,
-    /// The response is lost. The write is applied later or never.
+    /// The response is lost. The write is applied later, or never.
     Lost,
     /// The write is throttled.
     Throttled,
@@ -69,14 +69,14 @@ pub enum RequestOutcome {
     Failed,
     /// The write is refused, and the response omits the current tip.
     RefusedWithoutTip,
-    /// The write is refused. The response contains the existing event batch but omits the current
-    /// tip.
+    /// The write is refused because the event batch exists. The response contains the event batch
+    /// but omits the current tip.
     BatchExistsReported,
-    /// A transaction is reported as successful because it was executed before.
+    /// A transaction is reported as successful because the same transaction was executed before.
     DoneBefore,
 }
 
-/// Whether a client waits for the result of a process.
+/// Whether a client is still waiting for the result of a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
     Waits,
@@ -215,7 +215,8 @@ impl StreamModel {
         Some(new_state)
     }
 
-    /// Executes a process's pending request. After a conflict, the call decides again.
+    /// Executes the pending request of a process. If the result is a conflict, the call makes a new
+    /// decision.
     fn step(
         &self,
         state: &mut State,
@@ -250,8 +251,7 @@ impl StreamModel {
         }
     }
 
-    /// Makes the next decision of a call after a conflict, based on the tip that the conflict
-    /// reported.
+    /// Makes a call's next decision after a conflict, based on the tip that the conflict reported.
     fn decide_again(
         &self,
         state: &State,
@@ -276,8 +276,8 @@ impl StreamModel {
         match progress {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
-            // A client does not retry a command if its decider cannot detect that the command has
-            // been applied.
+            // The client retries the command only if its decider can detect that the command has
+            // already been applied.
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }

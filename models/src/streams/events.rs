@@ -1,5 +1,5 @@
-//! Events of the model. Each event records its append, and the number of events in the stream when
-//! the append was decided.
+//! Events of the model. Each event records the append that produced it, and the number of events
+//! that the stream had when the append was decided.
 
 use std::convert::Infallible;
 
@@ -17,7 +17,7 @@ pub struct AppendId {
     pub command: u8,
     /// Index of the client's call.
     pub call: u8,
-    /// Number of earlier decisions in the same call.
+    /// Number of decisions that the same call made before.
     pub decision: u8,
 }
 
@@ -51,7 +51,7 @@ pub struct Command {
     pub append: AppendId,
     /// Number of events that the command produces.
     pub event_count: u8,
-    /// Whether the command produces no events if the command has already been applied.
+    /// Whether the decider produces no events for a command that has already been applied.
     pub skip_if_done: bool,
 }
 
@@ -59,13 +59,14 @@ pub struct Command {
 #[derive(Debug, Clone)]
 pub struct EventListDecider {
     event_kind: Kind,
-    /// Kind of the unfold (cached state), which contains all events.
+    /// Kind of the unfold (cached state). The model's unfold contains all events of the stream.
     unfold_kind: Kind,
     unfolds: bool,
 }
 
 impl EventListDecider {
-    /// Creates a decider with or without unfolds.
+    /// Creates a decider. A decider with unfolds caches the stream's state in the tip (newest
+    /// item).
     ///
     /// # Errors
     /// Returns [`InvalidEvent`] if core rejects the event kinds.

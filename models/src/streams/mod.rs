@@ -38,22 +38,22 @@ use crate::fingerprint::Hashed;
 pub struct Budget {
     /// Writes whose response is lost.
     pub lost: u8,
-    /// Calls that their client abandons while they are in flight.
+    /// Calls that their client abandons before the result arrives.
     pub abandoned: u8,
-    /// Calls that start with a stale tip.
+    /// Calls that start with a stale tip (newest item of the stream).
     pub stale: u8,
     /// Throttled writes.
     pub throttled: u8,
     /// Writes and reads that fail permanently.
     pub failed: u8,
-    /// Refusals that omit the current tip.
+    /// Refused writes whose response omits the current tip.
     pub refusals_without_tip: u8,
 }
 
-/// Model of an event stream, with its bounds.
+/// Model of an event stream, with the bounds of the state space.
 #[derive(Debug, Clone)]
 pub struct StreamModel {
-    /// The safety rules that appends enforce.
+    /// The safety rules that appends follow.
     pub rules: Rules,
     /// The conditions that the table enforces.
     pub conditions: Conditions,
@@ -61,16 +61,16 @@ pub struct StreamModel {
     pub policy: SplitPolicy,
     /// Number of events per command, for each client.
     pub commands: Vec<Vec<u8>>,
-    /// Whether appends store the stream's state in an unfold (cached state). If unset, the state is
-    /// derived from all events.
+    /// Whether appends store the stream's state in an unfold (cached state). If `false`, readers
+    /// derive the state from all events.
     pub unfolds: bool,
-    /// Whether clients retry a command with an unknown outcome. If set, the decider produces no
-    /// events for a command that was already applied. If unset, deciders do not check the state, so
-    /// an append that is executed twice duplicates its events.
+    /// Whether clients retry a command with an unknown outcome. If `true`, the decider produces no
+    /// events for a command that has already been applied. If `false`, deciders do not check the
+    /// state, so an append that is executed twice duplicates its events.
     pub repeats: bool,
     /// Whether each call has a unique writer id.
     pub own_writer_ids: bool,
-    /// Whether to check in each state that the clients can finish (slow).
+    /// Whether to check in each state that all clients can finish. This check is slow.
     pub finishing: bool,
     /// Maximum number of injected faults, by type.
     pub budget: Budget,
@@ -95,19 +95,20 @@ impl Default for StreamModel {
 /// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The tip and the event batches.
+    /// The tip (newest item of the stream) and the event batches.
     pub table: Arc<Table>,
     /// Clients with the processes that run their calls.
     pub clients: Vec<Client>,
     /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Delayed writes that may still be applied, once or repeatedly.
+    /// Delayed writes that may still be applied, possibly more than once.
     pub late_writes: BTreeSet<Hashed<Write>>,
     /// Outcome of each append, as reported to its writer.
     pub reported: BTreeMap<AppendId, ReportedOutcome>,
     /// Remaining faults.
     pub budget: Budget,
-    /// Violation caused by a step, for properties that cannot be checked on a single state.
+    /// Violation caused by the last step. Used for properties that cannot be checked on a single
+    /// state.
     pub fault: Option<Fault>,
 }
 
@@ -128,7 +129,7 @@ impl Model for StreamModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
-        // A state with a violation is already reported; its successors are not explored.
+        // A state with a violation has already been reported, so its successors are not explored.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -9,24 +9,26 @@ use stateright::{Model, Property};
 use super::events::{EventListDecider, ModelEvent};
 use super::{Process, RequestOutcome, State, StreamAction, StreamModel, Table};
 
-/// Property: no event takes effect twice, even if its command is retried.
+/// Property: no event takes effect twice, even if the command that produced it is retried.
 pub const ONCE: &str = "each event is in the stream at most once";
-/// Property: an append that was reported as successful is complete and unaffected by later writes.
+/// Property: if an append was reported as successful, all its events are in the stream, and later
+/// writes do not change them.
 pub const APPENDED: &str = "events reported as appended are in the stream, at the reported index";
-/// Property: a failed append has no effect, not even through a delayed request.
+/// Property: an append that was reported as failed has no effect, not even through a delayed
+/// request.
 pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
-/// Property: together with [`KEPT`] and [`STATES`], each event was decided on exactly the events
-/// that precede it.
+/// Property: each append was decided on as many events as precede it. Together with [`KEPT`] and
+/// [`STATES`], this means that it was decided on exactly these events.
 pub const DECIDED: &str = "each event has the index that its decision assumed";
 /// Property: readers can follow the event batches from the tip back to the first event.
 pub const CONTIGUOUS: &str = "event batches and tip have no gap and no overlap";
-/// Property: events are immutable, so earlier reads remain valid.
+/// Property: events are immutable, so what was read earlier remains valid.
 pub const KEPT: &str = "a stored event never changes, moves or disappears";
-/// Property: an etag condition that has failed never succeeds later.
+/// Property: a condition on an etag that has failed never succeeds later.
 pub const ETAGS: &str = "no two tips have the same etag";
-/// Property: a reader of the unfold (cached state) needs no other events.
+/// Property: a reader of the unfold (cached state) does not need any events.
 pub const STATES: &str = "the state of the tip is the state after all events";
-/// Property: reported tips, conflicts and failures match the table.
+/// Property: every tip, conflict and failure that is reported matches the table.
 pub const ANSWERS: &str = "reports to writers are true";
 /// Property: every writer eventually finishes.
 pub const FINISHING: &str = "every writer finishes when faults stop";
@@ -36,7 +38,7 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed events that were readable before.
     Changed,
-    /// A writer received a tip that never existed. Contains the tip's number of events.
+    /// A writer received a tip that never existed. Contains the number of events of that tip.
     NoSuchTip(u64),
     /// A writer received a conflict although the stream is empty.
     NoConflict,
@@ -56,7 +58,7 @@ pub enum ReportedOutcome {
         /// Whether the client was still waiting for the call.
         awaited: bool,
     },
-    /// The events are not in the stream and never will be.
+    /// The events are not in the stream and will never be.
     NotAppended {
         /// How the writer determined the outcome.
         evidence: Evidence,
@@ -85,8 +87,8 @@ impl State {
         }
     }
 
-    /// Records a violation if the table contradicts the tip, conflict or failure that an append
-    /// reported.
+    /// Records a violation if the table contradicts what an append reported: its tip, conflict or
+    /// failure.
     pub(super) fn check_append_result(&mut self, result: &Result<AppendOutcome, AppendFault>) {
         let fault = match result {
             Ok(
@@ -137,7 +139,7 @@ impl State {
         tip.first() == next_index && !tip.events.is_empty() && tip.next == event_count
     }
 
-    /// Returns whether the state derived from the tip is the list of all events.
+    /// Returns whether the state derived from the tip consists of all events of the stream.
     fn has_true_tip_state(&self, events: &[ModelEvent], decider: &EventListDecider) -> bool {
         let tip_state = self.table.state_at(decider, self.table.tip().as_deref());
         tip_state.is_some_and(|tip_state| tip_state == events)
@@ -148,7 +150,7 @@ impl State {
         self.table.etags().all(|etag| seen_etags.insert(etag))
     }
 
-    /// Returns whether none of the events was reported as not appended.
+    /// Returns whether none of the given events belongs to an append that was reported as failed.
     fn has_no_event_reported_missing(&self, events: &[ModelEvent]) -> bool {
         events.iter().all(|event| {
             let report = self.reported.get(&event.append);
@@ -163,7 +165,7 @@ fn are_unique(events: &[ModelEvent]) -> bool {
     events.iter().all(|event| parts.insert((event.append.client, event.append.command, event.part)))
 }
 
-/// Returns whether each event has the index that its decision assumed.
+/// Returns whether each event has the index that the decision for its append assumed.
 fn are_at_decided_index(events: &[ModelEvent]) -> bool {
     (0..)
         .zip(events)
@@ -182,8 +184,8 @@ impl StreamModel {
         events.is_some_and(|events| check(&events, &decider))
     }
 
-    /// Returns whether each append that was reported as successful is complete, at the reported
-    /// index.
+    /// Returns whether each append that was reported as successful is complete and starts at the
+    /// index that was reported.
     fn are_reports_complete(&self, state: &State, events: &[ModelEvent]) -> bool {
         state.reported.iter().all(|(append_id, report)| {
             let ReportedOutcome::Appended { index, .. } = report else { return true };
@@ -232,8 +234,8 @@ impl StreamModel {
         properties
     }
 
-    /// Returns properties that must hold in at least one state. If one never holds, the bounds are
-    /// too small for a meaningful check.
+    /// Returns properties that must each hold in at least one state. If one of them never holds,
+    /// the bounds are too small for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
@@ -253,8 +255,8 @@ impl StreamModel {
         clients.all(|(client_index, client)| self.is_done(client_index, client))
     }
 
-    /// Like [`StreamModel::occurrences`], but for properties that require a fault. Omits properties
-    /// whose fault the bounds do not allow.
+    /// Like [`StreamModel::occurrences`], but returns only properties that require a fault, and
+    /// only if the bounds allow that fault.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {
@@ -284,7 +286,8 @@ impl StreamModel {
         occurrences
     }
 
-    /// Returns whether all commands complete if the other processes stop and no fault is injected.
+    /// Returns whether all commands eventually complete, provided that the other processes stop and
+    /// no fault is injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();

@@ -15,33 +15,34 @@ use crate::fingerprint::Hashed;
 /// Current and earlier contents of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Every tip ever written, oldest first. The last one is current.
+    /// Every tip (newest item of the stream) ever written, oldest first. The last tip is the
+    /// current one.
     tips: Vec<Hashed<Tip>>,
     batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
-/// Condition that a write imposes on the tip that it replaces.
+/// Condition of a write on the tip (newest item of the stream) that the write replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TipCondition {
     /// The tip has the expected etag.
     Etag,
-    /// The tip has the number of events that the writer knows.
+    /// The tip has as many events as the writer expects.
     Next,
     /// A tip exists.
     Nothing,
 }
 
-/// Conditions that the table enforces. Tests relax individual conditions.
+/// Conditions that the table enforces. Tests relax one or more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// Whether a stream's first tip is put only if the stream has no tip.
+    /// Whether the first tip of a stream is put only if the stream has no tip yet.
     pub first_once: bool,
-    /// Condition that an update imposes on the tip.
+    /// Condition on the current tip for an update.
     pub update: TipCondition,
-    /// Condition that a split imposes on the tip. The event batch's key must also be free.
+    /// Condition on the current tip for a split. In addition, the event batch's key must be free.
     pub split_off: TipCondition,
-    /// Whether a split is one transaction. If it is not, a writer that crashes may leave an event
-    /// batch without its tip.
+    /// Whether a split writes the event batch and the tip in one transaction. If not, a writer that
+    /// crashes in between leaves an event batch without its tip.
     pub one_transaction: bool,
 }
 
@@ -59,7 +60,7 @@ impl Table {
         self.nth_tip(self.tips.len())
     }
 
-    /// Returns the tip that was the newest when `tip_count` tips had been written.
+    /// Returns the tip with number `tip_count`, counting all tips ever written from 1.
     #[must_use]
     pub fn nth_tip(&self, tip_count: usize) -> Option<Arc<Tip>> {
         self.tips.get(tip_count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
@@ -87,7 +88,7 @@ impl Table {
         self.batches.values().map(|batch| &**batch)
     }
 
-    /// Returns the newest event batch below an index. A page contains one batch.
+    /// Returns the newest event batch before an event index. A page contains one event batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
         let newest_batch = self.batches.range(..below).next_back();
@@ -108,8 +109,8 @@ impl Table {
         self.events().map(decode).collect()
     }
 
-    /// Returns the state at a tip, derived by core from the tip's unfold or from all its events, or
-    /// `None` if that fails.
+    /// Returns the state at a tip. Core derives the state from the tip's unfold (cached state) or
+    /// from all its events. Returns `None` if the derivation fails.
     #[must_use]
     pub fn state_at(
         &self,
@@ -139,7 +140,7 @@ impl Table {
         }
     }
 
-    /// Puts only a write's event batch, without its tip, if the batch's key is free.
+    /// Puts the event batch of a write, but not its tip. Requires that the batch's key is free.
     pub fn write_batch_only(&mut self, write: &Write) {
         if let Write::SplitOff { batch, .. } = write {
             let stored = || Hashed::new(Arc::new(batch.clone()));
@@ -156,7 +157,8 @@ impl Table {
         }
     }
 
-    /// Adds the events to the stored ones and replaces the other attributes of the tip.
+    /// Replaces the attributes of the tip. The events are not replaced but added to the stored
+    /// ones.
     fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
         let Some(current_tip) = self.tip() else {
             return StreamAppendAnswer::Refused { tip: None };
@@ -168,8 +170,8 @@ impl Table {
         self.store_tip(Tip { events, ..update.tip.clone() })
     }
 
-    /// Moves events from the tip to an event batch. If neither condition is met, the response
-    /// reports the condition on the tip.
+    /// Moves events from the tip to an event batch. If the conditions on both items fail, the
+    /// response reports the condition on the tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,

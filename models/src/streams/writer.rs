@@ -69,8 +69,8 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a command produces, or `None` if the client does not have
-    /// the command.
+    /// Returns the number of events that a client's command produces, or `None` if the client has
+    /// no such command.
     pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
         self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
@@ -80,7 +80,8 @@ impl StreamModel {
         self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides on a tip what to append. Returns `None` if the stream's state cannot be derived.
+    /// Decides, based on a tip, which events to append. Returns `None` if the stream's state cannot
+    /// be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
@@ -134,7 +135,7 @@ impl StreamModel {
         })
     }
 
-    /// Returns the writer id of a call, which all decisions of the call share.
+    /// Returns the writer id of a call. All decisions of the call use the same writer id.
     fn writer_id(&self, append_id: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
@@ -146,9 +147,9 @@ impl StreamModel {
 }
 
 impl State {
-    /// Starts a call for a client's next command. The call decides on the tip that was the newest
-    /// when `tip_count` tips had been written. Returns `None` if no decision is possible on that
-    /// tip.
+    /// Starts a call for a client's next command. The call decides on the tip with number
+    /// `tip_count`, counting all tips ever written from 1. Returns `None` if no decision is
+    /// possible on that tip.
     pub(super) fn begin_call(
         &mut self,
         model: &StreamModel,
@@ -168,7 +169,8 @@ impl State {
                 client.process = Some(process);
                 client.call_count += 1;
             }
-            // Only the current tip proves that the command has been applied.
+            // A stale tip does not prove that the command has been applied; only the current tip
+            // does.
             Decision::AlreadyDone if is_stale => return None,
             Decision::AlreadyDone => client.commands_done += 1,
         }

@@ -93,8 +93,8 @@ async fn read_into_buffer(
     Ok(buffer)
 }
 
-/// Reads and discards the rest of a body, of which `bytes_read` bytes have already been read. Stops
-/// once the total exceeds `MAX_DRAINED_BYTES`.
+/// Reads and discards the rest of a body. Stops when more than `MAX_DRAINED_BYTES` bytes of the
+/// body have been read, including the `bytes_read` bytes read before.
 async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failure> {
     while bytes_read <= MAX_DRAINED_BYTES {
         let Some(part) = read_part(&mut body).await? else { break };

@@ -171,8 +171,8 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     alarm_specs
 }
 
-/// Returns the alarms for the snapshot function. Throttling has no separate alarm, because it
-/// increases the job age.
+/// Returns the alarms for the snapshot function. There is no separate alarm for throttling, because
+/// throttling increases the job age.
 fn snapshot_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let snapshot = MonitoredResource::function(resources.snapshot);
     let jobs = MonitoredResource::queue(&resources.queues.snapshot_jobs);

@@ -85,8 +85,8 @@ impl From<SynthesisError> for CellarStackError {
 /// functions.
 ///
 /// # Errors
-/// [`CellarStackError::Config`] if configuration values are out of bounds. Parsed configurations
-/// are valid unless they were modified after parsing.
+/// Returns [`CellarStackError::Config`] if configuration values are out of bounds. Parsed
+/// configurations are valid unless they were modified after parsing.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,

@@ -50,8 +50,8 @@ pub const LOG_RETENTION_DAYS: [u32; 22] = [
 /// a segment for a day after it was closed. The maximum is a century, which in effect disables
 /// offloading.
 pub const OFFLOAD_AFTER_DAYS: RangeInclusive<u32> = 1..=36_525;
-/// Range for the number of newest log segments that stay in DynamoDB. The minimum is required by
-/// loading, which searches the two newest segments for a snapshot.
+/// Range for the number of newest log segments that stay in DynamoDB. The minimum is two, because
+/// loading a spreadsheet searches the two newest segments for a snapshot.
 pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_base::limits::MIN_KEPT_SEGMENTS..=1_000_000;
 /// Maximum number of times that a stack's tables can be restored.
 pub const INCARNATION_MAX: u32 = 9_999;
@@ -66,8 +66,8 @@ pub const SEGMENT_ENTRIES: RangeInclusive<u32> = 100..=50_000;
 /// Range for the maximum total size of a log segment's entries, in bytes. An offloaded segment is a
 /// single object.
 pub const SEGMENT_BYTES: RangeInclusive<u64> = 64 * 1024..=16 * 1024 * 1024;
-/// Snapshot function memory range in MB. The maximum is Lambda's. A single large entry requires
-/// almost the minimum.
+/// Snapshot function memory range in MB. The maximum is Lambda's. The minimum is slightly more than
+/// the processing of a single large entry requires.
 pub const SNAPSHOT_MEMORY_MB: RangeInclusive<u32> = 256..=10_240;
 /// Snapshot function timeout range in seconds. The minimum is twice the time that is reserved for
 /// saving progress. The maximum is Lambda's.

@@ -71,8 +71,8 @@ struct UnknownFieldMessage {
 impl UnknownFieldMessage {
     /// Parses a serde error message. Returns `None` if the message is not about an unknown field.
     ///
-    /// The message contains the list of known fields. Parsing the message avoids a second list in
-    /// this crate. Tests assert the message format.
+    /// The list of known fields is read from the message, so that this crate does not need a second
+    /// list. Tests assert the message format.
     fn parse(message: &str) -> Option<Self> {
         let (section_prefix, after_section) = message.split_once("unknown field `")?;
         let section = section_prefix.trim_end_matches(": ");

@@ -21,8 +21,8 @@ impl Config {
     /// stages. `file_name` is only used in error messages.
     ///
     /// # Errors
-    /// [`ConfigError`] if the overrides are invalid. This cannot happen if the configuration was
-    /// created by [`Config::parse`] and not modified afterwards.
+    /// Returns a [`ConfigError`] if the overrides are invalid. This cannot happen if the
+    /// configuration was created by [`Config::parse`] and not modified afterwards.
     pub fn stage(&self, name: &str, file_name: &str) -> Result<Option<Self>, ConfigError> {
         let Some(Stage(overrides)) = self.stages.get(name) else { return Ok(None) };
         let file_name = format!("{file_name}, stage {name}");

@@ -17,8 +17,8 @@ pub(crate) struct DeploymentFailure {
     pub(crate) reason: String,
 }
 
-/// Substrings of status reasons, each group with its advice. The advice applies if the lower-cased
-/// status reason contains one of the substrings.
+/// Groups of substrings of status reasons, each group with its advice. The advice of a group
+/// applies if the lower-cased status reason contains one of the group's substrings.
 const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
     (
         &["already exists"],

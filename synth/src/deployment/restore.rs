@@ -1,11 +1,13 @@
 //! Logic for point-in-time restores, without I/O: the tables to restore, their names and logical
 //! ids, and the import template.
 //!
-//! Tables are never restored in place. The restored tables are imported into the stack, in addition
-//! to the current tables, under a new incarnation (restore counter). The next deployment switches
-//! the functions to the restored tables. A process that still uses the old tables therefore cannot
-//! write to the restored tables. A client that has seen positions after the restore point detects
-//! the new incarnation and reloads.
+//! Tables are never restored in place. Instead, DynamoDB creates new tables. These tables are
+//! imported into the stack, in addition to the current tables, under a new incarnation (restore
+//! counter). The next deployment switches the functions to the restored tables.
+//!
+//! A process that still uses the old tables cannot write to the restored tables, because their
+//! names differ. A client that has seen positions after the restore point detects the new
+//! incarnation and reloads.
 
 use cellar_stacks::cellar::{feed_table_logical_id, table_logical_ids};
 use serde_json::{Map, Value, json};

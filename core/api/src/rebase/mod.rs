@@ -166,7 +166,6 @@ impl Rebase {
     /// predicted result of each edit, and a [`Rebase`] to which more edits can be added.
     ///
     /// # Errors
-    ///
     /// Returns [`EntriesNeeded`] if the base of an edit requires earlier entries.
     pub fn begin(
         known: Known<'_>,

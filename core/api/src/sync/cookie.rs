@@ -33,8 +33,8 @@ pub struct Cookie {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal. Replicache orders cookies by this value, which
-    /// increases with every entry and never decreases.
+    /// Incarnation and position in hexadecimal. Replicache requires a value by which it can order
+    /// cookies. This value increases with every entry and never decreases.
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,

@@ -325,7 +325,7 @@ impl RunPush {
     }
 
     /// Returns the action that appends a request. `request` is `None` only if the run exceeds the
-    /// limits of a request, which never happens.
+    /// limits of a request. This never happens.
     fn append_request(&self, request: Option<Request>) -> PushAction {
         match request {
             Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),

@@ -8,8 +8,8 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name};
 
-/// A page of the feed, which contains all appended events. The events of each event stream are in
-/// order and without gaps.
+/// A page of the feed. The feed contains all appended events. The events of each event stream are
+/// in order and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {

@@ -62,7 +62,6 @@ impl Checkpoint {
     /// Returns the next feed position.
     ///
     /// # Errors
-    ///
     /// Returns [`BadCheckpoint`] if this position is [`MAX_CHECKPOINT`].
     pub fn next(self) -> Result<Self, BadCheckpoint> {
         Self::new(self.0.saturating_add(1))

@@ -158,7 +158,6 @@ fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
 /// themselves.
 ///
 /// # Errors
-///
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
     let reader = Reader { record: TIP, item };

@@ -196,7 +196,6 @@ pub struct Dated<E> {
 /// latest first.
 ///
 /// # Errors
-///
 /// Returns a [`RebuildFault`] if an event cannot be read.
 pub fn newest_first<D: Decider>(
     decider: &D,

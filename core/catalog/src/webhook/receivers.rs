@@ -80,8 +80,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Whether an address is public. Addresses of the local machine, its network, and network services
-/// such as 169.254.169.254 are not public.
+/// Whether an address is public. Not public are the addresses of the local machine, of its network,
+/// and of network services such as 169.254.169.254.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|block| is_in_v4_block(address, *block)),

@@ -63,7 +63,6 @@ impl Committer {
     /// operations in the external body (the S3 object of a large entry).
     ///
     /// # Errors
-    ///
     /// Returns a rejection of all operations if the map cannot be stored or an operation targets a
     /// nonexistent sheet.
     pub fn commit_external(

@@ -21,7 +21,7 @@ pub struct Append {
     phase: Phase,
     /// Start time of the append in seconds since the Unix epoch.
     started_s: u64,
-    /// Set once a strongly consistent read has reached the end of the log. Cleared when a later
+    /// Set when a strongly consistent read has reached the end of the log. Cleared when a later
     /// entry is found.
     end_is_confirmed: bool,
     /// Number of failed attempts to put the current entry, including attempts with an unknown

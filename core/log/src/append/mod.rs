@@ -5,8 +5,9 @@
 //! simulator run the same state machine.
 //!
 //! For each of the following safety rules, a test fails if the rule is disabled:
-//! - *Known-exists*: entry n+1 is put only if entry n was read, written or returned by a failed
-//!   put, and is not an End Segment (the last entry of a closed segment).
+//! - *Known-exists*: entry n+1 is put only if entry n is known to exist: it was read, written or
+//!   returned by a failed put. Entry n must not be an End Segment (the last entry of a closed
+//!   segment).
 //! - *Same-key retry*: after an unknown outcome, only the same entry is put under the same key.
 //! - *No skipped entry*: every entry between the base and the put is scanned for the client's
 //!   mutations, so a retry finds mutations that were already committed.

@@ -143,8 +143,8 @@ pub enum InvalidRequest {
         /// The received id.
         id: u64,
     },
-    /// The request combines an undo or revert with other mutations, which would change the state
-    /// from which the undo or revert was computed.
+    /// The request combines an undo or revert with other mutations. This is not allowed, because
+    /// the other mutations would change the state from which the undo or revert was computed.
     #[error("an undo or revert must be the only mutation of a request")]
     ResolutionNotAlone,
     /// A mutation id exceeds the largest integer that JSON numbers represent exactly.
@@ -251,7 +251,6 @@ impl Request {
     /// mutations, but must record their ids as used.
     ///
     /// # Errors
-    ///
     /// Like [`Request::new`].
     pub fn rejecting(
         log: LogId,

@@ -158,7 +158,7 @@ fn from_stored_operations(
 /// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
 ///
 /// # Errors
-/// Returns an encoder error, which these types never cause.
+/// Returns an error if the encoder fails, which never happens for these types.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -177,7 +177,7 @@ pub fn encode_edits(
 /// Returns an upper bound for the encoded size of a mutation at any position, in bytes.
 ///
 /// # Errors
-/// Returns an encoder error, which these types never cause.
+/// Returns an error if the encoder fails, which never happens for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
     let with_shortest_base = MutationV2::new(mutation.base, mutation);
@@ -187,7 +187,6 @@ pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
 /// Decodes the body of the `E` entry at `position`. Does not panic on malformed bytes.
 ///
 /// # Errors
-///
 /// Returns a [`BodyError`] with the reason.
 pub fn decode_edits(
     version: u64,

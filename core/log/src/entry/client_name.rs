@@ -6,7 +6,7 @@ use cellar_base::identity::ClientName;
 /// Encodes a client name.
 ///
 /// # Errors
-/// Returns an encoder error, which strings never cause.
+/// Returns an error if the encoder fails, which never happens for strings.
 pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }

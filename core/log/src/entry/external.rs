@@ -1,9 +1,9 @@
 //! Large entries with an external body: an S3 object that contains the operations.
 //!
 //! The operations in an external body use the coordinates of the base of the mutations. The entry
-//! itself stores a map from these coordinates to those of the entry's position, which readers
-//! apply. External bodies contain only cell edits, because operations that move cells are small
-//! enough for the entry itself.
+//! itself stores a map from these coordinates to those of the entry's position. Readers apply this
+//! map to the operations. External bodies contain only cell edits, because operations that move
+//! cells are small enough for the entry itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,7 @@ impl ExternalEdits {
 /// the version and the bytes of the body.
 ///
 /// # Errors
-/// Returns an encoder error, which these types never cause.
+/// Returns an error if the encoder fails, which never happens for these types.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,

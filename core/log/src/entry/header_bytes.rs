@@ -122,7 +122,7 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Returns an encoder error, which these types never cause.
+/// Returns an error if the encoder fails, which never happens for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
     // In postcard, the encoding of a number ends with a zero byte only if the number is zero.
@@ -145,8 +145,8 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(stored)
 }
 
-/// Decodes a header in the format of older releases, which has no state summary. Never panics on
-/// malformed bytes.
+/// Decodes a header that was written by an older release and therefore has no state summary. Never
+/// panics on malformed bytes.
 ///
 /// # Errors
 /// Returns a [`BodyError`] with the reason.

@@ -59,7 +59,6 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
 /// earlier from the start of the log, and `history` is the result of [`history`].
 ///
 /// # Errors
-///
 /// Returns [`Violation::PrefixChanged`] with the first differing position.
 pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut current_entries = history.iter();

@@ -46,7 +46,6 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
 /// client's preceding mutation must have been committed or rejected.
 ///
 /// # Errors
-///
 /// Returns [`Violation::OutOfOrder`] for the first out-of-order mutation.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();

@@ -11,7 +11,6 @@ use cellar_base::position::Position;
 /// have no gaps. Gaps in a segment are allowed only if its first entry is marked as trimmed.
 ///
 /// # Errors
-///
 /// Returns [`Violation::Gap`] with the first missing position.
 pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut expected_position = Some(Position::FIRST);
@@ -43,7 +42,6 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
 /// segment).
 ///
 /// # Errors
-///
 /// Returns [`Violation::NotLinked`] or [`Violation::AfterEnd`] with the first violation.
 pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), Violation> {
     let mut recorded_segments = segments.iter().map(|segment| segment.num);

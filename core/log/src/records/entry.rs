@@ -60,7 +60,7 @@ pub fn decode_key_and_type(item: &Item) -> Result<(LogId, Position, String), Rec
 /// Encodes an entry as a record.
 ///
 /// # Errors
-/// Returns an encoder error, which these types never cause.
+/// Returns an error if the encoder fails, which never happens for these types.
 pub fn encode(entry: &Entry) -> Result<Item, RecordError> {
     let mut item = key(entry.log, entry.position);
     put_number(&mut item, CREATED, entry.created_s);

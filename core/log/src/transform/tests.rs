@@ -119,11 +119,13 @@ proptest! {
     }
 }
 
-/// Whether the result of two concurrent operations depends on their order:
-/// - both write the same cell, or one clears or formats cells that the other writes or formats,
+/// Whether the result of two concurrent operations depends on their order. This is the case if the
+/// operations
+///
+/// - write the same cell, or one clears or formats cells that the other writes or formats,
 /// - both insert into the same gap,
-/// - one inserts into a gap and the other deletes a neighbour of the gap; the order determines
-///   whether the new row has the format of a surrounding range,
+/// - insert into a gap and delete a neighbour of the gap: the order determines whether the new row
+///   has the format of a surrounding range,
 /// - both change sheet names, the number of sheets or which sheets exist.
 fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     use Operation::{

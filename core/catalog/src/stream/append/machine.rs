@@ -174,8 +174,8 @@ impl Append {
         }
     }
 
-    /// Retries the identical write, which takes effect at most once. Gives up after too many
-    /// attempts.
+    /// Retries the identical write. Even with retries, a write takes effect at most once. Gives up
+    /// after too many attempts.
     fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
         if self.sent_writes >= MAX_STREAM_WRITE_ATTEMPTS {
             return self.give_up(AppendFault::Contention);
