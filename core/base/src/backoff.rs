@@ -2,7 +2,8 @@
 
 use crate::limits::{BACKOFF_BASE_MS, BACKOFF_MAX_MS};
 
-/// Maximum number of times that the backoff is doubled. Prevents shift overflow.
+/// Maximum number of times that the backoff is doubled. The limit prevents an overflow of the bit
+/// shift.
 const DOUBLINGS_MAX: u32 = 16;
 
 /// The bounds of a backoff.

@@ -90,7 +90,8 @@ mod tests {
         static DECODED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// One-byte element that counts how many times an element is decoded.
+    /// Test element of one byte. Each time that such an element is decoded, a counter is
+    /// incremented.
     #[derive(Debug, PartialEq)]
     struct Counted;
 

@@ -34,7 +34,7 @@ pub enum RecordError {
     /// The entry has an unknown type, because a later version of Cellar wrote it.
     #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
-        /// Letter that encodes the entry type.
+        /// Letter that encodes the unknown entry type.
         letter: String,
     },
     /// The entry body cannot be decoded.
@@ -70,7 +70,7 @@ fn value_bytes(value: &Attribute) -> usize {
 
 /// Reader of an item's typed attributes.
 pub struct Reader<'a> {
-    /// Record type, as shown in error messages.
+    /// Name of the record type, as shown in error messages.
     pub record: &'static str,
     pub item: &'a Item,
 }

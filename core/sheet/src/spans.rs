@@ -11,7 +11,7 @@ use crate::axis::Axis;
 pub struct Span {
     /// First row or column, 0-based.
     pub first: u32,
-    /// Number of rows or columns, at least one.
+    /// Number of rows or columns in the span, at least one.
     pub count: u32,
 }
 
@@ -103,7 +103,7 @@ impl Spans {
         true
     }
 
-    /// Joins a span with the next span if they are adjacent.
+    /// Joins the span at an index with the next span if the two are adjacent.
     fn join_with_next(&mut self, span_index: usize) {
         let next_span_index = span_index + 1;
         let Some(next_span) = self.0.get(next_span_index).copied() else { return };

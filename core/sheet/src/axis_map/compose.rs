@@ -26,7 +26,8 @@ impl AxisMap {
         composed
     }
 
-    /// Composes every pair of overlapping runs in which at least one run is a stray (out of order).
+    /// Composes each pair of overlapping runs of the two maps if at least one of the two runs is a
+    /// stray (out of order).
     fn compose_strays(&self, next: &Self) -> Vec<Run> {
         let mut composed_strays = Vec::new();
         for own_stray in &self.strays {

@@ -32,7 +32,7 @@ pub enum ErrorCode {
     /// No value available.
     #[serde(rename = "#N/A")]
     NotAvailable = 7,
-    /// The data is still being loaded.
+    /// The value is not available yet, because its data is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
     /// A result does not have enough space to spill into.

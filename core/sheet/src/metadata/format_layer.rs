@@ -21,8 +21,8 @@ pub struct RangeFormat {
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. A cell takes the number format of the newest range that
-/// contains the cell.
+/// Range formats of a sheet, oldest first. A cell is displayed with the format of the newest range
+/// that contains the cell.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
@@ -49,7 +49,7 @@ impl RangeFormat {
     }
 }
 
-/// Totals over several range formats.
+/// Total number, spans and memory size of several range formats.
 struct Totals {
     records: usize,
     spans: usize,
@@ -222,7 +222,8 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the highest end of all ranges, ignoring ranges that extend to the end of the axis.
+    /// Returns the highest end of all ranges on an axis. Ranges that extend to the end of the axis
+    /// are ignored.
     pub(crate) fn used_end(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),

@@ -17,10 +17,10 @@ pub struct ClearRange {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range. If absent, all rows.
+    /// Rows of the range. If absent, the range contains all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range. If absent, all columns.
+    /// Columns of the range. If absent, the range contains all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
 }
@@ -33,10 +33,10 @@ pub struct SetFormat {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range. If absent, all rows.
+    /// Rows of the range. If absent, the range contains all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range. If absent, all columns.
+    /// Columns of the range. If absent, the range contains all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
     /// New number format. `General` removes the number format of the range.

@@ -6,7 +6,7 @@ pub enum UnreadableOperation {
     /// An unknown error value.
     #[error("{number} is not the number of a known error value")]
     Number {
-        /// Stored number of the error value.
+        /// Number in the stored operation that is not the number of any error value.
         number: u8,
     },
     /// A cell is outside the largest possible sheet or references a missing format.

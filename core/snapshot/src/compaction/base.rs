@@ -29,7 +29,7 @@ pub struct CompactionBase {
     pub clients: ClientMap,
     /// Levels stored in chunks, oldest first.
     pub levels: Vec<RootLevel>,
-    /// Level 0 sheets with their cells.
+    /// Sheets of level 0 with their cells, keyed by sheet id.
     pub level_0: BTreeMap<SheetId, LevelZeroSheet>,
 }
 

@@ -1,4 +1,4 @@
-//! Result of a fold: a level in memory with one tile per sheet.
+//! Result of folding log entries: a level in memory with one tile per sheet.
 
 use std::sync::Arc;
 

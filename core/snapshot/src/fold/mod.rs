@@ -21,7 +21,7 @@ use cellar_sheet::operation::{
     DeleteSpans, ImportSheet, InsertBefore, Operation, SetCells, SetFormat, SheetId,
 };
 
-/// Fold of a range of entries.
+/// State of folding a range of log entries.
 #[derive(Debug, Clone)]
 pub struct Fold {
     metadata: WorkbookMetadata,

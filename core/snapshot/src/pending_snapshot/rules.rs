@@ -12,7 +12,7 @@ pub enum SafetyRule {
     /// After claiming a record, a worker checks with a strongly consistent read whether the
     /// snapshot is already finished.
     CompletionIsChecked,
-    /// A worker that loses a claim does not delete its message.
+    /// A worker that fails to claim the record does not delete its message.
     LosersKeepTheirMessage,
     /// The number of the segment's last finished snapshot is raised only after the Snapshot entry
     /// has its root.

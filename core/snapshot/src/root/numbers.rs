@@ -1,4 +1,4 @@
-//! Set of used sheet ids, as stored in roots and chunks.
+//! Set of all sheet ids ever used in a workbook, as stored in roots and chunks.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};

@@ -115,7 +115,8 @@ impl UndoBuilder {
         let name = before.tabs().name(sheet)?.to_owned();
         self.push(Operation::AddSheet(AddSheet { sheet: new_id, name: name.clone() }));
         if self.workbook.sheet(new_id).is_none() {
-            // The operation had no effect.
+            // The workbook already has the maximum number of sheets, so the operation had no
+            // effect.
             self.operations.pop();
             return None;
         }

@@ -14,8 +14,8 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Three states of a sheet: before the entry, after the entry, and now (before any operation of the
-/// undo).
+/// Three states of a sheet: before the entry to be undone, after this entry, and now. "Now" is the
+/// state before the first operation of the undo.
 struct SheetStates<'a> {
     before: &'a Sheet,
     after: &'a Sheet,
