@@ -1,6 +1,7 @@
 //! An in-memory API: one log per spreadsheet, exactly-once appends, a bucket for large entries, and injected
 //! faults. It does not transform edits.
 
+mod conflicts;
 mod imports;
 mod reads;
 mod uploads;
@@ -172,29 +173,6 @@ impl Fake {
 type Answer = Result<serde_json::Value, Problem>;
 
 impl Inner {
-    /// Rejects the next mutation, independent of faults of its reply.
-    pub(crate) fn reject_next(&mut self, fault: Fault) {
-        if let Fault::Rejected(rejection) = fault {
-            self.rejection = Some(rejection);
-        }
-    }
-
-    /// Transforms the next mutation to these operations, independent of faults of its reply.
-    pub(crate) fn move_next(&mut self, operations: Vec<Operation>) {
-        self.moved = Some(operations);
-    }
-
-    /// Commits an entry of another client that adds a sheet and deletes another.
-    pub(crate) fn replace_sheet(&mut self, id: LogId, added: SheetId, deleted: SheetId) {
-        let add = Operation::AddSheet(AddSheet { sheet: added, name: "Other".into() });
-        let delete = Operation::DeleteSheet(DeleteSheet { sheet: deleted });
-        let base = self.head(id).head;
-        let edit = |authored| Mutation { base, authored, committed: None };
-        let mutations = vec![edit(add), edit(delete)];
-        let client = ClientKey([9; 8]);
-        self.push(id, Content::Edits(Edits { client, name: None, first_id: 1, mutations }));
-    }
-
     /// Commits an entry of another client with this operation.
     pub(crate) fn author(&mut self, id: LogId, authored: Operation) {
         let base = self.head(id).head;

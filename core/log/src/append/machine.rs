@@ -422,14 +422,10 @@ impl Append {
         AppendAction::Read { from: missing_position.segment_start(), consistent: true }
     }
 
-    /// Restarts the append at the latest segment if the first of `segment_entries` is marked as
+    /// Restarts the append at the latest segment if the first of `entries` is marked as
     /// trimmed. Otherwise, refuses the append.
-    fn restart_or_refuse(
-        &mut self,
-        refusal: Refusal,
-        segment_entries: &[Arc<Entry>],
-    ) -> AppendAction {
-        let segment_is_trimmed = segment_entries.first().is_some_and(|first| first.is_trimmed());
+    fn restart_or_refuse(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
+        let segment_is_trimmed = entries.first().is_some_and(|first| first.is_trimmed());
         if segment_is_trimmed { self.find_newest_segment() } else { finish(Err(refusal)) }
     }
 
