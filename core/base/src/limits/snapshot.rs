@@ -113,7 +113,7 @@ pub const LEVEL_0_BYTES: usize = 24 * 1024;
 /// separate level.
 pub const MAX_LEVEL_0_CELLS: usize = 64 * 1024;
 /// Maximum number of cells, including empty cells, in each window that is read to search for
-/// changed cells.
+/// changed cells, unless the window is a single row.
 pub const MAX_BAND_CELLS: u32 = 256 * 1024;
 /// Maximum number of axis map runs and cleared spans per sheet and level. The operation that
 /// reaches the limit may exceed it. A level that would exceed it further is merged with all older

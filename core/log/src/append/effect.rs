@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | any operation on a sheet | the sheet never existed, or was deleted before the base | rejected, `noSuchSheet` |
 //! | any operation on a sheet | the sheet was deleted after the base | appended, no effect |
-//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all target rows or all target columns were deleted after the base | appended, no effect |
+//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all target cells, rows or columns were deleted after the base | appended, no effect |
 //! | `insertRows`, `insertColumns` | inserts after the base moved the target position past the end of the sheet | appended, no effect |
 //! | `addSheet`, `importSheet` | the sheet number was used before, or is too far above the highest used number | rejected, `sheetNumber` |
 //! | `addSheet`, `importSheet` | the workbook has `MAX_SHEETS` sheets | rejected, `tooManySheets` |
