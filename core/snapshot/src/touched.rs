@@ -137,8 +137,8 @@ impl TouchedCells {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Returns whether a cell is one of the individually touched cells. Cells in touched regions do
-    /// not count.
+    /// Returns whether a cell is one of the individually touched cells. Cells that are only in
+    /// touched regions do not count.
     #[must_use]
     pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))

@@ -34,7 +34,7 @@ use cellar_sheet::workbook::Workbook;
 pub(super) enum Effect {
     /// The operation changes the workbook.
     ChangesState,
-    /// The operation changes nothing, because of other clients' changes.
+    /// The operation changes nothing, because of changes after its base.
     Nothing,
 }
 
@@ -79,8 +79,8 @@ impl KnownState {
         }
     }
 
-    /// Returns the effect of an operation on this state. The operation has no effect if, since
-    /// `base`, other clients deleted its sheet or moved its target past the end of the sheet.
+    /// Returns the effect of an operation on this state. The operation has no effect if, after
+    /// `base`, its sheet was deleted or its target was moved past the end of the sheet.
     ///
     /// # Errors
     /// Returns a rejection if the operation can never have an effect.

@@ -152,7 +152,7 @@ impl Machine {
         self.pull().await;
     }
 
-    /// Pushes the pending mutations without the first `skipped` ones.
+    /// Pushes the pending mutations without the first `skipped_count` ones.
     async fn push(&self, skipped_count: usize) {
         let Some(cookie) = self.current.cookie else { return };
         let mut mutations = Vec::new();
