@@ -57,7 +57,7 @@ impl Aws {
     ///
     /// If a bucket with the default name exists, any settings that have drifted are restored. If a
     /// bucket with a custom name exists, its settings are not changed. A new bucket gets all
-    /// settings, whatever its name.
+    /// settings, even if its name is custom.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. If the process dies after the bucket was
