@@ -166,7 +166,8 @@ impl Follower {
         Ok(reported)
     }
 
-    /// Reports a page of the entries after `reported` and up to `newest`.
+    /// Reports a page of the entries after `reported`. The page may also contain entries after
+    /// `newest`.
     fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
         let last_position = page.entries.last().map(|entry| entry.position);
         let is_usable = page.incarnation == reported.incarnation;

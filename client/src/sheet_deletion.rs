@@ -43,8 +43,8 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
 }
 
 /// Returns the position of the last log entry that may delete `sheet`, considering entries up to
-/// `last_position`. Returns `None` if no entry can have deleted the sheet. Returns `last_position`
-/// if the append response does not contain all entries.
+/// `last_position`. If no entry in the append response deletes the sheet, returns `last_position`
+/// if the response does not contain all entries, and `None` if it does.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,

@@ -162,8 +162,8 @@ impl BlockBuilder {
         let mut filled_columns = Vec::new();
         for column in &mut self.columns {
             if !column.is_empty() {
-                // Reuses the current block's capacity for the next block, because consecutive
-                // blocks are usually of similar size.
+                // Allocate the capacity of the current block for the next block, because
+                // consecutive blocks are usually of similar size.
                 let empty_column = column.with_same_capacity();
                 filled_columns.push(std::mem::replace(column, empty_column));
             }

@@ -159,9 +159,9 @@ impl Access {
         Ok(())
     }
 
-    /// Checks all headers except the signature. A web page can make its own domain resolve to
-    /// 127.0.0.1 (DNS rebinding). Its requests then have no `Origin` header, but their `Host`
-    /// header contains the page's domain.
+    /// Checks the `Origin` header, the `Host` header and the access key, but not the signature. A
+    /// web page can make its own domain resolve to 127.0.0.1 (DNS rebinding). Its requests then
+    /// have no `Origin` header, but their `Host` header contains the page's domain.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
             return Err(FROM_A_PAGE);

@@ -116,8 +116,8 @@ impl State {
         self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
     }
 
-    /// Starts another read, which begins at the last entry already read and ends at the newest
-    /// entry of the log.
+    /// Starts another read, which begins after the last entry already read and must reach the
+    /// current newest position.
     fn read_again(&mut self) -> Option<()> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,

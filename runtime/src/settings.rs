@@ -32,7 +32,7 @@ pub struct ApiSettings {
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
     /// Log policy: determines when a Snapshot entry is written and when a new segment is started.
-    /// If `None`, neither ever happens.
+    /// If `None`, appends cause neither.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -164,7 +164,7 @@ pub enum SettingsError {
 }
 
 impl ApiSettings {
-    /// Reads the settings from environment variables, which `variable` looks up.
+    /// Reads the settings from environment variables, which `read_variable` looks up.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, Setti
 }
 
 impl IndexerSettings {
-    /// Reads the settings from environment variables, which `variable` looks up.
+    /// Reads the settings from environment variables, which `read_variable` looks up.
     ///
     /// # Errors
     ///
@@ -243,7 +243,7 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings from environment variables, which `variable` looks up.
+    /// Reads the settings from environment variables, which `read_variable` looks up.
     ///
     /// # Errors
     ///
@@ -263,7 +263,7 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings from environment variables, which `variable` looks up.
+    /// Reads the settings from environment variables, which `read_variable` looks up.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings from environment variables, which `variable` looks up.
+    /// Reads the settings from environment variables, which `read_variable` looks up.
     ///
     /// # Errors
     ///

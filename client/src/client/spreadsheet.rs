@@ -211,7 +211,7 @@ impl Spreadsheet {
     ///
     /// # Errors
     /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
-    /// `ReloadRequired` if the entries after `after` were trimmed.
+    /// `ReloadRequired` if `after` is too old or, after a table restore, no longer exists.
     pub async fn entries_page(&self, after: Position) -> Result<EntriesReply, ClientError> {
         let call =
             self.call(Method::GET).with_segment("entries").with_position("after", Some(after));

@@ -69,7 +69,7 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt if the response reports no cost.
+    /// Cost of each attempt. If `None`, a header of the response reports the cost.
     cost: Option<Cost>,
     timeout_ms: u64,
 }

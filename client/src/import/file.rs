@@ -49,7 +49,8 @@ impl Default for ReadOptions {
 /// # Errors
 ///
 /// Returns [`ImportError::NotAFile`] if the path is not a regular file, [`ImportError::Unreadable`]
-/// if the file cannot be read, or [`ImportError::Read`] if it is not a valid workbook.
+/// if the file cannot be read, or [`ImportError::Read`] if the file is a damaged or unsupported
+/// workbook.
 pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
     // Check the file type first: opening a pipe would block until another process writes to it.
     let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;

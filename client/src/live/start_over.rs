@@ -1,5 +1,5 @@
-//! Starts over as a new client. This is necessary after the tables were restored, or after the
-//! server permanently refused the pending edits.
+//! Starts over as a new client. This is necessary after the tables were restored, if the base of a
+//! pending edit no longer exists, or after the server permanently refused the pending edits.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};

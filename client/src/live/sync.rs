@@ -30,7 +30,7 @@ pub struct SyncReport {
     pub position: Position,
     /// Edits that may have been committed but cannot be resent. The user has to check them.
     pub set_aside: Vec<SetAsideEdits>,
-    /// Number of pending edits that a new client recreated after a table restore.
+    /// Number of pending edits that a new client recreated, for example after a table restore.
     pub reapplied: usize,
 }
 

@@ -161,8 +161,8 @@ impl OutboxState {
         }))
     }
 
-    /// Returns the longest prefix of the unanswered edits that fits in one append request. Contains
-    /// at least one edit.
+    /// Returns the longest prefix of the unanswered edits that may be sent in one append request.
+    /// Contains at least one edit. Ends before a large edit. An undo or revert is sent alone.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;

@@ -86,8 +86,8 @@ impl ReadableState {
 
 impl LoadedSpreadsheet {
     /// Loads the newest state, at or after `min_position`. Restarts if the snapshot is replaced or
-    /// the tables are restored during the load. Makes at most `MAX_READ_BEGINNINGS` attempts in
-    /// total.
+    /// the tables are restored during the load, or if the load falls too far behind the log. Makes
+    /// at most `MAX_READ_BEGINNINGS` attempts in total.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -256,7 +256,7 @@ impl EntryTail {
 }
 
 /// Loads the next page of log entries, if there is one. Returns [`ReaderError::Changing`] if the
-/// tables were restored or the entries were trimmed after the load began.
+/// tables were restored after the load began, or if the load has fallen too far behind the log.
 async fn load_next_entries(
     pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,

@@ -66,8 +66,9 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the source's log entries from the fork to the target position, oldest first. Returns only
-/// mutations that move cells. Skips the bodies of large entries, because they only set cells.
+/// Reads the source's log entries after the position of the fork, up to and including the target
+/// position. Returns only mutations that move cells, oldest first. Skips the bodies of large
+/// entries, because they only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let source = replay.client.spreadsheet(replay.source);
     let mut moving_entries = Vec::new();

@@ -1,8 +1,8 @@
 //! Decoding of lists with a maximum length.
 //!
-//! A stored byte may decode to a hundred bytes in memory. A list whose declared length exceeds the
-//! maximum is therefore rejected before any element is decoded. The declared length is untrusted,
-//! so no memory is reserved based on it.
+//! A stored byte may decode to a hundred bytes in memory. A list is therefore rejected as soon as
+//! its declared length, if known, or the number of decoded elements exceeds the maximum. The
+//! declared length is untrusted, so no memory is reserved based on it.
 
 use std::fmt;
 use std::marker::PhantomData;

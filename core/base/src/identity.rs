@@ -198,7 +198,8 @@ impl ClientName {
     }
 }
 
-/// Name of the invalid value, as shown in the error message.
+/// Checks that `text` has 1 to `max` bytes. `what` is the name of the value, as shown in the error
+/// message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });

@@ -128,7 +128,8 @@ impl Principal {
         }
     }
 
-    /// Returns the person that the catalog records as the author of this caller's changes.
+    /// Returns the caller as a person. The catalog identifies members and authors of changes by
+    /// person.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
@@ -154,7 +155,8 @@ impl Principal {
     }
 
     /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
-    /// the spreadsheet's catalog record. If there is no record, only operator tokens have access.
+    /// the spreadsheet's catalog record. If there is no record, only callers whose token has the
+    /// scope [`Scope::All`] or [`Scope::Only`] have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {

@@ -90,7 +90,8 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Whether the log can no longer be undeleted. If set, its unfinished snapshots are not needed.
+    /// Whether the purge is due: the log can no longer be undeleted and has no retained forks. If
+    /// set, its unfinished snapshots are not needed.
     pub is_due: bool,
 }
 

@@ -57,7 +57,7 @@ pub enum ReadStep {
 /// Result of adding a page's entries to a [`ForwardRead`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedPage {
-    /// Whether all entries of the page were consecutive.
+    /// Whether all entries of the page were added: each was the next entry of the log.
     pub is_contiguous: bool,
     /// Whether the page had no entries.
     pub is_empty: bool,

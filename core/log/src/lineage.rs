@@ -1,10 +1,10 @@
 //! Forks: logs that inherit their first segments from another log.
 //!
 //! A fork at position (s, n) inherits segments 0 to s of its source, the last of them only up to
-//! entry n. In the fork, an End Segment (the last entry of a closed segment) follows entry n. This
-//! End Segment is not stored; readers synthesize it. The first entry that the fork stores itself
-//! has position (s + 1, 0). Up to the fork position, each position refers to the same entry in both
-//! logs, and no entries are copied.
+//! entry n. In the fork, an End Segment (the last entry of a closed segment) follows entry n,
+//! unless entry n is itself an End Segment. This End Segment is not stored; readers synthesize it.
+//! The first entry that the fork stores itself has position (s + 1, 0). Up to the fork position,
+//! each position refers to the same entry in both logs, and no entries are copied.
 
 use std::sync::Arc;
 

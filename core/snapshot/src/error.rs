@@ -8,8 +8,8 @@ pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Object length in bytes. If decompression stopped early, the number of bytes decompressed
-        /// until then.
+        /// Length of the object in bytes, either stored or uncompressed. Before a stored object is
+        /// decompressed, its uncompressed length is the length declared in its zstd frame.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,

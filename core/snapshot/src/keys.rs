@@ -84,7 +84,7 @@ pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
 }
 
 /// Parses the key of an object in the directory `folder`. Also accepts noncanonical spellings of
-/// the ids.
+/// the log id.
 fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
     let path_in_sheets = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
     let (log, path_in_log) = path_in_sheets.split_once('/')?;

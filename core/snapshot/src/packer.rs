@@ -74,7 +74,7 @@ impl PackLimits {
         chunk_bytes: IMPORT_INDEX_CHUNK_BYTES,
         referenced_bytes: IMPORT_NAMED_BYTES,
     };
-    /// Limits of the chunks with range formats and of the chunk with sheet ids.
+    /// Limits of range formats and of sheet ids, both inline and in chunks.
     pub const METADATA: Self = Self {
         inline_bytes: INLINE_FORMATS_BYTES,
         inline_total_bytes: INLINE_LEVEL_BYTES,

@@ -1,4 +1,5 @@
-//! Snapshot jobs: queue messages, sent by the relay, that each request one snapshot.
+//! Snapshot jobs: queue messages that each request one snapshot. The relay sends them; workers
+//! resend the messages of other pending snapshots.
 
 use serde::Deserialize;
 
@@ -81,7 +82,8 @@ impl SnapshotJob {
     /// Parses a message body.
     ///
     /// # Errors
-    /// [`SnapshotJobError`] for any string that [`SnapshotJob::encode`] cannot return.
+    /// [`SnapshotJobError`] if the body is not the JSON of a snapshot job, is too long, or has a
+    /// newer version.
     pub fn decode(body: &str) -> Result<Self, SnapshotJobError> {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });

@@ -31,8 +31,9 @@ pub struct TouchedCells {
 pub struct TouchedWindow {
     /// Window of at most `MAX_BAND_CELLS` cells, unless the window is a single row.
     pub window: Window,
-    /// Whether the window also contains untouched cells. If so, [`TouchedCells::has_single_cell`]
-    /// identifies the touched cells.
+    /// Whether the window was created for individually touched cells. If so, it may also contain
+    /// untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched cells.
+    /// Otherwise, it was created for a touched region, and all its cells may be treated as touched.
     pub partly: bool,
 }
 
@@ -137,8 +138,8 @@ impl TouchedCells {
         self.cells.is_empty() && self.regions.is_empty()
     }
 
-    /// Returns whether a cell is one of the individually touched cells. Cells in touched regions do
-    /// not count.
+    /// Returns whether a cell is one of the individually touched cells. Cells that are only in
+    /// touched regions do not count.
     #[must_use]
     pub fn has_single_cell(&self, row: u32, column: u32) -> bool {
         self.cells.contains(&(row, column))
@@ -217,7 +218,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
 }
 
 /// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells or a single row each.
-/// `has_untouched_cells` specifies whether the rectangle also contains untouched cells.
+/// `has_untouched_cells` is the value of [`TouchedWindow::partly`] for all of them.
 fn push_bands(
     rows: Span,
     columns: Range<u32>,

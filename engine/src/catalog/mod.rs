@@ -162,7 +162,7 @@ impl CatalogStore {
 
     /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
     /// has seen. If `seen` is set and differs from the number of changes in the listing, the change
-    /// is rejected.
+    /// is rejected, unless it was already made.
     ///
     /// # Errors
     ///
@@ -236,8 +236,9 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only for
-    /// holders of an access token. Otherwise, anyone could fill the cache with made-up ids.
+    /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only if the
+    /// caller's token itself grants the role ([`Right::Token`]). Otherwise, anyone could fill the
+    /// cache with made-up ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

@@ -158,7 +158,7 @@ async fn prepare_repairs() -> Crashes<Operator> {
     Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
 }
 
-/// The first of the three snapshots was skipped, since only a rebuild creates it.
+/// Prepares a log with three snapshots, the first of which was skipped. Only a rebuild builds it.
 async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);

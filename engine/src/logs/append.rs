@@ -31,8 +31,9 @@ impl Logs {
         }
     }
 
-    /// Appends a request. The caller has already checked its imports and resolved its undo or
-    /// revert, if it contains one.
+    /// Appends a request whose imports have already been checked. If the request contains an undo
+    /// or revert, the caller has resolved it. An unresolved undo or revert is rejected, unless the
+    /// log already contains it.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let log_id = request.log();
         let cached_tail = self.fresh_tail_from(log_id, request.lowest_base());

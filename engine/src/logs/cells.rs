@@ -49,8 +49,8 @@ pub struct CellsQuery {
     pub at: Option<Position>,
     /// First cell to return, in row order. Earlier cells were returned by earlier pages.
     pub from: Option<CellName>,
-    /// Minimum position of the latest state. A state before this position is stale and is not
-    /// returned.
+    /// Position that the log is known to contain. A read that ends before this position is stale
+    /// and is repeated.
     pub min_position: Option<Position>,
 }
 

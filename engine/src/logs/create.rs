@@ -60,8 +60,9 @@ impl Logs {
         Created { head, incarnation, existed: false }
     }
 
-    /// Returns the existing log if its first entry matches the requested entry. Ignores the time,
-    /// root and incarnation of the entries, since they may differ after a retry or later change.
+    /// Returns the existing log if its first entry matches the requested entry, and an error
+    /// otherwise. Ignores the time, root and incarnation of the entries, since they may differ
+    /// after a retry or later change.
     async fn find_existing_log(&self, requested_entry: &Entry) -> Result<Created, LogError> {
         let log_id = requested_entry.log;
         let stored_entry = self.retry_read(|| self.entries.get(log_id, Position::FIRST)).await?;

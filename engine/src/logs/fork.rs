@@ -155,9 +155,9 @@ impl Logs {
         forked
     }
 
-    /// Returns the existing fork, or an error if it does not match the request. A request without a
-    /// position matches a fork at any position, since the first attempt used the latest position at
-    /// that time.
+    /// Returns the existing fork, or `None` if the fork does not exist. Returns an error if the
+    /// existing fork does not match the request. A request without a position matches a fork at any
+    /// position, since the first attempt used the latest position at that time.
     async fn find_existing_fork(
         &self,
         request: &NewFork,

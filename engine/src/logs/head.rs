@@ -87,8 +87,8 @@ impl Logs {
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest entry of a segment. If the entry precedes `min_position`, retries with a
-    /// strongly consistent read.
+    /// Returns the latest entry of a segment. If the entry precedes `min_position` or is missing,
+    /// retries with a strongly consistent read.
     async fn last_entry_not_before(
         &self,
         log_id: LogId,

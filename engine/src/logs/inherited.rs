@@ -129,8 +129,9 @@ impl Logs {
         })
     }
 
-    /// Returns the entry at a position, including inherited and offloaded entries. The read is
-    /// strongly consistent.
+    /// Returns the entry at a position. An inherited entry is read from the fork's source, even if
+    /// it was offloaded. The log's own entries are read only from the table: for a trimmed entry,
+    /// the result is `None`. The read is strongly consistent.
     pub(super) async fn get_entry(
         &self,
         log_id: LogId,

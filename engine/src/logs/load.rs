@@ -20,8 +20,8 @@ const NEWEST_SEGMENTS: u8 = 2;
 /// Entries from oldest to newest, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Root key of the snapshot at the position of the first entry, or `None` if the entries start
-    /// at the beginning of the log.
+    /// Root key of the snapshot at the position of the first entry. `None` if the entries start at
+    /// the beginning of the log or after a requested position.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
     /// Position of the log's latest entry.
@@ -109,8 +109,8 @@ impl Logs {
         }
     }
 
-    /// Returns the latest segments of a log. If all of them precede the segment of `min_position`,
-    /// retries with a strongly consistent read.
+    /// Returns the latest segments of a log. If there are none, or if all of them precede the
+    /// segment of `min_position`, retries with a strongly consistent read.
     pub(super) async fn newest_segments(
         &self,
         log_id: LogId,

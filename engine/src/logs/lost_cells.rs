@@ -81,9 +81,10 @@ impl Logs {
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into all cells whose text is lost. If other clients edit the spreadsheet
-    /// during the search, the search is repeated, so that their edits are not overwritten.
-    /// Idempotent, since a cell that contains `#LOST!` is not a lost cell.
+    /// Writes `#LOST!` into the cells whose text is lost, into at most [`MAX_LOST_CELLS_AT_ONCE`]
+    /// cells per call. If other clients edit the spreadsheet concurrently, the search is repeated,
+    /// so that their edits are not overwritten. Idempotent, since a cell that contains `#LOST!` is
+    /// not a lost cell.
     ///
     /// # Errors
     ///

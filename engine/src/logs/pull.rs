@@ -35,8 +35,9 @@ pub struct PullDelta {
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// Last mutation id by client, for the clients in the group that have appended mutations since
-    /// the cookie.
+    /// Last mutation id by client. Contains the clients in the group that have mutations in
+    /// `entries` and, for a reset, also the clients in the group that are listed in the snapshot
+    /// root.
     pub last_ids: BTreeMap<String, u64>,
     /// Whether `entries` was truncated.
     pub more: bool,

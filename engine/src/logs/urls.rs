@@ -13,7 +13,7 @@ use crate::ports::PresignedRequest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkUrls {
     pub urls: Vec<String>,
-    /// Time at which the first URL expires, in seconds since the Unix epoch.
+    /// Time at which the earliest of the URLs expires, in seconds since the Unix epoch.
     pub expires_s: u64,
 }
 

@@ -13,7 +13,7 @@ use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
 use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
 
-/// Maximum number of items per page. Small, so that callers must request several pages.
+/// Maximum number of event batches per page. Small, so that callers must request several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
@@ -120,7 +120,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// Return small pages, so that callers must request several pages.
+/// Maximum number of streams per page. Small, so that callers must request several pages.
 const STREAMS_PER_PAGE: usize = 3;
 
 #[async_trait]

@@ -114,7 +114,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// Return small pages, so that callers must request several pages.
+        /// Maximum number of segments per page. Small, so that callers must request several pages.
         const SEGMENTS_PER_PAGE: usize = 3;
         let scan_key = |log_id: LogId, num: u32| ScanKey {
             partition: log_id.as_bytes().to_vec(),

@@ -54,7 +54,8 @@ pub struct RebuildPlan {
     pub offloaded: Vec<Position>,
 }
 
-/// Reason why a log cannot be rebuilt. No data was changed.
+/// Reason why a rebuild was not started or not completed. Planning changes no data; a failed start
+/// may have written some of the rebuild records, and can be retried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildRefusal {
     /// The log does not exist.

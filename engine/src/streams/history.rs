@@ -17,8 +17,9 @@ pub struct Events<E> {
 
 impl StreamStore {
     /// Returns the events whose indexes are less than `before_index` from one stream item, newest
-    /// first. The item is the tip (latest item) or the event batch that contains the event before
-    /// `before_index`. Costs one read for the tip, and one more read for an event batch.
+    /// first. The item is the event batch that contains the event before `before_index`, or the tip
+    /// (latest item) if the tip contains that event or `before_index` is `None`. Costs one read for
+    /// the tip, and one more read for an event batch.
     ///
     /// # Errors
     ///
@@ -49,7 +50,7 @@ impl StreamStore {
         Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
     }
 
-    /// Returns the event batch that contains the event at index `below - 1`.
+    /// Returns the event batch that contains the event before `before_index`.
     async fn read_batch_before(
         &self,
         stream: &StreamName,

@@ -22,8 +22,8 @@ pub struct Loaded<S> {
 
 impl StreamStore {
     /// Returns the state of a stream. Costs one read if the tip (latest item) contains an unfold
-    /// (cached state) or an origin event. Otherwise, costs more reads. An eventually consistent
-    /// read may return an earlier state.
+    /// (cached state), an origin event or all events of the stream. Otherwise, costs more reads. An
+    /// eventually consistent read may return an earlier state.
     ///
     /// # Errors
     ///

@@ -18,8 +18,8 @@ use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
 pub enum CachedTip {
     /// Nothing is known about the stream, so the tip (latest item) is read.
     Unknown,
-    /// The current or an earlier tip (latest stream item), or `None` for a new stream. The tip is
-    /// not read again.
+    /// The current or an earlier tip (latest stream item), or `None` for a new stream. The first
+    /// attempt uses this tip instead of reading the tip.
     Tip(Option<Arc<Tip>>),
 }
 

@@ -179,8 +179,8 @@ impl Row {
         Ok(())
     }
 
-    /// Sets each cell's number format. The format of the cell style has priority over the format of
-    /// the column style. If neither has a format, the default for the value type is used.
+    /// Sets each cell's number format. If the cell has no style, the style of the column is used.
+    /// If the style has no format, the default for the value type is used.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated_cell in &mut self.cells {
             let cell_style = repeated_cell.style.as_deref();

@@ -8,7 +8,7 @@ const MAX_DECIMALS: usize = 15;
 /// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Such
 /// mantissas are unchanged after parsing and displaying.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Maximum number of digits that fit into a `u64`.
+/// Maximum number of digits at which every number fits into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
 /// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;

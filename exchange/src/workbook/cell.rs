@@ -65,7 +65,8 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number value, or a text value if the number is not finite.
+    /// Returns a number value or, if the number is not finite, a text value. The text is that of
+    /// the cell.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

@@ -67,7 +67,8 @@ impl<R: Read> Xml<R> {
         Ok(event)
     }
 
-    /// Increases the number of allowed events after a cell or text.
+    /// Increases the number of events that are allowed before the next cell or text, up to its
+    /// initial value. Must be called for each cell or text.
     pub(crate) fn record_content(&mut self) {
         self.remaining_idle_events =
             (self.remaining_idle_events + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);

@@ -12,7 +12,7 @@ use crate::names::{Names, referenced_id};
 const TABLE: &str = "AWS::DynamoDB::Table";
 const FUNCTION: &str = "AWS::Lambda::Function";
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Lambda's default batch size.
+/// Lambda's defaults for properties that the template omits.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
 /// Maximum batch size. DynamoDB does not return more records per read.

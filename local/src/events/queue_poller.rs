@@ -69,7 +69,8 @@ impl QueuePoller {
         while invocations.join_next().await.is_some() {}
     }
 
-    /// Starts invocations until the queue is empty or the maximum concurrency is reached.
+    /// Starts invocations until the queue has no visible message or the maximum concurrency is
+    /// reached.
     async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
         // Remove the invocations that have ended.
         while invocations.try_join_next().is_some() {}
@@ -85,7 +86,7 @@ impl QueuePoller {
     }
 
     /// Receives the messages for one invocation and hides them for the visibility timeout. Returns
-    /// no messages if the queue is empty.
+    /// no messages if the queue has no visible message.
     pub(super) async fn receive_batch(&self) -> Result<Vec<Received>, PortError> {
         self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
     }

@@ -152,9 +152,9 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives visible messages in the order in which they became visible. A message that keeps
-/// failing becomes visible again later and therefore does not block new messages. The received
-/// messages are hidden until `hidden_until_ms`.
+/// Receives up to `max_messages` visible messages in the order in which they became visible. A
+/// message that keeps failing becomes visible again later and therefore does not block new
+/// messages. The received messages are hidden until `hidden_until_ms`.
 fn receive_visible_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,

@@ -101,7 +101,7 @@ pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream_number.to_string())
 }
 
-/// Returns the feed span that contains the events of `part`.
+/// Returns the feed span that contains the events of a [`Part`].
 #[must_use]
 pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span> {
     let event_kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };

@@ -399,8 +399,8 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed puts whose key is taken, because they can no longer succeed: a trim frees the
-    /// key only after they have expired.
+    /// Drops delayed puts and rolls whose keys are taken, because they can no longer succeed: a
+    /// trim frees a key only after they have expired.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
         self.late_requests.retain(|request| execute_late(&mut Tables::clone(tables), request));

@@ -403,6 +403,7 @@ impl State {
                 None => SnapshotEvent::EntryGone,
             };
         }
+        // If this worker's rebuild has ended, its root must not replace another root.
         let has_rebuild_ended = active_run != process.run;
         if has_rebuild_ended && *current_root != old_root {
             self.fault = Some(Fault::Root { entry_number });

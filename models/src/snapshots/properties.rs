@@ -29,8 +29,8 @@ pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
 /// Highest version number that the first worker of a record writes: it creates the record and
-/// stores progress once. A higher version number means that another worker has taken over the
-/// record.
+/// stores progress once. Outside rebuilds, a higher version number means that another worker has
+/// taken over the record.
 const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
 
 /// A violation caused by a step.
@@ -143,8 +143,8 @@ impl State {
         self.store.roots.get(&last).copied().flatten().is_some()
     }
 
-    /// Returns whether the snapshots were built in order. During a rebuild, an earlier snapshot
-    /// that was never built is ignored.
+    /// Returns whether the snapshots were built in order. Always returns `true` once all objects
+    /// were lost, because a rebuild does not wait for an earlier snapshot that was never built.
     fn are_roots_in_order(&self) -> bool {
         let Some(first_unfinished) = self.store.first_unfinished() else { return true };
         let has_later_root =

@@ -140,7 +140,7 @@ impl Table {
         }
     }
 
-    /// Puts the event batch of a write, but not its tip. Requires that the batch's key is free.
+    /// Puts the event batch of a write, but not its tip. Does nothing if the batch's key is taken.
     pub fn write_batch_only(&mut self, write: &Write) {
         if let Write::SplitOff { batch, .. } = write {
             let stored = || Hashed::new(Arc::new(batch.clone()));

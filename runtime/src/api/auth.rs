@@ -26,8 +26,8 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // If the `whole_body` middleware has run, it has already verified the token and stored the
-        // caller.
+        // For an authenticated request with a body, the `whole_body` middleware has already
+        // verified the token and stored the caller.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }

@@ -9,8 +9,7 @@ use super::reply::Failure;
 use super::state::ApiState;
 
 /// Middleware that responds with status 503 after the configured timeout. Writes may still be in
-/// progress when it responds. Clients can retry safely, because a retry does not repeat a completed
-/// write.
+/// progress when it responds. If the client retries the unchanged request, the retry detects them.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

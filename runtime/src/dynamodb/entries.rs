@@ -44,8 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries one page of a segment. `condition` limits the entry numbers; its placeholder `:n`
-    /// stands for the entry number of `start`.
+    /// Queries one page of a segment. `number_condition` limits the entry numbers; its placeholder
+    /// `:n` stands for the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,

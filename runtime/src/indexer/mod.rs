@@ -34,7 +34,7 @@ const ATTRIBUTES: [&str; 8] =
 /// Reasons for which Lambda must deliver the batch again, either whole or split.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexerFailure {
-    /// One of several records in the batch is malformed, so Lambda must split the batch.
+    /// The first of several records in the batch is malformed, so Lambda must split the batch.
     #[error(transparent)]
     Record(#[from] FirstRecordFailed),
     /// Some records in the batch were not indexed.

@@ -50,7 +50,7 @@ impl Secret {
         &self.text
     }
 
-    /// Signs a delivery. The signature covers the delivery's `id`, sending time `sent_s` (Unix
+    /// Signs a delivery. The signature covers the delivery's id, sending time `sent_s` (Unix
     /// seconds) and body.
     #[must_use]
     pub fn sign(&self, delivery_id: &str, sent_s: u64, body: &str) -> String {

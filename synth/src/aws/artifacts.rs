@@ -55,8 +55,9 @@ impl Aws {
 
     /// Creates the artifact bucket if it does not exist.
     ///
-    /// If a bucket with the default name exists, any settings that have drifted are restored. The
-    /// settings of a bucket with a custom name are never changed.
+    /// If a bucket with the default name exists, any settings that have drifted are restored. If a
+    /// bucket with a custom name exists, its settings are not changed. A new bucket gets all
+    /// settings, even if its name is custom.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. If the process dies after the bucket was

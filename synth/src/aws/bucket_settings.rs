@@ -139,8 +139,9 @@ impl Aws {
         })
     }
 
-    /// Returns the bucket's other lifecycle rules if no rule deletes incomplete uploads. Returns
-    /// `None` if there is such a rule or the rules cannot be read.
+    /// Returns the bucket's other lifecycle rules if no rule deletes all incomplete uploads.
+    /// Returns `None` if there is such a rule, if the response contains no rules, or if the rules
+    /// cannot be read.
     async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,

@@ -137,10 +137,10 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Waits until the stack can be changed, and returns the stack. Returns `None` if the stack
-    /// must be created.
+    /// Waits until any operation on the stack has ended, and returns the stack if it can be
+    /// changed. Returns `None` if the stack must be created.
     ///
-    /// If the creation of the stack never completed, deletes the stack first.
+    /// If the creation of the stack never completed, deletes the stack and returns `None`.
     ///
     /// # Errors
     /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`] or

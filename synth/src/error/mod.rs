@@ -224,7 +224,8 @@ pub(crate) enum SynthError {
         /// Name of the differing setting, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state directory and has not written its process id yet.
+    /// Another process has locked the state directory, but is not recorded there, because its stack
+    /// is starting or stopping.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,

@@ -30,7 +30,7 @@ pub(crate) async fn stop_running_stack(
                     stopping_process = Some(running);
                 }
             }
-            // The process is still starting.
+            // The process is still starting, or is already stopping.
             Occupancy::Unknown => {}
         }
         tokio::time::sleep(POLL_INTERVAL).await;

@@ -75,8 +75,8 @@ struct MeasuredState {
 const MAX_FAULTS: usize = 20;
 
 impl Measured {
-    /// Creates empty measurements. `may_lose` permits broken connections, which occur when the
-    /// stack is killed.
+    /// Creates empty measurements. `may_break_connections` permits broken connections, which occur
+    /// when the stack is killed.
     pub(crate) fn new(may_break_connections: bool) -> Result<Self, LoadError> {
         let mut kinds = BTreeMap::new();
         for kind in RequestKind::ALL {

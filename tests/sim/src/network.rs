@@ -11,7 +11,7 @@ use tokio::time::{Duration, Instant};
 use crate::process::Process;
 use crate::rare::RareEvent;
 
-/// Age from which services refuse a signed request. AWS refuses requests that are 5 to 15 minutes
+/// Age above which services refuse a signed request. AWS refuses requests that are 5 to 15 minutes
 /// old, which prevents a frozen process from sending a request a day later.
 const SIGNATURE_MAX: Duration = Duration::from_secs(15 * 60);
 /// Call timeout, in milliseconds.
@@ -139,7 +139,7 @@ impl Process {
         self.call(what, slow_effect).await
     }
 
-    /// Executes a call after `way_ms` milliseconds, even if the calling process has crashed.
+    /// Executes a call after `delay_ms` milliseconds, even if the calling process has crashed.
     /// Returns `None` if the service panicked.
     fn execute_after<T: Send + 'static>(
         &self,

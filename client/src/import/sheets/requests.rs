@@ -16,8 +16,8 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use super::read::PackedSheet;
 
 /// Maximum number of objects to which an import's sheets refer directly. This is half of the
-/// request limit. After it is reached, each further sheet refers to a single index object. The
-/// other half is reserved for these index objects.
+/// request limit. A sheet that would exceed this number refers to a single index object instead.
+/// The other half is reserved for these index objects.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
 /// Maximum total size of the tile indexes in one request, in bytes. At this size, their Base64
 /// encoding is well below `MAX_REQUEST_BYTES` and fits in one log entry.
@@ -162,8 +162,9 @@ impl FileSheets {
         index_chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// Packs the tile index of the next sheet. If the sheets would refer to too many objects
-    /// directly, the next sheet refers to a single index chunk instead.
+    /// Packs the tile index of the next sheet. If the sheets would directly refer to too many
+    /// objects, or to objects of too many bytes in total, the next sheet refers to a single index
+    /// chunk instead.
     fn pack_tile_index(
         &self,
         stripes: &[Stripe],

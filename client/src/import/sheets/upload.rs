@@ -17,7 +17,8 @@ use super::requests::IndexObject;
 use crate::client::sha256;
 use crate::{ClientError, Spreadsheet};
 
-/// Minimum size of the objects collected in memory before upload URLs are requested, in bytes.
+/// Total size of the objects in memory at which a batch is full and upload URLs are requested, in
+/// bytes. A batch is also full if it has too many objects for one request.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;

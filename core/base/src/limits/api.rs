@@ -26,9 +26,9 @@ pub const MAX_CACHED_CLIENTS: usize = 4_096;
 /// Maximum number of distinct base positions among the mutations in one entry. Each base requires a
 /// separate pass over all later changes.
 pub const MAX_BASES_PER_ENTRY: usize = 16;
-/// Maximum cost of transforming a mutation past the changes after its base. A changing operation
-/// that moves rows, columns or sheets costs one unit per span, and at least one. Operations by the
-/// mutation's own author cost more.
+/// Maximum cost of transforming a mutation past the changes after its base. Each operation that
+/// moves rows, columns or sheets costs one unit per deleted span, and at least one unit. Operations
+/// from the mutation's own client cost more.
 pub const MAX_TRANSFORM_CHANGES: usize = 20_000;
 /// Maximum size of one mutation as JSON, in bytes.
 pub const MAX_MUTATION_BYTES: usize = 256 * 1024;

@@ -21,8 +21,9 @@ pub const TIP_BYTES: usize = 32 * 1024;
 /// Default maximum number of events in a tip (newest item of a stream). If exceeded, events are
 /// moved to an event batch.
 pub const TIP_EVENTS: usize = 512;
-/// Maximum size of a tip or event batch, in bytes as counted by DynamoDB. An append that would
-/// exceed this limit fails. DynamoDB's own limit is 400 KB.
+/// Maximum size of a tip or event batch, in bytes as counted by DynamoDB. If a tip would exceed
+/// this limit, its older events are moved to an event batch. An append whose own events exceed the
+/// limit fails. DynamoDB's own limit is 400 KB.
 pub const MAX_STREAM_ITEM_BYTES: usize = 350 * 1024;
 /// Maximum number of conditional writes per append to an event stream. Each attempt appends the
 /// same events to the current tip.

@@ -106,14 +106,14 @@ pub const INLINE_LEVEL_0_BYTES: usize = 512 * 1024;
 /// Maximum size of a sheet's range formats in the snapshot root, in bytes. `INLINE_LEVEL_BYTES`
 /// limits the total for all sheets.
 pub const INLINE_FORMATS_BYTES: usize = 4 * 1024;
-/// Size of level 0's cells above which they become a separate level, in bytes. For larger cells,
-/// rewriting level 0 with each snapshot would cost more than the avoided merges.
+/// Size of level 0's cells above which they become a separate level, in bytes. Rewriting a larger
+/// level 0 with each snapshot would cost more than the merges that it avoids.
 pub const LEVEL_0_BYTES: usize = 24 * 1024;
 /// Maximum number of changed cells for which a level 0 is built. More changes are written as a
 /// separate level.
 pub const MAX_LEVEL_0_CELLS: usize = 64 * 1024;
 /// Maximum number of cells, including empty cells, in each window that is read to search for
-/// changed cells.
+/// changed cells, unless the window is a single row.
 pub const MAX_BAND_CELLS: u32 = 256 * 1024;
 /// Maximum number of axis map runs and cleared spans per sheet and level. The operation that
 /// reaches the limit may exceed it. A level that would exceed it further is merged with all older

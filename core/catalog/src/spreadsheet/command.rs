@@ -17,9 +17,9 @@ pub struct Command {
     pub action: CatalogAction,
     /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Version of the catalog record that the caller has read. If the record now has a later
+    /// Version of the catalog record that the caller has read. If the record now has another
     /// version, the command is rejected, so that it does not overwrite changes that the caller has
-    /// not seen.
+    /// not seen. A command whose change was already made is never rejected for this reason.
     pub seen: Option<u64>,
 }
 

@@ -45,8 +45,9 @@ fn decide_creation(
     }
 }
 
-/// Handles a command on a log that was created before the catalog existed. If the caller is an
-/// operator, the log is first added to the catalog with the operator as its owner.
+/// Handles a command on a log that was created before the catalog existed. If the caller has a
+/// token for this spreadsheet or for all spreadsheets, the log is first added to the catalog with
+/// the caller as its owner. Otherwise, the command is rejected.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -107,7 +108,8 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-/// Handles a purge. It requires an operator token, and the undelete deadline must have expired.
+/// Handles a purge. It requires an owner token for this spreadsheet or for all spreadsheets, and
+/// the undelete deadline must have passed.
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,

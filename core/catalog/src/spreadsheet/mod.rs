@@ -40,9 +40,9 @@ use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 /// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds at which events are moved from a tip (with the latest events) to an event batch (with
-/// older events). They are low enough that reading the listing of a spreadsheet with few members
-/// costs only half a read unit (4 KB).
+/// Thresholds above which events are moved from a tip (with the latest events) to an event batch
+/// (with older events). They are low enough that reading the listing of a spreadsheet with few
+/// members costs only half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 

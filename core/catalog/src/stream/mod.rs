@@ -2,8 +2,8 @@
 //!
 //! A single item, the tip, contains a stream's latest events. The tip also contains unfolds: cached
 //! states, with which readers need not read the earlier events. Every event is first written to the
-//! tip. If the tip is too large, the next write moves the earlier events from the tip to a separate
-//! item, an event batch, in the same transaction.
+//! tip. If new events would make the tip too large, the write that appends them also moves the
+//! earlier events from the tip to a separate item, an event batch, in the same transaction.
 
 pub mod append;
 mod decider;

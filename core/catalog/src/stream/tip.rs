@@ -69,7 +69,7 @@ pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// Thresholds at which an append moves earlier events from the tip to an event batch.
+/// Thresholds above which an append moves earlier events from the tip to an event batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
     /// Maximum size of the tip's events and unfolds, in bytes.

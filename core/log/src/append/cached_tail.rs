@@ -8,7 +8,7 @@ use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
 /// The latest entries of a log that this process has read or written, without gaps and with at most
-/// `MAX_CACHED_TAIL_BYTES` in total.
+/// `MAX_CACHED_TAIL_BYTES` in total, except that the latest entry is always cached.
 ///
 /// The cache may lack the log's latest entries. Cached entries never become outdated, because
 /// entries are immutable. The only exception is the root key that a Snapshot entry receives when

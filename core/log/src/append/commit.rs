@@ -53,8 +53,8 @@ impl Committer {
         }
     }
 
-    /// Sets the state of the workbook before the next mutation. Operations that would not change
-    /// this state are dropped.
+    /// Sets the state of the workbook before the next mutation. Operations without an effect on
+    /// this state (see [`effect`](super::effect)) are dropped.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
     }
@@ -270,8 +270,8 @@ fn revert_operations(
     Ok(resolution.operations.clone())
 }
 
-/// Returns a rejection if the operation is an undo or revert that does not fit into an entry.
-/// Returns `None` if it fits, and for any other operation.
+/// Returns the rejection of an undo or revert that does not fit into an entry. Returns `None` for
+/// any other operation. The caller has already checked the size.
 fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | any operation on a sheet | the sheet never existed, or was deleted before the base | rejected, `noSuchSheet` |
 //! | any operation on a sheet | the sheet was deleted after the base | appended, no effect |
-//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all target rows or all target columns were deleted after the base | appended, no effect |
+//! | `setCells`, `clearRange`, `setFormat`, `deleteRows`, `deleteColumns` | all target cells, rows or columns were deleted after the base | appended, no effect |
 //! | `insertRows`, `insertColumns` | inserts after the base moved the target position past the end of the sheet | appended, no effect |
 //! | `addSheet`, `importSheet` | the sheet number was used before, or is too far above the highest used number | rejected, `sheetNumber` |
 //! | `addSheet`, `importSheet` | the workbook has `MAX_SHEETS` sheets | rejected, `tooManySheets` |
@@ -34,7 +34,7 @@ use cellar_sheet::workbook::Workbook;
 pub(super) enum Effect {
     /// The operation changes the workbook.
     ChangesState,
-    /// The operation changes nothing, because of other clients' changes.
+    /// The operation changes nothing, because of changes after its base.
     Nothing,
 }
 
@@ -79,8 +79,8 @@ impl KnownState {
         }
     }
 
-    /// Returns the effect of an operation on this state. The operation has no effect if, since
-    /// `base`, other clients deleted its sheet or moved its target past the end of the sheet.
+    /// Returns the effect of an operation on this state. The operation has no effect if, after
+    /// `base`, its sheet was deleted or its target was moved past the end of the sheet.
     ///
     /// # Errors
     /// Returns a rejection if the operation can never have an effect.

@@ -24,7 +24,7 @@ pub struct Append {
     /// Set when a strongly consistent read has reached the end of the log. Cleared when a later
     /// entry is found.
     end_is_confirmed: bool,
-    /// Number of failed attempts to put the current entry, including attempts with an unknown
+    /// Number of failed puts since the last successful put, including puts with an unknown
     /// outcome.
     failed_puts: u32,
     /// Whether an earlier attempt of the current put has an unknown outcome.
@@ -191,8 +191,8 @@ impl Append {
         self.proceed_at_log_end(inputs)
     }
 
-    /// If the read that found the gap was strongly consistent, refuses the append. Otherwise,
-    /// repeats the read with strong consistency.
+    /// If the read that found the gap was strongly consistent, refuses the append unless the
+    /// segment was trimmed. Otherwise, repeats the read with strong consistency.
     fn confirm_gap(&mut self, gap: Position, consistency: Consistency) -> AppendAction {
         let is_confirmed = consistency == Consistency::Strong;
         if !is_confirmed && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
@@ -319,7 +319,7 @@ impl Append {
         self.put_next_entry(&tail, inputs)
     }
 
-    /// Handles a scan in which no entry exists at the start position.
+    /// Handles a scan that found no entry at its start position.
     fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let scan_start = self.scan.start_position;
         if self.base_was_trimmed {
@@ -374,10 +374,10 @@ impl Append {
         }
     }
 
-    /// Waits for the first entry of the next segment to become visible. The segment exists, because
-    /// its first entry was written in the same transaction as the End Segment (the last entry of
-    /// the preceding segment). An eventually consistent read may return the End Segment before that
-    /// first entry.
+    /// Waits for the first entry of an existing segment to become visible. The entry was written in
+    /// the same transaction as the segment's record and the End Segment (the last entry of the
+    /// preceding segment), but a read may return these before the first entry. After too many
+    /// attempts, refuses the append.
     fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
             return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
@@ -407,8 +407,8 @@ impl Append {
         }
     }
 
-    /// Refuses the request. If the reason is a missing entry, first reads the first entry of the
-    /// segment, which records whether the segment was trimmed.
+    /// Refuses the request. If the reason is a missing entry, first reads the first entry of its
+    /// segment. If that entry is marked as trimmed, the append restarts at the latest segment.
     fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
         let missing_position = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -435,8 +435,8 @@ impl Append {
     }
 
     /// Restarts the scan at the latest segment because entries after a base were trimmed. The
-    /// latest segment is sufficient to validate the client's mutation ids. The mutations are
-    /// committed as rejected, because they cannot be transformed without the trimmed entries.
+    /// latest segment is sufficient to continue the client's mutation ids if they are trusted.
+    /// Mutations that cannot be transformed without earlier entries are committed as rejected.
     fn restart_at_newest_segment(&mut self, newest_segment: Option<u32>) -> AppendAction {
         let segment_start = newest_segment.and_then(|segment| Position::new(segment, 0).ok());
         let Some(segment_start) = segment_start else {

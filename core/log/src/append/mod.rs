@@ -196,7 +196,8 @@ pub enum Refusal {
         /// Newest known edit.
         newest: Position,
     },
-    /// The append lost too many races against concurrent writers.
+    /// The append lost too many races against concurrent writers, or exceeded `MAX_APPEND_AGE_S`
+    /// before a put.
     #[error("too many concurrent writers; retry the unchanged request")]
     Contention,
     /// The outcome of the last put is unknown. Retrying the unchanged request is safe.

@@ -314,7 +314,8 @@ impl Request {
         last_id(self.first_id, self.mutation_count())
     }
 
-    /// Returns the mutations and their ids.
+    /// Returns the mutations and their ids. Returns an empty list if the operations are in an
+    /// uploaded object.
     fn mutations(&self) -> impl Iterator<Item = (u64, &RequestMutation)> {
         self.mutations_after(0)
     }
@@ -376,8 +377,8 @@ impl Request {
         Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
     }
 
-    /// Returns the import operations that are not known to be committed. Before the append, the
-    /// caller must check that their chunks exist.
+    /// Returns the import operations that the client does not know to be committed. Before the
+    /// append, the caller must check that their chunks exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.mutations_after(self.acknowledged_id).filter_map(|(id, mutation)| {
             match &mutation.authored {

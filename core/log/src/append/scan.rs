@@ -65,7 +65,8 @@ pub(super) struct Scan {
     /// total.
     pub(super) missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
-    /// Position of the last entry in `missing_entries`. Set once `missing_entries` is full.
+    /// Position of the last entry in `missing_entries`, or the lowest base if no entry fits. Set
+    /// once `missing_entries` is full.
     pub(super) missing_truncated_after: Option<Position>,
 }
 

@@ -77,8 +77,8 @@ struct MutationV2 {
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// If the base and the entry are in the same segment, the number of entries between them.
-    /// Otherwise, the entry number of the base.
+    /// If the base and the entry are in the same segment, the difference between their entry
+    /// numbers. Otherwise, the entry number of the base.
     num: u32,
 }
 

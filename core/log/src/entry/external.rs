@@ -101,8 +101,8 @@ impl ExternalEdits {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate size of the edits in memory and in a response, in bytes. A response
-    /// contains a presigned URL of the external body.
+    /// Returns the approximate size of the edits in memory and in a response, in bytes. The size
+    /// includes the presigned URL of the external body in a response.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
         /// Most of a presigned URL is the session token of the signing function.
@@ -175,7 +175,7 @@ pub fn decode_external(
 /// Encodes an external body object with one operation per mutation.
 ///
 /// # Errors
-/// Returns [`BodyError::Shape`] if the operations exceed `MAX_MUTATIONS_PER_REQUEST`,
+/// Returns [`BodyError::InvalidContent`] if the operations exceed `MAX_MUTATIONS_PER_REQUEST`,
 /// `MAX_CELLS_PER_UPLOAD`, `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`. The caller must then
 /// split the operations.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {

@@ -121,7 +121,7 @@ pub struct Edits {
 pub struct Mutation {
     /// Base of the mutation: the latest position that its author had seen.
     pub base: Position,
-    /// Operation as authored, in the coordinates of `base`.
+    /// Operation as authored, in the coordinates after `base` and the client's earlier mutations.
     pub authored: Operation,
     /// Committed operations, in the coordinates after the preceding mutation. `None` if the
     /// mutation was committed as authored. Empty if the mutation has no effect. An undo or revert

@@ -55,8 +55,8 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
     trim_marks.map(|entry| entry.position.segment()).collect()
 }
 
-/// Checks I2: no entry that was read earlier has changed. `read_entries` are the entries read
-/// earlier from the start of the log, and `history` is the result of [`history`].
+/// Checks I2: the entries that were read earlier are still a prefix of the log. `read_entries` are
+/// the entries read earlier from the start of the log, and `history` is the result of [`history`].
 ///
 /// # Errors
 /// Returns [`Violation::PrefixChanged`] with the first differing position.

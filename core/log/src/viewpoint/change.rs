@@ -49,8 +49,9 @@ impl Change {
         }
     }
 
-    /// Returns the cost of transforming an operation past the change. The cost grows with the
-    /// number of row and column spans in the change.
+    /// Returns the cost of transforming an operation past the change. Each operation of the change
+    /// costs one unit per deleted span, and at least one unit. A client's own mutation costs
+    /// `OWN_MUTATION_COST` in addition.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_transform_cost(operations),

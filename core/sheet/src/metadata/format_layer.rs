@@ -187,7 +187,7 @@ impl FormatLayer {
         self.total_spans
     }
 
-    /// Returns whether [`FormatLayer::set_if_room`] would add `set_format`.
+    /// Returns whether [`FormatLayer::set_if_room`] would return `true` for `set_format`.
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }

@@ -1,5 +1,5 @@
 //! State summary, stored in the header of each log entry. A writer reads the summary in the latest
-//! entry to determine whether a mutation has an effect, and need not load the state.
+//! entry to determine whether a mutation can have an effect, and need not load the state.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};

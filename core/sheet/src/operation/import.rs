@@ -46,7 +46,7 @@ pub struct ImportSheet {
 #[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct TileIndex(Vec<u8>);
 
-/// Error for a malformed tile index.
+/// Error for text or bytes that cannot be a tile index. The contents of the bytes are not checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
     /// The text is not Base64.

@@ -171,8 +171,8 @@ impl IntendedAction {
         Self::Delete { axis, ids: sheet.line_ids(axis, spans) }
     }
 
-    /// Returns the operation with this effect on the sheet's current state, or `None` if the target
-    /// lines no longer exist.
+    /// Returns the operation with this effect on the sheet's current state. Returns `None` if the
+    /// action does not apply to an existing sheet, or if no line of a range format remains.
     fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
         let number = sheet.number;
         match self {
@@ -224,8 +224,8 @@ impl IntendedAction {
         }
     }
 
-    /// Returns the tag of the inserted lines or of the added sheet. Returns `None` if the operation
-    /// adds neither.
+    /// Returns the tag of the inserted lines or of the added sheet. Returns 0 if the action adds
+    /// neither.
     fn tag(&self) -> Tag {
         match self {
             Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,

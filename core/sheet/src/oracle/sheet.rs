@@ -49,8 +49,8 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     range_formats: Vec<FormattedRange>,
-    /// Number that becomes part of the id of the next line (row or column). A deletion adds new
-    /// lines at the end of an axis.
+    /// Number for the id of the next line (row or column) that a deletion adds at the end of an
+    /// axis.
     next_end_line_number: u32,
 }
 

@@ -154,7 +154,8 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The caller sets the number and name in the result.
+/// Compares two states of a sheet. The number, the name and the change in the result are
+/// placeholders, which the callers replace where necessary.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {

@@ -65,7 +65,8 @@ impl Sheet {
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet without cells. `extent` is the used range of the cells to be added.
+    /// Creates a sheet without cells. Its used range is `extent`, which already includes the cells
+    /// that are added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
@@ -195,7 +196,8 @@ impl Sheet {
         });
     }
 
-    /// Sets the initial content of a cell, which must precede all applied operations.
+    /// Sets the initial content of a cell, as read from an import or a snapshot. Must be called
+    /// before operations are applied to the sheet.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);

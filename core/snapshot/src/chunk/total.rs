@@ -3,9 +3,9 @@
 use super::{TileTooLarge, decode, encode};
 
 /// Decodes arbitrary bytes and checks the result. Returns `true` if the bytes are rejected, or if
-/// they yield a valid tile that is unchanged after encoding and decoding again. Returns `false`
-/// only if the decoder has a bug. The fuzzer searches for bytes that yield `false` or cause a
-/// panic.
+/// they yield a valid tile that is unchanged after encoding and decoding again or is too long to be
+/// encoded again. Returns `false` only if the decoder or the encoder has a bug. The fuzzer searches
+/// for bytes that yield `false` or cause a panic.
 #[must_use]
 pub fn is_read_or_refused(bytes: &[u8]) -> bool {
     let Ok(tile) = decode(bytes) else { return true };

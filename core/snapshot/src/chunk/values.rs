@@ -12,7 +12,8 @@ use cellar_sheet::cell::ErrorCode;
 /// Length of a long text's hash, in bytes.
 const HASH_BYTES: usize = 32;
 
-/// Encodes those values of a column that have this kind.
+/// Encodes the values of a column. `column_kind` is the kind of all values, or `Mixed` if their
+/// kinds differ.
 pub(super) fn write_values(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
@@ -167,7 +168,8 @@ struct LayerTexts {
     long_texts: Vec<LongText>,
 }
 
-/// Decodes values of this kind, which are in the given rows of a column.
+/// Decodes the values of a column, which are in the given rows. `column_kind` is the kind of all
+/// values, or `Mixed` if their kinds differ.
 pub(super) fn read_values(
     reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,

@@ -19,7 +19,7 @@ pub(super) fn level_totals(level: &Level) -> Totals {
 }
 
 /// Returns the number of runs in an axis map or the number of cleared spans, whichever is larger.
-/// Both numbers are subject to the same limit per level.
+/// Both numbers are subject to the same limit per sheet and level.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_span_count().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

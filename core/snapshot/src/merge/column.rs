@@ -78,8 +78,8 @@ impl RowQueue {
 }
 
 /// Merges queues, which are ordered oldest first. Calls `visit(row, queue_index, layer_index)` for
-/// each row in ascending order. `queue_index` is the newest queue that contains the row, and
-/// `layer_index` is the row's index in the layer of that queue.
+/// each row in ascending order. `queue_index` is the index of the newest queue that contains the
+/// row, and `layer_index` is the row's index in the layer of that queue.
 fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     while let Some(row) = queues.iter().filter_map(RowQueue::next_row).min() {
         let has_row = |queue: &RowQueue| queue.next_row() == Some(row);

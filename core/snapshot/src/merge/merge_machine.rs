@@ -37,7 +37,8 @@ pub struct MergeCursor {
     pub stripe: u32,
     /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
-    /// Density of the last finished tile: its stored bytes per 1,024 cells, or 0 if unknown.
+    /// Density of the last encoded tile, or its estimate before the first: stored bytes per 1,024
+    /// cells. 0 if unknown.
     pub density: u32,
 }
 

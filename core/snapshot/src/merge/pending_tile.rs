@@ -25,8 +25,8 @@ pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cell_count: usize,
-    /// Density of the last tile: its stored bytes per `DENSITY_CELLS` cells. Predicts the size of
-    /// the next tile.
+    /// Density of the last encoded tile, or its estimate before the first: stored bytes per
+    /// `DENSITY_CELLS` cells. Predicts the size of the next tile.
     density: u64,
 }
 
@@ -60,7 +60,8 @@ impl PendingTile {
         Self { columns, tile: Tile::default(), cell_count: 0, density }
     }
 
-    /// Returns the density of the last tile: its stored bytes per `DENSITY_CELLS` cells.
+    /// Returns the density of the last encoded tile, or its estimate before the first: stored bytes
+    /// per `DENSITY_CELLS` cells.
     pub(super) fn density(&self) -> u64 {
         self.density
     }

@@ -18,10 +18,11 @@ pub struct Window {
 pub enum OlderLevels {
     /// Older levels exist, so the merge retains blanks and moves that affect older cells.
     Present,
-    /// No older level exists, so the merge drops blanks.
+    /// No older level exists, so the merge drops blanks. It retains `General` formats, because they
+    /// may hide range formats.
     Absent,
-    /// Neither an older level nor a range format exists, so a `General` format hides nothing and is
-    /// dropped.
+    /// Neither an older level nor a range format exists. The merge drops blanks, and also `General`
+    /// formats, because they hide nothing.
     AbsentWithoutRangeFormats,
 }
 

@@ -8,12 +8,21 @@
 //! A worker claims a snapshot by a conditional write to the snapshot's record. Each safety rule
 //! ([`SafetyRule`]) has a test that fails if the rule is disabled:
 //!
-//! - *Own increment*: a record is replaced only by a worker that has read the record's current version. A worker that lost its claim therefore cannot overwrite newer progress with older progress.
-//! - *Completion is checked*: after claiming a record, a worker checks with a strongly consistent read whether the snapshot is already finished. A late message therefore does not rebuild a finished snapshot.
-//! - *Losers keep their message*: a worker that loses a claim waits, and later checks that the winner has finished. The same message may have been delivered to both workers: if the loser deleted the message and the winner died, no worker would continue the work.
-//! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after the entry has its root, so that a reader of `L` always finds a root.
-//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. Otherwise, the progress could be lost.
-//! - *Abandoned is woken*: a worker that waits for a record without recent writes resends the message of that record, because the message may have been lost.
+//! - *Own increment*: a record is replaced only by a worker that has read the record's current
+//!   version. A worker that lost its claim therefore cannot overwrite newer progress with older
+//!   progress.
+//! - *Completion is checked*: after claiming a record, a worker checks with a strongly
+//!   consistent read whether the snapshot is already finished. A late message therefore does
+//!   not rebuild a finished snapshot.
+//! - *Losers keep their message*: a worker that loses a claim waits, and later checks that the
+//!   winner has finished. The same message may have been delivered to both workers: if the
+//!   loser deleted the message and the winner died, no worker would continue the work.
+//! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after
+//!   the entry has its root, so that a reader of `L` always finds a root.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists.
+//!   Otherwise, the progress could be lost.
+//! - *Abandoned is woken*: a worker that waits for a record without recent writes resends the
+//!   message of that record, because the message may have been lost.
 //!
 //! A finished snapshot can be rebuilt. The record of a rebuild job contains a [`Rebuild`], which
 //! specifies the root to replace. Only an operator creates such a record, which exists until the
@@ -23,8 +32,11 @@
 //! Two table guarantees protect a rebuild from workers that freeze and resume late. Each guarantee
 //! has a test that fails without it:
 //!
-//! - *Old root*: a root is replaced only if the entry still has the root that the record specifies. If the entry has another root, the worker first writes that root into the record. This write fails if the worker has lost the record.
-//! - *Own record*: a worker of a rebuild deletes only a record of the same rebuild. Any other worker deletes only a record that does not belong to a rebuild.
+//! - *Old root*: a root is replaced only if the entry still has the root that the record
+//!   specifies. If the entry has another root, the worker first writes that root into the
+//!   record. This write fails if the worker has lost the record.
+//! - *Own record*: a worker of a rebuild deletes only a record of the same rebuild. Any other
+//!   worker deletes only a record that does not belong to a rebuild.
 
 mod phase;
 mod rules;
@@ -142,8 +154,8 @@ pub enum SnapshotEvent {
     Unknown,
     /// A unit of work is complete. Contains the new progress.
     Progress(Vec<u8>),
-    /// The unit of work could not start, because an earlier Snapshot entry of the log has no root
-    /// yet. Contains the position of the earlier entry.
+    /// The snapshot cannot be built, because an earlier Snapshot entry of the log has no root yet.
+    /// Contains the position of the earlier entry.
     EarlierSnapshot(Position),
     /// The snapshot is built.
     Built {

@@ -3,8 +3,8 @@
 use cellar_base::safety_rules::SafetyRules;
 
 /// A safety rule. Together, the rules guarantee that snapshots are built in order and that each
-/// snapshot is finished. All rules are enforced unless the feature `model` is enabled. The model
-/// checker disables one rule at a time and must then find a violation.
+/// snapshot is finished. Without the feature `model`, all rules are always enforced. With it, the
+/// model checker disables one rule at a time and must then find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
     /// A record is replaced only by a worker that has read the record's current version.
@@ -12,7 +12,7 @@ pub enum SafetyRule {
     /// After claiming a record, a worker checks with a strongly consistent read whether the
     /// snapshot is already finished.
     CompletionIsChecked,
-    /// A worker that fails to claim the record does not delete its message.
+    /// A worker that loses a claim does not delete its message.
     LosersKeepTheirMessage,
     /// The number of the segment's last finished snapshot is raised only after the Snapshot entry
     /// has its root.

@@ -74,8 +74,8 @@ impl Worker {
             (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
                 self.start_unit(own_record, clock)
             }
-            // It is unknown whether the record was written. The next worker will read the record,
-            // and may have to wait for the lease to expire.
+            // If it is unknown whether the record was written, the next worker reads the record. It
+            // may have to wait for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }

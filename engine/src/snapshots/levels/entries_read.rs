@@ -20,7 +20,7 @@ pub(super) enum EntriesRead {
     LaterBase {
         root_key: String,
     },
-    /// The log has no entries between the base and the job's position.
+    /// The log has no entries after the base, up to and including the job's position.
     NoEntries,
 }
 
@@ -75,9 +75,9 @@ impl StepEntries<'_> {
     }
 
     /// Returns the result of the read if the step must end before this entry, and `None` otherwise.
-    /// The step never ends before the first entry of a log, since that entry needs no snapshot. Nor
-    /// does it end before an inherited Snapshot entry, since the source's workers build its
-    /// snapshot.
+    /// The step never ends before the job's own entry. It never ends before the first entry of a
+    /// log either, since that entry needs no snapshot, nor before an inherited Snapshot entry,
+    /// since the source's workers build its snapshot.
     fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let position = entry.position;
         let is_inherited = position < first_own;

@@ -33,7 +33,7 @@ fn matches_field(field: &Field, value: Option<&Value>) -> bool {
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     if let Condition::Exists(must_exist) = condition {
-        // `exists` does not match an object, because filters apply only to leaf values.
+        // An object does not count as an existing value, because filters apply only to leaf values.
         let exists = value.is_some_and(|value| !value.is_object());
         return exists == *must_exist;
     }

@@ -48,7 +48,7 @@ impl KeySet {
     }
 
     /// Returns the key with the given `id`. If `id` is `None`, returns the only key of the set, or
-    /// `None` if the set contains several keys.
+    /// `None` if the set does not contain exactly one key.
     pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,

@@ -68,7 +68,7 @@ fn issuer() -> OidcIssuer {
     serde_json::from_value(text).unwrap()
 }
 
-/// Returns a stack with its own key pair and a trusted issuer that publishes the key of `pair`.
+/// A stack with its own key pair, and a trusted issuer that publishes the key of `pair`.
 struct World {
     own: KeyPair,
     pair: KeyPair,

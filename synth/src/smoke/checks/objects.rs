@@ -108,7 +108,7 @@ fn text_that_makes_snapshot_due() -> String {
     word.repeat(snapshot_bytes / bytes_per_repetition.max(1) + 1)
 }
 
-/// Waits for a snapshot at `position` or later. Returns `false` if there is none within
+/// Waits for a snapshot at `snapshot_position` or later. Returns `false` if there is none within
 /// [`SNAPSHOT_TIMEOUT`].
 async fn is_snapshot_built_in_time(
     client: &Client,

@@ -55,7 +55,7 @@ fn draw_fork_point(simulation: &Simulation, forker: &Process) -> Option<(LogId, 
     Some((log, fork_position))
 }
 
-/// Retry until the fork exists.
+/// Creates a fork, retrying until it exists. Returns `None` after a permanent error.
 async fn fork_until_done(
     simulation: &Simulation,
     forker: &Process,

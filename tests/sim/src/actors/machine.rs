@@ -32,7 +32,7 @@ const MAX_SYNCS: u32 = 2_000;
 /// Client group to which all machines belong.
 const GROUP: &str = "group";
 
-/// The persistent state of a machine.
+/// A mutation that is not acknowledged yet.
 #[derive(Debug, Clone)]
 struct PendingMutation {
     id: u64,
@@ -40,6 +40,7 @@ struct PendingMutation {
     operation: Operation,
 }
 
+/// The persistent state of a machine.
 #[derive(Debug, Clone, Default)]
 struct MachineState {
     cookie: Option<Cookie>,
@@ -152,7 +153,7 @@ impl Machine {
         self.pull().await;
     }
 
-    /// Pushes the pending mutations without the first `skipped` ones.
+    /// Pushes the pending mutations without the first `skipped_count` ones.
     async fn push(&self, skipped_count: usize) {
         let Some(cookie) = self.current.cookie else { return };
         let mut mutations = Vec::new();

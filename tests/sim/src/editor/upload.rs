@@ -71,8 +71,8 @@ impl Editor {
         }
     }
 
-    /// Requests the completion once without waiting for the response. The upload must either become
-    /// an entry's body or be deleted.
+    /// Requests the completion once, ignores the response and disappears. The upload must either
+    /// become an entry's body or be deleted.
     async fn vanish(&self, completion: Completion) -> Option<()> {
         let log = self.log;
         let complete_upload = |server| complete(server, log, completion);

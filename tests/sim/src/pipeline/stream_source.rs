@@ -17,7 +17,7 @@ use crate::world::World;
 
 /// Maximum number of records per batch.
 const MAX_BATCH_RECORDS: usize = 100;
-/// Age from which a record is dropped, in milliseconds.
+/// Age above which a record is dropped, in milliseconds.
 const RECORD_AGE_MS: u64 = 12 * 60 * 60 * 1_000;
 /// Timeout of an invocation, in milliseconds.
 pub(super) const TIMEOUT_MS: u64 = 60_000;

@@ -123,8 +123,8 @@ impl Indexing {
             (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
                 self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
             }
-            // Another indexer created the partition first, so the generation of that partition must
-            // be read.
+            // Another indexer may have created the partition first, so the generation of the
+            // partition must be read.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.reread_feed_end(inputs)
             }

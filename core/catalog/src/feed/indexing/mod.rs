@@ -37,8 +37,8 @@ pub enum IndexingAction {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise these high-water marks. A stored mark that is already higher in the same feed
-    /// generation remains unchanged.
+    /// Raise these high-water marks. A stored mark remains unchanged if it is at least as high in
+    /// the same feed generation, or if it belongs to a later generation.
     RaiseMarks {
         /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,

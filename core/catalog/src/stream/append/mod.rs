@@ -1,9 +1,9 @@
 //! Appends events to an event stream exactly once, with one write and usually no read.
 //!
 //! [`Append`] is a pure state machine that makes all decisions. It starts from the tip (the item
-//! with the stream's latest events) that was current when the caller decided to append the events.
-//! It ends once the events are appended or can never be appended. In the latter case, the caller
-//! handles its command again, based on the current tip.
+//! with the stream's latest events) on which the caller based its decision to append the events. It
+//! ends when the events are appended, when they can never be appended, or with a fault. If they can
+//! never be appended, the caller handles its command again, based on the current tip.
 //!
 //! For each of the following safety rules, a test fails if the rule is disabled:
 //! - *Same write*: a write is conditional on the tip's etag. No etag ever recurs in a stream, so a

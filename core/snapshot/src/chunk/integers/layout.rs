@@ -165,7 +165,8 @@ fn read_planes(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    /// The difference between two integers of at most `MAX_INTEGER` takes at most 7 bytes.
+    /// The greatest offsets are those of second differences. They are at most 8 times
+    /// `MAX_INTEGER`, and therefore take at most 7 bytes.
     const MAX_PLANES: u8 = 7;
     let min = reader.read_signed_varint()?;
     let plane_count = reader.read_byte()?;

@@ -89,8 +89,8 @@ impl NumbersHeader {
     }
 }
 
-/// Numbers per compressed byte above which no dictionary is tried, because another encoding is
-/// already very small.
+/// Minimum number of numbers per compressed byte at which no dictionary is tried, because another
+/// encoding is already very small.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers with the smallest estimated size.

@@ -62,7 +62,8 @@ struct EncodedTexts {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     estimated_size: usize,
-    /// Number of bytes by which the decoded texts are longer than their encoding.
+    /// Number of bytes that decoding deducts from the expansion budget. It is an upper bound on the
+    /// number of bytes by which the decoded texts are longer than their encoding.
     expanded_bytes: usize,
 }
 

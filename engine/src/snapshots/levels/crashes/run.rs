@@ -26,7 +26,7 @@ const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 /// A sequence of function invocations that build the snapshots of a log.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// Index of the process that handles the next message.
+    /// Worker process that handles the next message.
     process: Snapshots,
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,

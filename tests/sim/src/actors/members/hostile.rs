@@ -223,8 +223,8 @@ async fn append_import(
     append_twice(member, client, base, content.operation(sheet), may_be_accepted).await
 }
 
-/// Appends an operation twice. Reports a violation if the operation is accepted although `may_be`
-/// is false.
+/// Appends an operation twice. Reports a violation if the operation is accepted although
+/// `may_be_accepted` is false.
 async fn append_twice(
     member: &Member,
     client: ClientKey,
