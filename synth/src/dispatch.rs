@@ -145,7 +145,7 @@ async fn dispatch(
             restore::restore_tables(selection, &arguments, output).await?;
         }
         Command::Destroy(arguments) => {
-            destroy::destroy_stack(selection, &arguments, output).await?
+            destroy::destroy_stack(selection, &arguments, output).await?;
         }
         Command::LocalCloud(arguments) => local_cloud::run_local_cloud(&arguments, ports).await?,
     }
