@@ -104,10 +104,9 @@ fn normalize_word(word: &str) -> String {
     for id in uuids(&word) {
         word = word.replace(&id, "ID");
     }
-    if let Some(start) = word.find("127.0.0.1:") {
-        let after = start + "127.0.0.1:".len();
-        let port = word[after..].chars().take_while(char::is_ascii_digit).count();
-        word.replace_range(after..after + port, "PORT");
+    if let Some((before, port_and_rest)) = word.split_once("127.0.0.1:") {
+        let rest = port_and_rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        word = format!("{before}127.0.0.1:PORT{rest}");
     }
     // A date, a time, or both.
     let is_date_or_time = word.matches('-').count() == 2 || word.matches(':').count() == 2;
