@@ -112,7 +112,7 @@ fn scaled(measured: f64, options: &Options) -> f64 {
 /// Returns the bytes of a snapshot's edits in a chunk of their own.
 fn bytes_alone(entries: &[Operation]) -> Result<usize, Failure> {
     let mut fold = Fold::new(WorkbookMetadata::default());
-    fold.apply_operations(entries);
+    fold.apply_operations(entries)?;
     let sheets = fold.finish().1.sheets;
     let sizes = sheets.iter().map(|sheet| Some(chunk_of(&sheet.tile)?.stored.len()));
     Ok(sizes.sum::<Option<usize>>().ok_or("a sheet is too large for a chunk")?)
