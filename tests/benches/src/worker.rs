@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 
 use cellar_base::identity::ClientKey;
-use cellar_sheet::operation::Operation;
 use cellar_base::position::Position;
+use cellar_sheet::operation::Operation;
 use cellar_snapshot::chunk::chunk_of;
+use cellar_snapshot::compaction::{
+    CompactionBase, CompactionFold, CompactionPlan, plan_compaction,
+};
 use cellar_snapshot::level::{ChunkHash, Level};
 use cellar_snapshot::merge::{Merge, MergeStep, SheetInput};
-use cellar_snapshot::objects::{Fetch, ObjectKind, Objects, ObjectRequest};
+use cellar_snapshot::objects::{Fetch, ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::root::Root;
-use cellar_snapshot::compaction::{CompactionBase, CompactionFold, CompactionPlan, plan_compaction};
 
 use crate::Failure;
 
@@ -98,7 +100,8 @@ impl Worker {
         for operation in entries {
             let client = (ClientKey([1; 8]), u64::from(self.entries) + 1);
             let position = position(self.entries)?;
-            fold.fold_entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)]).unwrap();
+            fold.fold_entry(position, 1_000, Some(client), &[std::slice::from_ref(operation)])
+                .unwrap();
             self.entries += 1;
         }
         let folded = fold.finish().ok_or("a round has no entries")?;

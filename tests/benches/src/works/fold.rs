@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Fetch;
-use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_snapshot::view;
 
 use crate::clock::Stopwatch;

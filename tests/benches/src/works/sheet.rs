@@ -1,19 +1,21 @@
 //! A large sheet: its import, the size of a cell, and a view of a few rows far down.
 
-use cellar_sheet::operation::SheetId;
 use cellar_base::position::Position;
+use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
+use cellar_sheet::metadata::SheetNumbers;
+use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{chunk_of, decode, encode};
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::index::{InlineOrChunk, pack_level};
 use cellar_snapshot::level::{Level, LevelSheet, SheetMoves};
 use cellar_snapshot::merge::{SheetWriter, Window, WrittenSheet};
-use cellar_snapshot::objects::{ObjectKind, Objects, ObjectRequest};
+use cellar_snapshot::objects::{ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
-use cellar_snapshot::root::{StoredSheetNumbers, PackedFormats, Root, RootLevel, RootSheet, Totals};
+use cellar_snapshot::root::{
+    PackedFormats, Root, RootLevel, RootSheet, StoredSheetNumbers, Totals,
+};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::{PackLimits, view};
-use cellar_sheet::metadata::SheetNumbers;
-use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
 
 use crate::clock::{Stopwatch, median_s};
 use crate::data;
