@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::workbook::archive::Archive;
 use crate::xlsx::find_office_document;
-use crate::{FileSource, ReadError, Source, WorkbookError};
+use crate::{ReadError, Source, WorkbookError};
 
 /// First bytes of an old binary workbook or of an encrypted workbook.
 pub(crate) const COMPOUND_FILE_SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0";
@@ -26,33 +26,22 @@ pub(crate) const ODS_CONTENT_PART: &str = "content.xml";
 pub enum FileFormat {
     /// Values separated by commas or by another delimiter.
     Csv,
-    /// Excel 2007 and later.
-    Xlsx,
-    /// Excel binary workbook. Formulas are not read, but their values are.
-    Xlsb,
-    /// OpenDocument spreadsheet, which is LibreOffice's format.
-    Ods,
+    /// A workbook. Its parts, which [`WorkbookImport::open`](crate::WorkbookImport::open) reads,
+    /// determine whether it is xlsx, xlsb or ods.
+    Workbook,
 }
 
 impl FileFormat {
-    /// Detects a file's format.
-    ///
-    /// A file is a workbook if it has a workbook's signature (first bytes) or file name extension.
-    /// The format of a workbook is determined by its parts. All other files are csv.
+    /// Detects a file's format from its extension and its first bytes. A file is a workbook if it
+    /// has a workbook's extension or signature. All other files are csv.
     ///
     /// # Errors
-    /// Returns a [`ReadError`] if the file cannot be read, or if the workbook is damaged or not
-    /// supported.
-    pub fn detect(path: &Path) -> Result<Self, ReadError> {
-        if !has_workbook_extension(path) && !has_workbook_signature(path)? {
-            return Ok(Self::Csv);
-        }
-        let archive = Archive::open(FileSource(path.to_owned()))?;
-        match WorkbookMain::find(&archive)? {
-            WorkbookMain::Xlsx { .. } => Ok(Self::Xlsx),
-            WorkbookMain::Xlsb { .. } => Ok(Self::Xlsb),
-            WorkbookMain::Ods => Ok(Self::Ods),
-        }
+    /// Returns an error if the file cannot be read.
+    pub fn detect(path: &Path) -> io::Result<Self> {
+        // Read the signature in any case, so that an unreadable file is an error here.
+        let has_signature = has_workbook_signature(path)?;
+        let is_workbook = has_signature || has_workbook_extension(path);
+        Ok(if is_workbook { Self::Workbook } else { Self::Csv })
     }
 }
 
@@ -71,14 +60,12 @@ fn has_workbook_signature(path: &Path) -> io::Result<bool> {
 /// A workbook's main part, which determines the workbook's format.
 #[derive(Debug)]
 pub(crate) enum WorkbookMain {
-    /// Usually `xl/workbook.xml`.
-    Xlsx {
-        part: String,
-    },
-    /// Usually `xl/workbook.bin`.
-    Xlsb {
-        part: String,
-    },
+    /// Excel 2007 and later. The part is usually `xl/workbook.xml`.
+    Xlsx { part: String },
+    /// Excel binary workbook, usually with the part `xl/workbook.bin`. Formulas are not read, but
+    /// their values are.
+    Xlsb { part: String },
+    /// OpenDocument spreadsheet, which is LibreOffice's format.
     Ods,
 }
 

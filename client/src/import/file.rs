@@ -44,13 +44,12 @@ impl Default for ReadOptions {
     }
 }
 
-/// Detects whether a file is a CSV file or a workbook, and the format of the workbook.
+/// Detects whether a file is a CSV file or a workbook.
 ///
 /// # Errors
 ///
-/// Returns [`ImportError::NotAFile`] if the path is not a regular file, [`ImportError::Unreadable`]
-/// if the file cannot be read, or [`ImportError::Read`] if the file is a damaged or unsupported
-/// workbook.
+/// Returns [`ImportError::NotAFile`] if the path is not a regular file, or
+/// [`ImportError::Unreadable`] if the file cannot be read.
 pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
     // Check the file type first: opening a pipe would block until another process writes to it.
     let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
@@ -58,7 +57,7 @@ pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
         let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
         return Err(ImportError::NotAFile { path: path.to_owned(), what });
     }
-    FileFormat::detect(path).map_err(|error| read_error(path, error))
+    FileFormat::detect(path).map_err(|source| unreadable(path, source))
 }
 
 pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
@@ -103,7 +102,7 @@ impl FormatReader {
                 let csv = CsvImport::open(source, &csv_options).map_err(to_import_error)?;
                 Ok(Self::Csv(Box::new(csv)))
             }
-            FileFormat::Xlsx | FileFormat::Xlsb | FileFormat::Ods => {
+            FileFormat::Workbook => {
                 let workbook =
                     WorkbookImport::open(source, BlockSize::default()).map_err(to_import_error)?;
                 Ok(Self::Workbook(Box::new(workbook)))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::backoff::Backoff;
 use cellar_engine::ports::{Clock, Jobs, PortError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -15,12 +16,10 @@ use crate::store::EventStore;
 
 /// Minimum and maximum poll interval while a shard has no new records. The interval doubles after
 /// each empty poll.
-const MIN_IDLE_MS: u64 = 100;
-const MAX_IDLE_MS: u64 = 2_000;
+const IDLE_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 2_000 };
 /// Minimum and maximum backoff before a failed batch is retried. The backoff doubles after each
 /// attempt.
-const MIN_RETRY_MS: u64 = 100;
-const MAX_RETRY_MS: u64 = 30_000;
+const RETRY_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 30_000 };
 /// Delay between a write and the poll that it triggers, in milliseconds. Several writes within the
 /// delay trigger only one poll.
 const WRITE_GATHER_MS: u64 = 25;
@@ -73,11 +72,6 @@ impl std::fmt::Debug for Poller {
     }
 }
 
-/// Returns the backoff in milliseconds: `first_ms`, doubled `attempts` times, limited to `max_ms`.
-fn backoff_ms(first_ms: u64, attempts: u32, max_ms: u64) -> u64 {
-    first_ms.saturating_mul(2_u64.saturating_pow(attempts)).min(max_ms)
-}
-
 impl Poller {
     pub(super) fn new(
         mapping: Mapping,
@@ -116,12 +110,12 @@ impl Poller {
             let wait_ms = match poll_result {
                 Ok(PollStep::Worked) => continue,
                 Ok(PollStep::Wait(wait_ms)) => wait_ms,
-                Ok(PollStep::Idle) => backoff_ms(MIN_IDLE_MS, idle_count - 1, MAX_IDLE_MS),
+                Ok(PollStep::Idle) => IDLE_BACKOFF.longest_ms(idle_count),
                 Err(error) => {
                     let source = self.mapping.id.as_str();
                     tracing::error!(source, %error, "an event source is blocked");
                     self.discard_progress();
-                    backoff_ms(MIN_RETRY_MS, failure_count - 1, MAX_RETRY_MS)
+                    RETRY_BACKOFF.longest_ms(failure_count)
                 }
             };
             tokio::select! {
@@ -196,7 +190,7 @@ impl Poller {
         match pending.apply_outcome(&outcome) {
             AfterInvocation::Continue => Ok(PollStep::Worked),
             AfterInvocation::Retry(invocations) => {
-                Ok(PollStep::Wait(backoff_ms(MIN_RETRY_MS, invocations - 1, MAX_RETRY_MS)))
+                Ok(PollStep::Wait(RETRY_BACKOFF.longest_ms(invocations)))
             }
             AfterInvocation::GiveUp => {
                 let reason = GiveUpReason::RetryAttemptsExhausted;
