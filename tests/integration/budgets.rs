@@ -183,7 +183,7 @@ async fn a_lost_put_costs_what_it_would_have_and_no_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_load_of_a_thousand_edits_costs_at_most_thirteen_read_units() {
     let fixture = Fixture::start().await;
-    let with_authors = budgets::LOAD.read_units();
+    let with_authors = budgets::LOAD.cost.read_units();
     for (author, most) in [(Some("an author of just thirty bytes"), with_authors), (None, 10.0)] {
         let log = log(if author.is_some() { "authors" } else { "no authors" });
         append_many(&fixture, log, author, 1_000).await;

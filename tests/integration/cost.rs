@@ -64,7 +64,7 @@ async fn a_reply_tells_what_its_request_cost() {
     let response = fixture.post("", nonce("told")).await;
     assert_eq!(
         (told(&response), fixture.metered()),
-        ((0, budgets::CREATE.write_units, 2), (0, 5, 2))
+        ((0, budgets::CREATE.cost.write_units, 2), (0, 5, 2))
     );
     let created: CreateReply = response.json().await.unwrap();
     let entries = format!("/{}/entries", created.id);

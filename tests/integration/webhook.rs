@@ -255,7 +255,7 @@ async fn a_delivery_costs_one_write_and_a_look_before_and_after() {
     // The progress, with a strongly consistent read; the list of incarnations and the items, before
     // and after; the secret.
     let (read_units, write_units) = budgets::WEBHOOK_DELIVERY.units();
-    let expected = (read_units, write_units, budgets::WEBHOOK_DELIVERY.object_gets);
+    let expected = (read_units, write_units, budgets::WEBHOOK_DELIVERY.cost.object_gets);
     assert_eq!(by_hand.cost(1, 1).await, expected);
     assert_eq!(by_hand.cost(1, 0).await, (2.0, 0, 0), "delivered already");
 }

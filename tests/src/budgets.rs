@@ -2,67 +2,47 @@
 
 use cellar_api::cost::Cost;
 
-/// Cost of an operation, as numbers of request units and object requests.
+/// The asserted cost of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Description of the operation, as in `docs/cost.md`.
+    /// Description of the operation in `docs/cost.md`.
     pub operation: &'static str,
-    /// Number of half read request units.
-    pub read_half_units: u64,
-    /// Number of write request units.
-    pub write_units: u64,
-    /// Number of PUT requests to S3.
-    pub object_puts: u64,
-    /// Number of GET requests to S3.
-    pub object_gets: u64,
-    /// Number of requests that set or remove object tags.
-    pub object_tags: u64,
-    /// Whether the budget is an upper bound. If false, it is the exact cost.
+    /// Cost of the operation, without the number of table requests.
+    pub cost: Cost,
+    /// Whether the budget is an upper bound. Otherwise, it is the exact cost.
     pub is_upper_bound: bool,
 }
 
 impl Budget {
     const fn exact(operation: &'static str, read_half_units: u64, write_units: u64) -> Self {
-        let (object_puts, object_gets, object_tags) = (0, 0, 0);
-        let is_upper_bound = false;
-        Self {
-            operation,
+        let cost = Cost {
             read_half_units,
             write_units,
-            object_puts,
-            object_gets,
-            object_tags,
-            is_upper_bound,
-        }
+            table_requests: 0,
+            object_puts: 0,
+            object_gets: 0,
+            object_tags: 0,
+            object_deletes: 0,
+            object_bytes_sent: 0,
+            object_bytes_received: 0,
+            queue_requests: 0,
+        };
+        Self { operation, cost, is_upper_bound: false }
     }
 
     const fn at_most(operation: &'static str, read_half_units: u64, write_units: u64) -> Self {
         Self { is_upper_bound: true, ..Self::exact(operation, read_half_units, write_units) }
     }
 
-    /// Returns the number of read request units.
-    #[must_use]
-    pub fn read_units(&self) -> f64 {
-        self.cost().read_units()
+    const fn with_object_requests(self, puts: u64, gets: u64, tags: u64) -> Self {
+        let cost = Cost { object_puts: puts, object_gets: gets, object_tags: tags, ..self.cost };
+        Self { cost, ..self }
     }
 
-    /// Returns the numbers of read and write request units.
+    /// Returns the read request units and the write request units.
     #[must_use]
     pub fn units(&self) -> (f64, u64) {
-        (self.read_units(), self.write_units)
-    }
-
-    /// Converts the budget to a [`Cost`], from which the price is computed.
-    #[must_use]
-    pub fn cost(&self) -> Cost {
-        Cost {
-            read_half_units: self.read_half_units,
-            write_units: self.write_units,
-            object_puts: self.object_puts,
-            object_gets: self.object_gets,
-            object_tags: self.object_tags,
-            ..Cost::default()
-        }
+        (self.cost.read_units(), self.cost.write_units)
     }
 }
 
@@ -81,12 +61,8 @@ pub const SNAPSHOT: Budget = Budget::exact(
     4,
 );
 /// Cost of an entry whose body is uploaded as an object.
-pub const LARGE_ENTRY: Budget = Budget {
-    object_puts: 1,
-    object_gets: 1,
-    object_tags: 1,
-    ..Budget::exact("large entry of up to 8 MiB, uploaded", 0, 1)
-};
+pub const LARGE_ENTRY: Budget =
+    Budget::exact("large entry of up to 8 MiB, uploaded", 0, 1).with_object_requests(1, 1, 1);
 /// Cost of closing a log segment and opening the next one.
 pub const ROLL: Budget = Budget::exact("new log segment", 2, 6);
 /// Cost of a Replicache push of one edit to a process with cached state.
@@ -118,7 +94,7 @@ pub const FEED_ITEM_OF_EDITS: Budget = Budget::exact(
 );
 /// Cost of a webhook delivery.
 pub const WEBHOOK_DELIVERY: Budget =
-    Budget { object_gets: 1, ..Budget::exact("webhook delivery", 6, 1) };
+    Budget::exact("webhook delivery", 6, 1).with_object_requests(0, 1, 0);
 /// Cost of reading one page of a user's spreadsheet list.
 pub const SPREADSHEET_PAGE: Budget = Budget::at_most("page of 50 spreadsheets", 2, 0);
 /// Cost of polling the feed.

@@ -63,7 +63,7 @@ async fn each_is_told_of_a_spreadsheet_what_their_role_may_know() {
 async fn what_is_done_again_changes_nothing_and_what_is_known_costs_nothing() {
     let world = World::new().await;
     let alice = world.person("alice");
-    let change = budgets::LISTING_CHANGE;
+    let change = budgets::LISTING_CHANGE.cost;
     let change_units = (change.read_half_units, change.write_units);
     for (expected, again) in [(change_units, false), ((2, 0), true)] {
         let body = json!({"subject": "eve", "role": "editor"});
@@ -84,7 +84,7 @@ async fn what_is_done_again_changes_nothing_and_what_is_known_costs_nothing() {
     // A further half unit is the read of the listing, which is then cached.
     let (cold, warm) = (ask().await, ask().await);
     assert_eq!((cold, warm), ((3, 0), (2, 0)));
-    assert_eq!(cold.0 - warm.0, budgets::ACCESS_CHECK.read_half_units);
+    assert_eq!(cold.0 - warm.0, budgets::ACCESS_CHECK.cost.read_half_units);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -130,7 +130,7 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     };
     let (units, page) = cost("spreadsheets", &world.cloud.token_of("alice")).await;
     assert_eq!(page["spreadsheets"].as_array().unwrap().len(), 50);
-    assert!(units <= budgets::SPREADSHEET_PAGE.read_units(), "{units}");
+    assert!(units <= budgets::SPREADSHEET_PAGE.cost.read_units(), "{units}");
     // At the end: the list of partitions and the last item.
     let token = world.cloud.token("operator", Role::Owner);
     let next = super::FeedQuery::default();
@@ -140,5 +140,5 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
         end = operator.feed_page(&after).await.unwrap();
     }
     let (units, _) = cost(&format!("feed?after={}", end.checkpoint), &token).await;
-    assert_eq!(units, budgets::FEED_POLL.read_units());
+    assert_eq!(units, budgets::FEED_POLL.cost.read_units());
 }

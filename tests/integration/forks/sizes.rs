@@ -56,7 +56,7 @@ fn a_fork_of_a_million_cells_costs_nine_write_units_and_no_request_to_the_bucket
     let before = stored_bytes(&bucket);
 
     let (fork, cost) = costed(&project, &["fork"]);
-    assert_eq!(cost["cost"]["writeUnits"], budgets::FORK.write_units, "{cost}");
+    assert_eq!(cost["cost"]["writeUnits"], budgets::FORK.cost.write_units, "{cost}");
     for none in ["puts", "gets", "tags", "deletes"] {
         assert!(cost["cost"][none].as_u64().unwrap_or(0) == 0, "{none}: {cost}");
     }

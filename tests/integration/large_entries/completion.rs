@@ -18,7 +18,7 @@ async fn an_upload_becomes_one_entry_at_its_exact_cost() {
         object_puts: 0,
         table_requests: 1,
         object_bytes_received: told.object_bytes_received,
-        ..budgets::LARGE_ENTRY.cost()
+        ..budgets::LARGE_ENTRY.cost
     };
     assert_eq!(told, expected);
     let reply: AppendReply = serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap();

@@ -20,16 +20,16 @@ fn the_table_of_costs_is_up_to_date() {
 
 fn units(budget: &Budget) -> String {
     let mut units = vec![];
-    if budget.write_units > 0 {
-        units.push(format!("{} W", budget.write_units));
+    if budget.cost.write_units > 0 {
+        units.push(format!("{} W", budget.cost.write_units));
     }
-    if budget.read_half_units > 0 {
-        units.push(format!("{} R", budget.read_units()));
+    if budget.cost.read_half_units > 0 {
+        units.push(format!("{} R", budget.cost.read_units()));
     }
     for (count, name) in [
-        (budget.object_puts, "PUT"),
-        (budget.object_gets, "GET"),
-        (budget.object_tags, "tag request"),
+        (budget.cost.object_puts, "PUT"),
+        (budget.cost.object_gets, "GET"),
+        (budget.cost.object_tags, "tag request"),
     ] {
         if count > 0 {
             units.push(format!("{count} {name}"));
@@ -42,7 +42,7 @@ fn units(budget: &Budget) -> String {
 /// Returns the price of a million operations, rounded up to a cent.
 fn dollars_per_million(budget: &Budget) -> String {
     const PICODOLLARS_PER_CENT: u128 = 10_000_000_000;
-    let picodollars = Prices::US_EAST_1.dollars(&budget.cost()).picodollars();
+    let picodollars = Prices::US_EAST_1.dollars(&budget.cost).picodollars();
     let cents = (picodollars * u128::from(OPERATIONS)).div_ceil(PICODOLLARS_PER_CENT);
     format!("{}.{:02}", cents / 100, cents % 100)
 }
