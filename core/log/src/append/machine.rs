@@ -329,25 +329,25 @@ impl Append {
         self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
     }
 
-    /// Checks that the first mutation directly follows the client's last committed mutation. If
-    /// not, returns the action that refuses the request.
+    /// Returns the action that refuses the request if its first mutation does not directly follow
+    /// the client's last committed mutation.
     fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
-        if self.base_was_trimmed && !self.request.numbering_is_trusted {
-            let base = self.request.lowest_base();
-            return Some(finish(Err(Refusal::BaseGone { base })));
-        }
         let first_id = self.request.first_id;
-        let expected_id = self.scan.last_committed_id.saturating_add(1);
-        let has_gap = first_id > expected_id;
-        if has_gap && !self.base_was_trimmed {
+        if self.base_was_trimmed {
+            if !self.request.numbering_is_trusted {
+                let base = self.request.lowest_base();
+                return Some(finish(Err(Refusal::BaseGone { base })));
+            }
+            // The preceding mutations may be in entries that were trimmed.
+            self.scan.last_committed_id =
+                self.scan.last_committed_id.max(first_id.saturating_sub(1));
+        }
+        let last_committed_id = self.scan.last_committed_id;
+        let expected_id = last_committed_id.saturating_add(1);
+        if first_id > expected_id {
             let refusal = Refusal::Gap { expected: expected_id, got: first_id };
             return Some(self.refuse_at_confirmed_end(refusal));
         }
-        if has_gap {
-            // The preceding mutations may be in entries that were trimmed.
-            self.scan.last_committed_id = first_id.saturating_sub(1);
-        }
-        let last_committed_id = self.scan.last_committed_id;
         let is_upload = matches!(self.request.payload, Payload::Upload(_));
         if is_upload && first_id <= last_committed_id {
             return Some(finish(Err(Refusal::Overlap { last_id: last_committed_id })));
