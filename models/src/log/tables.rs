@@ -57,14 +57,7 @@ impl Tables {
             has_recent_trim: false,
         };
         tables.insert(&Arc::new(Entry::first(log_id(), None, 0)));
-        tables.insert_segment(Segment {
-            log: log_id(),
-            num: 0,
-            created_s: 0,
-            last_snapshot: None,
-            offloaded: None,
-            lineage: None,
-        });
+        tables.insert_segment(first_segment());
         tables
     }
 
@@ -275,6 +268,19 @@ fn entries_of_segment(
     segment_number: u32,
 ) -> impl DoubleEndedIterator<Item = &Stored> {
     entries.values().filter(move |entry| entry.position.segment() == segment_number)
+}
+
+/// Returns the Segment table record of the first segment, without a finished snapshot.
+#[must_use]
+pub(crate) fn first_segment() -> Segment {
+    Segment {
+        log: log_id(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: None,
+        offloaded: None,
+        lineage: None,
+    }
 }
 
 /// Returns the id of the only log.

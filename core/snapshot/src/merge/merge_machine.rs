@@ -37,8 +37,8 @@ pub struct MergeCursor {
     pub stripe: u32,
     /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
-    /// Density of the last encoded tile, or its estimate before the first: stored bytes per 1,024
-    /// cells. 0 if unknown.
+    /// Stored bytes per 1,024 cells of the last encoded tile. Before the first tile, an estimate,
+    /// or 0 if unknown.
     pub density: u32,
 }
 
@@ -73,6 +73,20 @@ pub enum MergeStep {
 }
 
 impl MergeCursor {
+    fn after_tile(
+        tile: &StripeTile,
+        sheet_index: usize,
+        stripe_index: usize,
+        density: u64,
+    ) -> Self {
+        Self {
+            sheet: saturate_u32(sheet_index),
+            stripe: saturate_u32(stripe_index),
+            row: tile.rows.end(),
+            density: u32::try_from(density).unwrap_or(u32::MAX),
+        }
+    }
+
     fn known_density(&self) -> Option<u64> {
         if self.density == 0 { None } else { Some(u64::from(self.density)) }
     }
@@ -102,9 +116,8 @@ impl Merge {
         let mut merge = Self::new(inputs);
         let mut finished_tiles = finished_tiles.into_iter().peekable();
         let cursor_sheet_index = to_usize(cursor.sheet);
-        while merge.sheet_index <= cursor_sheet_index {
+        while let Some(input) = merge.inputs.get(merge.sheet_index) {
             let sheet_index = merge.sheet_index;
-            let Some(input) = merge.inputs.get(sheet_index) else { break };
             let mut sheet = SheetMerge::new(input);
             while let Some(merged_tile) =
                 finished_tiles.next_if(|merged_tile| to_usize(merged_tile.sheet) == sheet_index)
@@ -148,12 +161,13 @@ impl Merge {
                 StripeStep::Load(chunks) => return Ok(MergeStep::Load(chunks)),
                 StripeStep::FinishedTile { tile, new_chunk } => {
                     self.loaded_tiles.retain(|hash, _| stripe.needs_tile(hash));
-                    let cursor = MergeCursor {
-                        sheet: saturate_u32(self.sheet_index),
-                        stripe: saturate_u32(sheet.stripe_index),
-                        row: tile.rows.end(),
-                        density: u32::try_from(stripe.density()).unwrap_or(u32::MAX),
-                    };
+                    let density = stripe.density();
+                    let cursor = MergeCursor::after_tile(
+                        &tile,
+                        self.sheet_index,
+                        sheet.stripe_index,
+                        density,
+                    );
                     sheet.push_tile(sheet.stripe_index, tile.clone());
                     let tile = MergedTile { sheet: cursor.sheet, stripe: cursor.stripe, tile };
                     return Ok(MergeStep::Tile { tile, chunk: new_chunk, cursor });
