@@ -6,7 +6,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output};
-use super::time::utc;
+use super::time::format_utc;
 use crate::outbox::new_client_id;
 use crate::text::escape;
 
@@ -52,7 +52,7 @@ fn format_forks(forks: &[ForkView]) -> Vec<String> {
     let format_fork = |fork: &ForkView| {
         let author = escape(fork.author.as_deref().unwrap_or("-"));
         let position = format!("{:>position_width$}", fork.position.to_string());
-        [fork.id.to_string(), position, utc(fork.created_s), author].join(COLUMN_GAP)
+        [fork.id.to_string(), position, format_utc(fork.created_s), author].join(COLUMN_GAP)
     };
     forks.iter().map(format_fork).collect()
 }
@@ -74,8 +74,8 @@ mod tests {
         };
         let shown = format_forks(&[fork(1, 42, Some("alice\u{1b}")), fork(2, 7, None)]);
         let expected = [
-            "01010101-0101-0101-0101-010101010101   0.42   2023-11-14 22:13:20Z   alice\\u{1b}",
-            "02020202-0202-0202-0202-020202020202    0.7   2023-11-14 22:13:20Z   -",
+            "01010101-0101-0101-0101-010101010101   0.42   2023-11-14T22:13:20Z   alice\\u{1b}",
+            "02020202-0202-0202-0202-020202020202    0.7   2023-11-14T22:13:20Z   -",
         ];
         assert_eq!(shown, expected);
         assert!(format_forks(&[]).is_empty());

@@ -41,6 +41,7 @@ pub use advice::{Advised, CommandAdvice};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use cellar_sheet::axis_map::Axis;
 use clap::FromArgMatches as _;
 
 use args::{Cli, Command, Global};
@@ -147,8 +148,8 @@ fn execute_command(
             Command::Set(args) => set::set_cells(context, &output, args).await,
             Command::Clear(args) => ranges::clear_ranges(context, &output, args).await,
             Command::Format(args) => ranges::format_range(context, &output, args).await,
-            Command::Rows(args) => axes::edit_axis(context, &output, args.command.into()).await,
-            Command::Columns(args) => axes::edit_axis(context, &output, args.command.into()).await,
+            Command::Rows(args) => axes::edit_axis(context, &output, Axis::Rows, args).await,
+            Command::Columns(args) => axes::edit_axis(context, &output, Axis::Columns, args).await,
             Command::Sheets(args) => sheets::list_or_edit_sheets(context, &output, args).await,
             Command::Undo(args) => undo::undo_edit(context, &output, args).await,
             Command::Revert(args) => revert::revert_to_position(context, &output, args).await,

@@ -16,7 +16,7 @@ use super::edit::{find_sheet_number, read_sheet_names, sheet_of_range};
 use super::error::CliError;
 use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
-use super::time::utc;
+use super::time::format_utc;
 use crate::describe::SheetNames;
 
 use crate::{FollowEvent, Spreadsheet};
@@ -175,7 +175,8 @@ impl Watcher {
             return Ok(());
         }
         let position = entry.position.to_string();
-        let columns = [position, utc(entry.created_s), author_name(entry), description.clone()];
+        let columns =
+            [position, format_utc(entry.created_s), author_name(entry), description.clone()];
         self.output.print_line(columns.join(COLUMN_GAP))?;
         Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
