@@ -30,9 +30,7 @@ pub(super) async fn show_differences(
     };
     let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;
-    for line in diff_lines(&diff) {
-        output.print_line(line)?;
-    }
+    output.print_lines(diff_lines(&diff))?;
     context.note_unsent(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));

@@ -55,9 +55,7 @@ impl Subscriber for Printer {
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), io::Error> {
         let Self(output) = self;
         output.print_json(delivery.item)?;
-        for line in item_lines(delivery.item) {
-            output.print_line(line)?;
-        }
+        output.print_lines(item_lines(delivery.item))?;
         Ok(())
     }
 }

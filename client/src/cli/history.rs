@@ -1,17 +1,17 @@
 //! `cellar history`
 
-use cellar_api::{wire::EntryKind, wire::EntryView};
+use cellar_api::wire::{EntryKind, EntryView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
-use console::{Alignment, measure_text_width, pad_str};
+use console::Alignment;
 
 use super::args;
 use super::context::Context;
 use super::edit::read_sheet_names_before;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output};
+use super::output::{Output, format_rows};
 use super::time::format_utc;
 use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
@@ -31,9 +31,7 @@ pub(super) async fn show_history(
     }))?;
     if !output.json {
         let names = names_before(&spreadsheet, &history.entries).await;
-        for line in format_entries(&history.entries, names) {
-            output.print_line(line)?;
-        }
+        output.print_lines(format_entries(&history.entries, names))?;
     }
     context.note_unsent(&spreadsheet, output);
     if let Some(next) = history.next {
@@ -112,22 +110,15 @@ fn entry_needs_sheet_names(entry: &EntryView) -> bool {
 /// Formats log entries, one line per entry, newest first. `names` must be the sheet names before
 /// the oldest entry.
 fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
-    let position_widths = entries_newest_first.iter().map(|entry| entry.position.to_string().len());
-    let position_width = position_widths.max().unwrap_or(0);
-    let author_widths =
-        entries_newest_first.iter().map(|entry| measure_text_width(&author_name(entry)));
-    let author_width = author_widths.max().unwrap_or(0);
-    let mut lines_oldest_first = Vec::with_capacity(entries_newest_first.len());
-    // Describe the oldest entry first, because each entry may change sheet names.
-    for entry in entries_newest_first.iter().rev() {
-        let position = format!("{:>position_width$}", entry.position.to_string());
-        let author = pad_str(&author_name(entry), author_width, Alignment::Left, None).into_owned();
+    let mut entry_columns = |entry: &EntryView| {
         let description = describe_entry(entry, &mut names);
-        let columns = [position, format_utc(entry.created_s), author, description];
-        lines_oldest_first.push(columns.join(COLUMN_GAP));
-    }
-    lines_oldest_first.reverse();
-    lines_oldest_first
+        let position = entry.position.to_string();
+        [position, format_utc(entry.created_s), author_name(entry), description]
+    };
+    // Describe the oldest entry first, because each entry may change sheet names.
+    let mut rows: Vec<_> = entries_newest_first.iter().rev().map(&mut entry_columns).collect();
+    rows.reverse();
+    format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
 
 /// Returns a log entry's escaped author, or `-` if the author is unknown.
@@ -165,7 +156,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::{wire::ExternalBody, wire::MutationView};
+    use cellar_api::wire::{ExternalBody, MutationView};
     use cellar_sheet::cell::Value;
     use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
 

@@ -99,8 +99,8 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Clap's `env` attribute is not used, because it hides whether the user passed the option. An
-    // import must not overwrite a spreadsheet that was selected only by the environment variable.
+    // Does not use clap's `env` attribute, because it hides whether the user passed the option: an
+    // import must not write into a spreadsheet that only the environment variable selects.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API
@@ -117,7 +117,7 @@ pub(super) struct Global {
     pub(super) cost: bool,
 }
 
-/// The command groups shown by `--help`.
+/// The groups of commands in `--help`.
 const GROUPS: [Group; 7] = [
     (
         "Spreadsheets",

@@ -2,8 +2,9 @@
 
 use cellar_api::wire::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
 use cellar_catalog::spreadsheet::{Member, Status};
+use console::Alignment;
 
-use crate::cli::output::COLUMN_GAP;
+use crate::cli::output::{COLUMN_GAP, format_rows};
 use crate::cli::time::format_utc;
 use crate::text::escape;
 
@@ -37,48 +38,40 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
 }
 
 fn format_members(members: &[Member]) -> Vec<String> {
-    let subject_widths =
-        members.iter().map(|member| escape(&member.person.subject).chars().count());
-    let subject_width = subject_widths.max().unwrap_or(0);
-    let format_member = |member: &Member| {
-        let subject = format!("{:<subject_width$}", escape(&member.person.subject));
+    let member_columns = |member: &Member| {
         let role = format!("{:<6}", member.role.to_string());
-        [subject, role, escape(&member.person.issuer)].join(COLUMN_GAP)
+        [escape(&member.person.subject), role, escape(&member.person.issuer)]
     };
-    members.iter().map(format_member).collect()
+    let rows: Vec<_> = members.iter().map(member_columns).collect();
+    format_rows([Alignment::Left; 3], &rows)
 }
 
 pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
-    links.iter().map(|link| format_link(link, now_s)).collect()
-}
-
-fn format_link(link: &LinkView, now_s: u64) -> String {
-    let role = link.role.role().to_string();
-    let expiry = match link.expires_s {
-        None => "no expiry".to_owned(),
-        Some(expires_s) if expires_s <= now_s => format!("expired {}", format_utc(expires_s)),
-        Some(expires_s) => format!("until {}", format_utc(expires_s)),
+    let link_columns = |link: &LinkView| {
+        let expiry = match link.expires_s {
+            None => "no expiry".to_owned(),
+            Some(expires_s) if expires_s <= now_s => format!("expired {}", format_utc(expires_s)),
+            Some(expires_s) => format!("until {}", format_utc(expires_s)),
+        };
+        [link.id.clone(), link.role.role().to_string(), expiry, escape(&link.label)]
     };
-    let line = [link.id.clone(), role, expiry, escape(&link.label)].join(COLUMN_GAP);
-    line.trim_end().to_owned()
+    let rows: Vec<_> = links.iter().map(link_columns).collect();
+    format_rows([Alignment::Left; 4], &rows)
 }
 
 /// Formats changes of a spreadsheet's details, one line per change.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
-    let author_widths = changes.iter().map(|change| escape(&change.by.subject).chars().count());
-    let author_width = author_widths.max().unwrap_or(0);
-    changes.iter().map(|change| change_line(change, author_width)).collect()
+    let rows: Vec<_> = changes.iter().map(change_columns).collect();
+    format_rows([Alignment::Left; 3], &rows)
 }
 
 /// Formats a change of a spreadsheet's details: its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
-    let no_padding = 0;
-    change_line(change, no_padding)
+    change_columns(change).join(COLUMN_GAP)
 }
 
-fn change_line(change: &ChangeView, author_width: usize) -> String {
-    let author = format!("{:<author_width$}", escape(&change.by.subject));
-    [format_utc(change.created_s), author, describe_change(change)].join(COLUMN_GAP)
+fn change_columns(change: &ChangeView) -> [String; 3] {
+    [format_utc(change.created_s), escape(&change.by.subject), describe_change(change)]
 }
 
 fn describe_change(change: &ChangeView) -> String {

@@ -31,18 +31,14 @@ pub(super) async fn show_details(
     }
     let details = spreadsheet.details().await?;
     output.print_json(&details)?;
-    for line in describe::format_details(&details, now_s()) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_details(&details, now_s()))?;
     Ok(())
 }
 
 async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), CliError> {
     let changes = spreadsheet.changes().collect().await?;
     output.print_json(&json!({ "changes": changes }))?;
-    for line in describe::format_changes(&changes) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_changes(&changes))?;
     Ok(())
 }
 
@@ -159,9 +155,7 @@ async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> 
         None => return Err(CliError::OnlyOwners),
     };
     output.print_json(&json!({ "links": links }))?;
-    for line in describe::format_links(links, now_s()) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_links(links, now_s()))?;
     if links.is_empty() {
         output.print_note("No share links. Create one with: cellar links create");
     }
