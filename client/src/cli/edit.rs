@@ -72,8 +72,8 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Describes the committed operations of an undo or revert, after a colon. Returns an empty
-    /// string if the operations are unknown.
+    /// Returns a colon and a description of the committed operations of an undo or revert, or an
+    /// empty string if the operations are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
             Some(committed) => {

@@ -56,7 +56,7 @@ async fn fetch_newest(
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
     let mut newest = NewestEntries { max_entries: limit as usize, entries: Vec::new(), next: None };
-    // Request one more entry, to detect whether the history has older entries.
+    // Request one entry more than `limit`, to detect whether the history has older entries.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while newest.next.is_none()

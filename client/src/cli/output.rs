@@ -12,7 +12,7 @@ use crate::text::to_json;
 /// Separator of the columns of a list.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Formats the rows of a list: pads each column to its widest text and separates the columns.
+/// Formats the rows of a list: pads each column to its widest text and joins the columns.
 pub(super) fn format_rows<const COLUMNS: usize>(
     alignments: [Alignment; COLUMNS],
     rows: &[[String; COLUMNS]],

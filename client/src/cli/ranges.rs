@@ -32,7 +32,7 @@ pub(super) async fn clear_ranges(
     editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
 }
 
-/// The form of an edit that clears ranges.
+/// The cells to clear, in the form that the edit stores.
 enum Clearing {
     /// A single range of any size.
     Range(Rectangle),
@@ -59,7 +59,8 @@ impl Clearing {
     }
 }
 
-/// Returns one cell edit for each cell in the ranges, in row-major order.
+/// Returns an edit for each cell of the ranges, in row-major order. Cells in several ranges occur
+/// once.
 fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let mut cell_names = BTreeSet::new();
     for range in ranges {
@@ -80,7 +81,7 @@ fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-/// Fails if the number of cells exceeds the limit of a single edit.
+/// Fails if one edit cannot contain this number of cells.
 fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     if cell_count > max_cells {
@@ -121,7 +122,7 @@ pub(super) async fn format_range(
 /// General.
 fn is_format_supported(format: &str) -> bool {
     // A supported format displays at least one sample differently from General. The first sample
-    // tests formats with a number of decimals, and the second tests date and time formats.
+    // detects formats with a fixed number of decimals, the second date and time formats.
     const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
     let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
     format == GENERAL || !SAMPLES.into_iter().all(is_general)

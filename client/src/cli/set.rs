@@ -74,21 +74,21 @@ fn common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
 ) -> Result<Option<String>, CliError> {
-    let first_cell_sheet = cell_sheets.iter().flatten().next();
-    let Some(sheet) = sheet_option.or(first_cell_sheet.map(String::as_str)) else {
+    let first_named_sheet = cell_sheets.iter().flatten().next();
+    let Some(common_sheet) = sheet_option.or(first_named_sheet.map(String::as_str)) else {
         return Ok(None);
     };
-    let is_same_sheet = |cell_sheet: &Option<String>| match cell_sheet {
-        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
+    let is_in_common_sheet = |cell_sheet: &Option<String>| match cell_sheet {
+        Some(cell_sheet) => cell_sheet.to_lowercase() == common_sheet.to_lowercase(),
         None => sheet_option.is_some(),
     };
-    if !cell_sheets.iter().all(is_same_sheet) {
+    if !cell_sheets.iter().all(is_in_common_sheet) {
         return Err(CliError::usage(
             "the cells are in different sheets",
             "use one command for each sheet, and name the sheet in every cell or with --sheet",
         ));
     }
-    Ok(Some(sheet.to_owned()))
+    Ok(Some(common_sheet.to_owned()))
 }
 
 /// Fails if a cell occurs twice, because one of its values would be lost.

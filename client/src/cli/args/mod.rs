@@ -142,7 +142,7 @@ const GROUPS: [Group; 7] = [
 ];
 
 impl Cli {
-    /// Returns the command line, with commands grouped in `--help`.
+    /// Returns the clap definition of the command line. Its `--help` lists the commands in groups.
     pub(super) fn grouped() -> clap::Command {
         with_groups(Self::command(), &GROUPS)
     }

@@ -115,7 +115,7 @@ pub(super) fn describe_status(details: &DetailsReply) -> String {
     }
 }
 
-/// Appends a time, if it is known, such as `since 2026-11-01T12:00:00Z`.
+/// Appends a preposition and a time, such as `since 2026-11-01T12:00:00Z`, if the time is known.
 fn with_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
     match unix_s {
         Some(unix_s) => format!("{text} {preposition} {}", format_utc(unix_s)),

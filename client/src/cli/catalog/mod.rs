@@ -118,7 +118,7 @@ pub(super) async fn undelete_spreadsheet(
 }
 
 /// Makes an archived or deleted spreadsheet active. Fails if its status is neither
-/// `expected_status` nor already active.
+/// `expected_status` nor active.
 async fn activate(
     context: &Context,
     output: &Output,
@@ -171,8 +171,8 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // Generate the secret on the client, so that a retried request finds the link created by the
-    // first attempt.
+    // The client generates the secret, so that a retry of the request finds the link that the first
+    // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
@@ -212,8 +212,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the version of the spreadsheet's details, sends a change of that version and prints the
-/// new details as JSON. The server rejects the change if the details have changed in the meantime.
+/// Sends a change of the spreadsheet's details and prints the new details as JSON. The server
+/// rejects the change if the details have changed since this function read their version.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

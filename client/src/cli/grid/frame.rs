@@ -71,7 +71,7 @@ impl Contents {
     }
 }
 
-/// Sizes from which the screen is laid out.
+/// Sizes that determine the layout of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,

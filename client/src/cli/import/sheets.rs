@@ -105,7 +105,7 @@ fn record_import_position(context: &Context, client: &Client, imported: &Importe
     }
 }
 
-/// The result of an import, to be printed.
+/// The printable result of an import.
 struct ImportReport {
     imported: Imported,
     progress: UploadProgress,
