@@ -29,9 +29,9 @@ pub(super) async fn export_file(
 ) -> Result<(), CliError> {
     let format = choose_format(&args)?;
     check_options_fit_format(&args, format)?;
-    check_target(&args, format, output)?;
+    check_output_target(&args, format, output)?;
     let spreadsheet = context.spreadsheet()?;
-    let exported = write_export(context, output, &spreadsheet, &args, format).await?;
+    let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
     note_omitted_sheets(output, omitted_sheets);
     let warnings = formula_warnings(&exported);
@@ -70,7 +70,7 @@ fn writes_to_stdout(args: &args::Export) -> bool {
 
 /// Fails if the output file exists and must not be replaced, or if stdout cannot receive the
 /// export.
-fn check_target(
+fn check_output_target(
     args: &args::Export,
     format: ExportFormat,
     output: &Output,
@@ -99,7 +99,7 @@ fn check_target(
 }
 
 /// Reads the cells and writes the file.
-async fn write_export(
+async fn fetch_and_write_cells(
     context: &Context,
     output: &Output,
     spreadsheet: &Spreadsheet,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::sheet_of_range;
+use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
 use crate::cli::table::{Window, render_table};
@@ -35,7 +35,7 @@ pub(super) async fn print_cells(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let range = args.range.as_ref();
-    let sheet_name = sheet_of_range(args.sheet.clone(), range)?;
+    let sheet_name = choose_sheet_name(args.sheet.clone(), range)?;
     let reply = read_cells(context, &spreadsheet, &args, sheet_name.as_deref()).await?;
     if args.at.is_none() {
         let read_at = Head { head: reply.position, incarnation: reply.incarnation };

@@ -23,14 +23,14 @@ pub(super) async fn show_history(
     args: args::History,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
+    let history = fetch_newest_entries(&spreadsheet, args.until, args.limit).await?;
     output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
     }))?;
     if !output.json {
-        let names = names_before(&spreadsheet, &history.entries).await;
+        let names = sheet_names_before(&spreadsheet, &history.entries).await;
         output.print_lines(format_entries(&history.entries, names))?;
     }
     context.note_unsent(&spreadsheet, output);
@@ -50,7 +50,7 @@ struct NewestEntries {
 }
 
 /// Fetches the newest displayed log entries up to position `until`, at most `limit`.
-async fn fetch_newest(
+async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
     limit: u32,
@@ -89,7 +89,10 @@ pub(super) fn is_displayed(entry: &EntryView) -> bool {
 
 /// Returns each sheet's name as it was before the oldest listed entry, or no names if no entry's
 /// description contains a sheet name.
-async fn names_before(spreadsheet: &Spreadsheet, entries_newest_first: &[EntryView]) -> SheetNames {
+async fn sheet_names_before(
+    spreadsheet: &Spreadsheet,
+    entries_newest_first: &[EntryView],
+) -> SheetNames {
     if !entries_newest_first.iter().any(entry_needs_sheet_names) {
         return SheetNames::default();
     }

@@ -33,7 +33,7 @@ pub(super) async fn set_cells(
 ) -> Result<(), CliError> {
     let ParsedPairs { edits, sheets } = parse_pairs(&args.pairs, args.text)?;
     check_no_duplicates(&edits)?;
-    let sheet_name = common_sheet(args.sheet.as_deref(), &sheets)?;
+    let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells: edits });
@@ -70,7 +70,7 @@ fn parse_value(value_text: &str, as_text: bool) -> TypedText {
 /// Returns the name of the sheet that contains all cells, or `None` for the first sheet. Fails if the
 /// cells are in different sheets, because one edit sets all cells. The option `--sheet` applies to
 /// cell references without a sheet.
-fn common_sheet(
+fn find_common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
 ) -> Result<Option<String>, CliError> {
@@ -179,7 +179,7 @@ mod tests {
     fn all_cells_must_be_in_one_sheet() {
         let of = |flag: Option<&str>, cells: &[&str]| {
             let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
-            common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
+            find_common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
         };
         assert_eq!(of(None, &["", ""]).unwrap(), None);
         assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));

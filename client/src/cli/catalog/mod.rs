@@ -105,7 +105,7 @@ pub(super) async fn unarchive_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Archived).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Archived).await?;
     Ok(output.print_line("unarchived: the spreadsheet is editable")?)
 }
 
@@ -113,13 +113,13 @@ pub(super) async fn undelete_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Deleted).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Deleted).await?;
     Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
 /// Makes an archived or deleted spreadsheet active. Fails if its status is neither
 /// `expected_status` nor active.
-async fn activate(
+async fn activate_spreadsheet(
     context: &Context,
     output: &Output,
     expected_status: SpreadsheetStatus,
@@ -179,13 +179,13 @@ async fn create_link(
     let link = spreadsheet.create_link(&request, Some(version)).await?;
     output.print_json(&link)?;
     output.print_line(&link.token)?;
+    let granted_action = match role {
+        LinkRole::Viewer => "read",
+        LinkRole::Editor => "edit",
+    };
     output.print_note(format!(
-        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
-         only once. Revoke it with: cellar links revoke {}",
-        match role {
-            LinkRole::Viewer => "read",
-            LinkRole::Editor => "edit",
-        },
+        "Everyone with this link can {granted_action} the spreadsheet: cellar --url {} --token LINK get. The \
+         link is shown only once. Revoke it with: cellar links revoke {}",
         spreadsheet.client().url(),
         link.id
     ));

@@ -126,7 +126,7 @@ impl GridScreen<'_> {
             self.session.grid.notice = Some("still loading cells…".to_owned());
             self.next_sync = self.next_sync.min(Instant::now() + REFRESH_TIMEOUT);
         }
-        let frame = self.layout.frame(&self.session.grid, &self.session.contents);
+        let frame = self.layout.render_frame(&self.session.grid, &self.session.contents);
         Ok(self.terminal.show(&frame)?)
     }
 
