@@ -1,5 +1,3 @@
-//! `cellar export`
-
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
@@ -187,10 +185,7 @@ fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
 fn formula_warnings(exported: &Exported) -> Vec<String> {
     let formula_count = exported.sheets.iter().map(|sheet| sheet.formulas).sum();
     let text_count = exported.sheets.iter().map(|sheet| sheet.formula_like_texts).sum();
-    let mut warnings = Vec::new();
-    warnings.extend(warnings::exported_formulas(formula_count));
-    warnings.extend(warnings::formula_like_texts(text_count));
-    warnings
+    [warnings::exported_formulas(formula_count), warnings::formula_like_texts(text_count)].concat()
 }
 
 fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {

@@ -1,5 +1,3 @@
-//! `cellar get`
-
 use std::sync::Arc;
 
 use cellar_api::wire::{CellsReply, Head, ProblemKind};

@@ -1,5 +1,3 @@
-//! `cellar history`
-
 use cellar_api::wire::{EntryKind, EntryView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;

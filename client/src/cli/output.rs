@@ -58,7 +58,10 @@ impl Output {
 
     /// Prints lines of the result to stdout. No-op with `--json`.
     pub(super) fn print_lines(self, lines: Vec<String>) -> io::Result<()> {
-        lines.iter().try_for_each(|line| self.print_line(line))
+        for line in lines {
+            self.print_line(line)?;
+        }
+        Ok(())
     }
 
     /// Prints a note to stderr. No-op with `--json`.

@@ -1,5 +1,3 @@
-//! `cellar set`
-
 use std::collections::BTreeSet;
 
 use cellar_sheet::a1::CellName;

@@ -1,5 +1,3 @@
-//! `cellar stats`
-
 use cellar_api::wire::{LevelStats, SnapshotStats, StatsReply};
 
 use super::args;

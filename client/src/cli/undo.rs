@@ -1,5 +1,3 @@
-//! `cellar undo`
-
 use std::collections::BTreeSet;
 
 use cellar_api::wire::{EntryKind, EntryView, MutationView, ProblemKind};

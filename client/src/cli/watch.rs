@@ -1,5 +1,3 @@
-//! `cellar watch`
-
 mod affects;
 
 use std::time::Duration;

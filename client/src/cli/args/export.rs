@@ -1,5 +1,3 @@
-//! Arguments of `cellar export`.
-
 use std::path::PathBuf;
 
 use cellar_base::position::Position;

@@ -1,5 +1,3 @@
-//! Arguments of `cellar import`.
-
 use std::path::PathBuf;
 
 use cellar_base::identity::LogId;
