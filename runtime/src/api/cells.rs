@@ -16,12 +16,19 @@ use super::state::ApiState;
 
 /// Query parameters of `getCells`.
 #[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct CellsParameters {
+    /// Name of the sheet; defaults to the first.
     sheet: Option<String>,
+    /// Range such as A1:T50; defaults to all cells.
     range: Option<String>,
+    /// Position to read at; defaults to the newest.
     at: Option<Position>,
+    /// `next` of the previous page.
     cursor: Option<String>,
+    /// Lowest acceptable position of the reply, so that clients read their own writes.
     min_position: Option<Position>,
 }
 
@@ -31,13 +38,7 @@ pub(super) struct CellsParameters {
     path = "/v1/spreadsheets/{id}/cells",
     operation_id = "getCells",
     tag = "Cells",
-    params(
-        ("sheet" = Option<String>, Query, description = "Name of the sheet; defaults to the first"),
-        ("range" = Option<String>, Query, description = "Range such as A1:T50; defaults to all cells"),
-        ("at" = Option<Position>, Query, description = "Position to read at; defaults to the newest"),
-        ("cursor" = Option<String>, Query, description = "`next` of the previous page"),
-        ("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)"),
-    ),
+    params(CellsParameters),
     responses((status = 200, description = "The cells", body = CellsReply))
 ))]
 pub(super) async fn get_cells(

@@ -24,8 +24,11 @@ use super::state::ApiState;
 
 /// Query parameters of `listDetailsChanges`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangesParameters {
+    /// `next` of the previous page.
     cursor: Option<u64>,
 }
 
@@ -40,7 +43,13 @@ impl IntoResponse for Details {
 
 /// The details version in the `If-Match` header, if present.
 #[derive(Clone, Copy)]
-pub(super) struct ExpectedVersion(Option<u64>);
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(names("If-Match"), parameter_in = Header))]
+pub(super) struct ExpectedVersion(
+    /// `ETag` of the details that the change is based on; 412 if the details have changed.
+    #[cfg_attr(test, param(value_type = Option<String>))]
+    Option<u64>,
+);
 
 impl<S: Send + Sync> FromRequestParts<S> for ExpectedVersion {
     type Rejection = Failure;
@@ -112,7 +121,7 @@ async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure
     path = "/v1/spreadsheets/{id}/details/changes",
     operation_id = "listDetailsChanges",
     tag = "Spreadsheets",
-    params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
+    params(ChangesParameters),
     responses((status = 200, description = "One page of results", body = ChangesReply))
 ))]
 pub(super) async fn list_details_changes(
@@ -147,7 +156,7 @@ pub(super) async fn list_details_changes(
     path = "/v1/spreadsheets/{id}/details",
     operation_id = "updateDetails",
     tag = "Spreadsheets",
-    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
+    params(ExpectedVersion),
     request_body = UpdateDetailsRequest,
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]

@@ -18,11 +18,18 @@ use super::state::ApiState;
 
 /// Query parameters of `listFeedItems`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct FeedParameters {
+    /// Checkpoint after the last processed item; defaults to the beginning.
+    #[cfg_attr(test, param(value_type = Option<u64>))]
     after: Option<String>,
+    /// Generation of the checkpoint; 410 if the feed has another generation.
     generation: Option<String>,
+    /// Maximum number of items: up to 1,000, or 20 with `payloads`.
     limit: Option<u32>,
+    /// Include event payloads.
     #[serde(default)]
     payloads: bool,
 }
@@ -47,12 +54,7 @@ impl From<FeedError> for Failure {
     path = "/v1/feed",
     operation_id = "listFeedItems",
     tag = "Feed",
-    params(
-        ("after" = Option<u64>, Query, description = "Checkpoint after the last processed item; defaults to the beginning"),
-        ("generation" = Option<String>, Query, description = "Generation of the checkpoint; 410 if the feed has another one"),
-        ("limit" = Option<u32>, Query, description = "Maximum number of items: up to 1,000, or 20 with `payloads`"),
-        ("payloads" = Option<bool>, Query, description = "Include event payloads"),
-    ),
+    params(FeedParameters),
     responses((status = 200, description = "One page of results", body = FeedReply))
 ))]
 pub(super) async fn list_feed_items(
