@@ -64,16 +64,8 @@ pub(super) async fn get_cells(
 }
 
 fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
-    let range = match &parameters.range {
-        Some(range) => Some(parse_range(range)?),
-        None => None,
-    };
-    let first_cell = match &parameters.cursor {
-        Some(cursor) => {
-            Some(cursor.parse::<CellName>().map_err(|error| Failure::invalid_request(&error))?)
-        }
-        None => None,
-    };
+    let range = parameters.range.as_deref().map(parse_range).transpose()?;
+    let first_cell = parameters.cursor.as_deref().map(parse_cursor).transpose()?;
     Ok(CellsQuery {
         sheet: select_sheet(parameters.sheet.as_deref(), range.as_ref())?,
         rectangle: range.map_or(Rectangle::EVERYTHING, |range| range.rectangle),
@@ -89,6 +81,10 @@ fn parse_range(range: &str) -> Result<Range, Failure> {
         .check_area()
         .map_err(|error| Failure::new(ProblemKind::RangeTooLarge, error.to_string()))?;
     Ok(range)
+}
+
+fn parse_cursor(cursor: &str) -> Result<CellName, Failure> {
+    cursor.parse().map_err(|error| Failure::invalid_request(&error))
 }
 
 /// Returns the sheet selected by the `sheet` parameter or by the range. If both name a sheet, the

@@ -64,14 +64,8 @@ pub(super) async fn list_feed_items(
 ) -> Result<Json<FeedReply>, Failure> {
     let with_payloads = parameters.payloads;
     check_feed_access(&caller, with_payloads)?;
-    let checkpoint = match &parameters.after {
-        Some(after) => Some(parse_checkpoint(after)?),
-        None => None,
-    };
-    let generation = match &parameters.generation {
-        Some(generation) => Some(parse_generation(generation)?),
-        None => None,
-    };
+    let checkpoint = parameters.after.as_deref().map(parse_checkpoint).transpose()?;
+    let generation = parameters.generation.as_deref().map(parse_generation).transpose()?;
     let max_limit = if with_payloads { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
     let limit = parameters.limit.unwrap_or(max_limit);
     check_page_limit(limit, max_limit)?;
@@ -94,11 +88,10 @@ fn parse_generation(generation: &str) -> Result<FeedId, Failure> {
 
 fn check_feed_access(caller: &Caller, with_payloads: bool) -> Result<(), Failure> {
     let is_operator = matches!(caller.principal.scope, Scope::All);
-    let is_owner = caller.principal.role == Role::Owner;
     if !is_operator {
         return Err(Failure::new(ProblemKind::Forbidden, "the feed requires an operator token"));
     }
-    if with_payloads && !is_owner {
+    if with_payloads && caller.principal.role < Role::Owner {
         let detail = "payloads of the feed require an operator token with role owner";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }

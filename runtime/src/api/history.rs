@@ -108,11 +108,10 @@ struct DiffPage {
     is_full: bool,
 }
 
-/// What had to be left out of a page to limit its size.
+/// The spans and cells that a page omits to limit its size.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether row or column spans were omitted to limit the page size. Spans that the first page
-    /// omits are not on later pages either.
+    /// Whether row or column spans were omitted. Later pages do not contain the omitted spans either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -181,8 +180,7 @@ impl DiffPage {
     }
 }
 
-/// Removes all row and column spans. Used for later pages, because only the first page contains
-/// spans.
+/// Removes all row and column spans from a page after the first page, which alone contains spans.
 fn remove_spans(sheets: &mut [SheetDiff]) {
     for spans in sheets.iter_mut().flat_map(sheet_spans) {
         *spans = Spans::default();
