@@ -7,7 +7,7 @@ use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
+use cellar_engine::ports::{Clock as _, Entries as _, ReadConsistency, Retention, Segments as _};
 use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
@@ -125,7 +125,7 @@ impl OldLogs {
         let mut from = Position::new(segment, 0).unwrap();
         let mut stored = Vec::new();
         loop {
-            let page = self.tables.page(log, from, true).await.unwrap();
+            let page = self.tables.page(log, from, ReadConsistency::Strong).await.unwrap();
             stored.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 return stored;

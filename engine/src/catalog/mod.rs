@@ -21,7 +21,7 @@ use cellar_catalog::{
     spreadsheet::Listing, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::stream_of,
 };
 
-use crate::ports::{Clock, EVENTUALLY_CONSISTENT, PortError, Random, Streams};
+use crate::ports::{Clock, PortError, Random, ReadConsistency, Streams};
 use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError, Transacted};
 
 use listing_cache::{CachedListing, ListingCache};
@@ -229,7 +229,7 @@ impl CatalogStore {
     ) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
         let stored = self
             .streams
-            .stored_events(&span.stream, span.first..span.next(), EVENTUALLY_CONSISTENT)
+            .stored_events(&span.stream, span.first..span.next(), ReadConsistency::Eventual)
             .await?;
         let mut events = newest_first(&Catalog, span.first, &stored.unwrap_or_default())?;
         events.reverse();
@@ -244,8 +244,10 @@ impl CatalogStore {
         log_id: LogId,
         right: Right,
     ) -> Result<CachedListing, StreamError> {
-        let loaded =
-            self.streams.load(&Catalog, &catalog_stream(log_id)?, EVENTUALLY_CONSISTENT).await?;
+        let loaded = self
+            .streams
+            .load(&Catalog, &catalog_stream(log_id)?, ReadConsistency::Eventual)
+            .await?;
         let listing = loaded.state.map(Arc::new);
         if listing.is_some() || matches!(right, Right::Token(_)) {
             return Ok(self.cache_listing(log_id, listing, loaded.tip));

@@ -13,7 +13,7 @@ use futures_util::future::try_join_all;
 use super::reactions::Reactions;
 use super::sources::Sources;
 use crate::ports::{
-    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, STRONGLY_CONSISTENT, Streams,
+    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
 
 /// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
@@ -153,7 +153,7 @@ impl Indexer {
     async fn perform_action(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
         match action {
             IndexingAction::ReadPartition => Ok(IndexingAnswer::Partition(
-                self.index.newest_partition(STRONGLY_CONSISTENT).await?,
+                self.index.newest_partition(ReadConsistency::Strong).await?,
             )),
             IndexingAction::BeginPartition { partition, feed } => {
                 to_answer(self.index.begin_partition(*partition, *feed).await)

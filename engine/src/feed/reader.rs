@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{EVENTUALLY_CONSISTENT, FeedTable, PortError, STRONGLY_CONSISTENT};
+use crate::ports::{FeedTable, PortError, ReadConsistency};
 
 /// Reads the feed of a stack.
 #[derive(Clone)]
@@ -119,7 +119,7 @@ impl FeedReader {
         requested_feed: Option<FeedId>,
     ) -> Result<Option<(u64, Feed)>, FeedError> {
         let Some((partition, current_feed)) =
-            self.index.newest_partition(EVENTUALLY_CONSISTENT).await?
+            self.index.newest_partition(ReadConsistency::Eventual).await?
         else {
             return Ok(None);
         };
@@ -127,7 +127,7 @@ impl FeedReader {
             return Ok(Some((partition, current_feed)));
         }
         // The eventually consistent read may have missed a new partition.
-        let newest_partition = self.index.newest_partition(STRONGLY_CONSISTENT).await?;
+        let newest_partition = self.index.newest_partition(ReadConsistency::Strong).await?;
         let (partition, current_feed) = newest_partition.unwrap_or((partition, current_feed));
         check_checkpoint(requested_start, requested_feed, partition, current_feed)?;
         Ok(Some((partition, current_feed)))
@@ -187,9 +187,10 @@ impl FeedReader {
         newest_partition: u64,
         limit: u32,
     ) -> Result<ItemRun, FeedError> {
-        match self.try_read_run(run_start, newest_partition, limit, EVENTUALLY_CONSISTENT).await {
+        match self.try_read_run(run_start, newest_partition, limit, ReadConsistency::Eventual).await
+        {
             Err(FeedError::Beyond | FeedError::Damaged { .. }) => {
-                self.try_read_run(run_start, newest_partition, limit, STRONGLY_CONSISTENT).await
+                self.try_read_run(run_start, newest_partition, limit, ReadConsistency::Strong).await
             }
             item_run => item_run,
         }
@@ -202,14 +203,14 @@ impl FeedReader {
         run_start: Checkpoint,
         newest_partition: u64,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<ItemRun, FeedError> {
         let has_preceding_item = run_start.offset() > 0;
         let preceding_count = u32::from(has_preceding_item);
         let read_start =
             Checkpoint::new(run_start.number().saturating_sub(u64::from(preceding_count)))
                 .map_err(|_| FeedError::Beyond)?;
-        let mut items = self.index.items(read_start, limit + preceding_count, consistent).await?;
+        let mut items = self.index.items(read_start, limit + preceding_count, consistency).await?;
         if let Some(missing_offset) = first_missing_offset(&items, read_start.offset()) {
             let at = Checkpoint::at(run_start.partition(), missing_offset).unwrap_or(run_start);
             return Err(FeedError::Damaged { at });

@@ -9,7 +9,7 @@ use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, R
 use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
-use crate::ports::{PortError, PutOutcome, STRONGLY_CONSISTENT};
+use crate::ports::{PortError, PutOutcome, ReadConsistency};
 
 impl Logs {
     /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
@@ -41,7 +41,9 @@ impl Logs {
         let mut driver = AppendDriver { logs: self, log: log_id, last_store_error: None };
         loop {
             let event = match action {
-                AppendAction::Read { from, consistent } => driver.read_page(from, consistent).await,
+                AppendAction::Read { from, consistency } => {
+                    driver.read_page(from, consistency).await
+                }
                 AppendAction::Put { entry } => driver.put_entry(entry).await,
                 AppendAction::FindNewestSegment => driver.find_newest_segment().await,
                 AppendAction::ReadState { at } => driver.read_state(at).await,
@@ -79,8 +81,12 @@ struct AppendDriver<'a> {
 }
 
 impl AppendDriver<'_> {
-    async fn read_page(&mut self, start_position: Position, consistent: bool) -> AppendEvent {
-        match self.logs.read_page(self.log, start_position, consistent).await {
+    async fn read_page(
+        &mut self,
+        start_position: Position,
+        consistency: ReadConsistency,
+    ) -> AppendEvent {
+        match self.logs.read_page(self.log, start_position, consistency).await {
             Ok(page) => {
                 self.logs.cache_entries(contiguous_prefix(&page.entries));
                 AppendEvent::Page { entries: page.entries, has_more: page.more }
@@ -90,7 +96,7 @@ impl AppendDriver<'_> {
     }
 
     async fn find_newest_segment(&mut self) -> AppendEvent {
-        match self.logs.segments.newest(self.log, 1, STRONGLY_CONSISTENT).await {
+        match self.logs.segments.newest(self.log, 1, ReadConsistency::Strong).await {
             Ok(segments) => AppendEvent::NewestSegment(segments.first().map(|segment| segment.num)),
             Err(error) => self.record_failed_read(error),
         }

@@ -12,7 +12,7 @@ use cellar_log::segment::Segment;
 
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// Number of latest segments that a read needs: the current segment and the previous segment.
 const NEWEST_SEGMENTS: u8 = 2;
@@ -48,7 +48,7 @@ impl Logs {
         if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
             // The read may have been stale, so report corruption only after a strongly consistent
             // read.
-            newest_segments = self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await?;
+            newest_segments = self.read_newest_segments(log_id, ReadConsistency::Strong).await?;
         }
         let start = match plan_load(&newest_segments) {
             LoadPlan::From(position) => position,
@@ -116,20 +116,20 @@ impl Logs {
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Vec<Segment>, LogError> {
-        let newest_segments = self.read_newest_segments(log_id, EVENTUALLY_CONSISTENT).await?;
+        let newest_segments = self.read_newest_segments(log_id, ReadConsistency::Eventual).await?;
         let min_segment = min_position.map_or(0, Position::segment);
         match newest_segments.first() {
             Some(current_segment) if current_segment.num >= min_segment => Ok(newest_segments),
-            _ => self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await,
+            _ => self.read_newest_segments(log_id, ReadConsistency::Strong).await,
         }
     }
 
     async fn read_newest_segments(
         &self,
         log_id: LogId,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, LogError> {
-        self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistent)).await
+        self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistency)).await
     }
 
     /// Collects entries from `start` on until the response is full.

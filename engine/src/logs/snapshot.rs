@@ -11,7 +11,7 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
-use crate::ports::EVENTUALLY_CONSISTENT;
+use crate::ports::ReadConsistency;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
 /// them has a root, the read is based on an earlier segment. Such a read is slower but correct.
@@ -161,7 +161,7 @@ impl Logs {
     ) -> Result<Option<FinishedSnapshot>, LogError> {
         let segment_number = position.segment();
         let segment = self
-            .retry_read(|| self.segments.segment(log_id, segment_number, EVENTUALLY_CONSISTENT))
+            .retry_read(|| self.segments.segment(log_id, segment_number, ReadConsistency::Eventual))
             .await?;
         let newest_number = segment.and_then(|segment| segment.last_snapshot);
         let newest_snapshot = newest_number.and_then(|num| Position::new(segment_number, num).ok());

@@ -9,7 +9,7 @@ use cellar_log::segment::Segment;
 
 use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
-use crate::ports::PortError;
+use crate::ports::{PortError, ReadConsistency};
 
 /// A page of consecutive entries in ascending order.
 pub(super) struct EntryPage {
@@ -54,7 +54,10 @@ impl<'a> SegmentReader<'a> {
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(page_start) = self.next_position.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
-        let page = match self.reprocess.retried(|| ports.entries.page(log, page_start, true)).await
+        let page = match self
+            .reprocess
+            .retried(|| ports.entries.page(log, page_start, ReadConsistency::Strong))
+            .await
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),

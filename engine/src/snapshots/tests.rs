@@ -15,7 +15,7 @@ use cellar_log::segment::Segment;
 use super::*;
 use crate::crashes::{Fault, FaultyPorts};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
-use crate::ports::{CreateOutcome, PutOutcome};
+use crate::ports::{CreateOutcome, PutOutcome, ReadConsistency};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
@@ -38,8 +38,12 @@ impl SnapshotBuilder for World {
         self.steps.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap().push((*job, progress.len()));
         self.clock.advance_ms(STEP_MS);
-        let page =
-            self.ports.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
+        let page = self
+            .ports
+            .tables
+            .page(job.log, job.position.segment_start(), ReadConsistency::Strong)
+            .await
+            .unwrap();
         let unfinished = page
             .entries
             .iter()
@@ -139,7 +143,8 @@ impl World {
             };
             assert_eq!(*stands, root(&job(*num)), "{what}");
         }
-        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment =
+            self.ports.tables.segment(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, nums.last().copied(), "{what}");
         assert!(self.ports.pending.is_empty(), "{what}: a record is left");
     }
@@ -190,7 +195,8 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
 
 impl World {
     async fn assert_made_first(&self) {
-        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment =
+            self.ports.tables.segment(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, Some(0));
         assert_eq!(self.ports.pending.len(), 1, "the later one's record");
     }

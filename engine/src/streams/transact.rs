@@ -11,7 +11,7 @@ use cellar_catalog::stream::{
 };
 
 use super::{StreamError, StreamStore, TransactError};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// What the caller already knows about a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +61,7 @@ impl StreamStore {
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
         let mut tip = match cached_tip {
             CachedTip::Unknown => {
-                self.read_tip(stream, EVENTUALLY_CONSISTENT).await.map_err(StreamError::from)?
+                self.read_tip(stream, ReadConsistency::Eventual).await.map_err(StreamError::from)?
             }
             CachedTip::Tip(tip) => tip,
         };
@@ -72,8 +72,10 @@ impl StreamStore {
             let decision = decider.decide(command, &state);
             let appends_events = matches!(&decision, Ok(events) if !events.is_empty());
             if !appends_events && !is_current_tip {
-                tip =
-                    self.read_tip(stream, STRONGLY_CONSISTENT).await.map_err(StreamError::from)?;
+                tip = self
+                    .read_tip(stream, ReadConsistency::Strong)
+                    .await
+                    .map_err(StreamError::from)?;
                 is_current_tip = true;
                 continue;
             }

@@ -12,7 +12,7 @@ use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, Segments, Streams,
+    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, ReadConsistency, Segments, Streams,
 };
 use cellar_log::upkeep::LogPolicy;
 use tokio::sync::Mutex;
@@ -298,5 +298,5 @@ impl ApiState {
 /// Checks whether the EventStream table responds by reading an event stream that never exists.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
-    streams.tip(&unused_name, false).await.is_ok()
+    streams.tip(&unused_name, ReadConsistency::Eventual).await.is_ok()
 }

@@ -14,7 +14,7 @@ use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_base::table_attributes::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
 use cellar_base::{record, record::item_bytes};
-use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+use cellar_engine::ports::{Entries, Page, PortError, PutOutcome, ReadConsistency};
 use cellar_log::entry::{Content, Entry};
 use cellar_log::records;
 use cellar_log::records::entry::SNAPSHOT;
@@ -32,13 +32,13 @@ impl DynamoTables {
         &self,
         log_id: LogId,
         segment_number: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> QueryFluentBuilder {
         let partition = records::entry::partition(log_id, segment_number);
         self.client
             .query()
             .table_name(&self.entry_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
@@ -135,9 +135,9 @@ impl Entries for DynamoTables {
         &self,
         log_id: LogId,
         from: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        let query = self.query_segment(log_id, from.segment(), consistent);
+        let query = self.query_segment(log_id, from.segment(), consistency);
         self.query_page(query, "#n >= :n", from, MAX_PAGE_ENTRIES).await
     }
 
@@ -146,10 +146,10 @@ impl Entries for DynamoTables {
         log_id: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         let query =
-            self.query_segment(log_id, from.segment(), consistent).scan_index_forward(false);
+            self.query_segment(log_id, from.segment(), consistency).scan_index_forward(false);
         self.query_page(query, "#n <= :n", from, limit).await
     }
 
@@ -157,10 +157,10 @@ impl Entries for DynamoTables {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let query = self
-            .query_segment(log_id, segment, consistent)
+            .query_segment(log_id, segment, consistency)
             .key_condition_expression("#s = :s")
             .scan_index_forward(false)
             .limit(1);
@@ -256,6 +256,6 @@ impl Entries for DynamoTables {
 
     async fn reachable(&self) -> bool {
         let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
-        self.last(unused_log_id, 0, false).await.is_ok()
+        self.last(unused_log_id, 0, ReadConsistency::Eventual).await.is_ok()
     }
 }

@@ -21,7 +21,9 @@ use cellar_catalog::records::list::{self, list_partition};
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
+use cellar_engine::ports::{
+    FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+};
 
 use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
 use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
@@ -105,12 +107,12 @@ impl DynamoFeed {
     async fn last_record(
         &self,
         partition_key: String,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Item>, PortError> {
         let query = self
             .query_partition(partition_key)
             .key_condition_expression("#p = :p")
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .scan_index_forward(false)
             .limit(1);
         Ok(self.read_records(query).await?.pop())
@@ -124,8 +126,11 @@ impl DynamoFeed {
 
 #[async_trait]
 impl FeedTable for DynamoFeed {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        let last_record = self.last_record(PARTITIONS.to_owned(), consistent).await?;
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
+        let last_record = self.last_record(PARTITIONS.to_owned(), consistency).await?;
         Ok(last_record.as_ref().map(decode_partition).transpose()?)
     }
 
@@ -134,7 +139,8 @@ impl FeedTable for DynamoFeed {
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last_record = self.last_record(feed_partition_key(partition), true).await?;
+        let last_record =
+            self.last_record(feed_partition_key(partition), ReadConsistency::Strong).await?;
         Ok(last_record.as_ref().map(decode_item).transpose()?)
     }
 
@@ -149,7 +155,7 @@ impl FeedTable for DynamoFeed {
         &self,
         start: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
         let start_sort_key = Attribute::Text(offset_sort(start.offset()));
         let query = self
@@ -157,7 +163,7 @@ impl FeedTable for DynamoFeed {
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", FEED_SORT_KEY)
             .expression_attribute_values(":i", to_sdk_value(start_sort_key))
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .limit(to_sdk_limit(limit));
         let records = self.read_records(query).await?;
         Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)

@@ -7,7 +7,9 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_base::table_attributes::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
 use cellar_base::{record::Attribute, record::Item, record::item_bytes};
-use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
+use cellar_engine::ports::{
+    CreateOutcome, ForkPage, ForkRecords, PortError, ReadConsistency, Segments,
+};
 use cellar_log::entry::Entry;
 use cellar_log::records;
 use cellar_log::roll::Transaction;
@@ -35,7 +37,7 @@ impl DynamoTables {
         log_id: LogId,
         segment_number: u32,
     ) -> Result<(), PortError> {
-        if self.segment(log_id, segment_number, true).await?.is_some() {
+        if self.segment(log_id, segment_number, ReadConsistency::Strong).await?.is_some() {
             return Ok(());
         }
         Err(PortError::permanent(format!("log {log_id} has no segment {segment_number}")))
@@ -129,14 +131,14 @@ impl Segments for DynamoTables {
         &self,
         log_id: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
         let partition = Attribute::Bytes(log_id.as_bytes().to_vec());
         let query = self
             .client
             .query()
             .table_name(&self.segment_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#s = :s")
             .expression_attribute_names("#s", PARTITION_KEY)
@@ -151,14 +153,14 @@ impl Segments for DynamoTables {
         &self,
         log_id: LogId,
         segment_number: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
         let key = records::segment::key(log_id, segment_number);
         let get = self
             .client
             .get_item()
             .table_name(&self.segment_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .set_key(Some(to_sdk_item(key)));
         let reply = self.capacity.count_reply(get.send().await)?;
@@ -247,6 +249,6 @@ impl Segments for DynamoTables {
 
     async fn reachable(&self) -> bool {
         let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
-        self.newest(unused_log_id, 1, false).await.is_ok()
+        self.newest(unused_log_id, 1, ReadConsistency::Eventual).await.is_ok()
     }
 }

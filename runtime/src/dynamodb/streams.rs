@@ -27,7 +27,7 @@ use cellar_catalog::records::stream::{
 };
 use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{PortError, StreamOutcome, Streams};
+use cellar_engine::ports::{PortError, ReadConsistency, StreamOutcome, Streams};
 
 use super::cancellation;
 use super::capacity::{CapacityMeter, TRANSACTION_PHASES, write_units};
@@ -238,14 +238,14 @@ impl Streams for DynamoStreams {
     async fn tip(
         &self,
         stream_name: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
         let get = self
             .client
             .get_item()
             .table_name(&self.table_name)
             .set_key(Some(to_sdk_item(key(stream_name, TIP_INDEX))))
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let reply = self.capacity.count_reply(get.send().await)?;
         match reply.item() {
@@ -258,14 +258,14 @@ impl Streams for DynamoStreams {
         &self,
         stream_name: &StreamName,
         end_index: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         let end_index = end_index.min(TIP_INDEX);
         let query = self
             .client
             .query()
             .table_name(&self.table_name)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#p = :p AND #i < :i")
             .expression_attribute_names("#p", STREAM)

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::feed::tests::World;
 use crate::memory::ManualClock;
-use crate::ports::{DeliveryRejected, FeedTable as _};
+use crate::ports::{DeliveryRejected, FeedTable as _, ReadConsistency};
 
 const NOW_MS: u64 = 1_795_246_133_000;
 /// A deadline that is never reached.
@@ -317,7 +317,7 @@ proptest! {
                     }
                     Step::Call { .. } => {}
                     Step::BuildAnew => {
-                        anew |= test.world.index.newest_partition(true).await.unwrap().is_some();
+                        anew |= test.world.index.newest_partition(ReadConsistency::Strong).await.unwrap().is_some();
                         test.world.indexer().start_new_feed().await.unwrap();
                     }
                 }
