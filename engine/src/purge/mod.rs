@@ -149,7 +149,7 @@ impl Purger {
     /// # Errors
     ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
-    pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
+    pub async fn plan_purges(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let lineages = self.list_lineages().await?;
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());

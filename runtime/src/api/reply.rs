@@ -248,7 +248,7 @@ mod tests {
             (LogError::Fork(ForkFault::TooDeep), 422),
             (LogError::Fork(ForkFault::OtherPosition { position: at }), 409),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
-            (LogError::Upload(UploadFault::Other), 422),
+            (LogError::Upload(UploadFault::Mismatch), 422),
             (LogError::Import(ImportFault::Nothing), 422),
             (LogError::Import(ImportFault::TooMany { objects: 257 }), 413),
             (LogError::Import(ImportFault::Missing { hash: ChunkHash([0; 32]) }), 422),

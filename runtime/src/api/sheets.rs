@@ -40,7 +40,7 @@ pub(super) async fn list_sheets(
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    let view = state.logs().view(log_id, parameters.at, parameters.min_position).await?;
+    let view = state.logs().open_view(log_id, parameters.at, parameters.min_position).await?;
     let tabs = &view.metadata.tabs;
     let mut sheets = Vec::new();
     for sheet_id in tabs.order() {
