@@ -16,6 +16,7 @@ use cellar_log::{
     retention::offloaded_key, retention::plan_retention,
 };
 
+use crate::log_segment_scan::LogSegmentScan;
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
 use crate::ports::{
     BlobKey, Blobs, Clock, Entries, NewBlob, PortError, ReadConsistency, Retention,
@@ -99,29 +100,16 @@ impl Offloader {
     /// # Errors
     ///
     /// Returns [`RetentionError::Store`] if a request fails.
-    pub async fn survey(
+    pub async fn plan_all_logs(
         &self,
         policy: Policy,
         mut report: impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let mut log_segments = Vec::<Segment>::new();
-        let mut next_page = None;
-        loop {
-            let page = self.retry(|| self.retention.all_segments(next_page.clone())).await?;
-            for segment in page.segments {
-                let starts_next_log =
-                    log_segments.first().is_some_and(|first| first.log != segment.log);
-                if starts_next_log {
-                    self.plan_log(&log_segments, policy, &mut report).await?;
-                    log_segments.clear();
-                }
-                log_segments.push(segment);
-            }
-            next_page = page.next;
-            if next_page.is_none() {
-                return self.plan_log(&log_segments, policy, &mut report).await;
-            }
+        let mut all_logs = LogSegmentScan::new(self.retention.as_ref(), self.clock.as_ref());
+        while let Some(log_segments) = all_logs.next_log().await? {
+            self.plan_log(&log_segments, policy, &mut report).await?;
         }
+        Ok(())
     }
 
     async fn plan_log(
@@ -140,14 +128,14 @@ impl Offloader {
             let Segment { log: log_id, num, .. } = *segment;
             let last_entry =
                 self.retry(|| self.entries.last(log_id, num, ReadConsistency::Eventual)).await?;
-            let (entries, body_bytes) = match last_entry {
-                Some(entry) => {
-                    (u64::from(entry.position.entry_number()) + 1, entry.header.segment_bytes)
-                }
-                None => (0, 0),
-            };
-            let segment = segment.clone();
-            report(PlannedSegment { segment, entries, body_bytes, ended_s, plan });
+            let entry_count = |last: &Arc<Entry>| u64::from(last.position.entry_number()) + 1;
+            report(PlannedSegment {
+                segment: segment.clone(),
+                entries: last_entry.as_ref().map_or(0, entry_count),
+                body_bytes: last_entry.map_or(0, |last| last.header.segment_bytes),
+                ended_s,
+                plan,
+            });
         }
         Ok(())
     }
@@ -297,13 +285,16 @@ impl Offloader {
                     });
                 }
                 action => {
-                    self.retry(|| self.perform_trim(log_id, num, offloaded_key, &action)).await
+                    let perform = || self.perform_trim(log_id, num, offloaded_key, &action);
+                    match self.retry(perform).await {
+                        Ok(event) => event,
+                        Err(error) => {
+                            last_store_error = Some(error);
+                            TrimEvent::Failed
+                        }
+                    }
                 }
             };
-            let event = event.unwrap_or_else(|error| {
-                last_store_error = Some(error);
-                TrimEvent::Failed
-            });
             (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
     }

@@ -10,8 +10,8 @@ use cellar_api::cost::{Cost, HEADER};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::ports::{Clock, Entries, ReadConsistency, Segments};
-use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder};
+use cellar_engine::ports::{Clock, Entries, PortError, ReadConsistency, Segments};
+use cellar_engine::snapshots::{BuildStep, SnapshotBuilder};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 use cellar_log::entry::Content;
@@ -54,7 +54,7 @@ fn root(job: &SnapshotJob) -> String {
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         let start = job.position.segment_start();
         let page = self.entries.page(job.log, start, ReadConsistency::Strong).await.unwrap();
         let unmade = |content: &Content| matches!(content, Content::Snapshot { root: None, .. });

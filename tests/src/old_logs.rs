@@ -88,7 +88,7 @@ impl OldLogs {
     /// Returns the offloader's plan for a log.
     pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<PlannedSegment> {
         let mut plans = Vec::new();
-        self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
+        self.offloader().plan_all_logs(policy, |planned| plans.push(planned)).await.unwrap();
         plans.retain(|planned| planned.segment.log == log);
         plans
     }

@@ -47,15 +47,7 @@ pub struct Changed {
 }
 
 /// Error of the catalog.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogError {
-    /// The catalog rules rejected the change.
-    #[error(transparent)]
-    Rejected(#[from] Rejection),
-    /// The event stream could not be read or written.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
-}
+pub type CatalogError = TransactError<Rejection>;
 
 impl CatalogStore {
     /// Creates a catalog that is stored in these event streams.
@@ -188,10 +180,7 @@ impl CatalogStore {
         let writer = self.new_writer();
         let transacted =
             self.streams.transact(&Catalog, &stream, &command, writer, cached_tip).await;
-        let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {
-            TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
-            TransactError::Stream(error) => error.into(),
-        })?;
+        let Transacted { state, events, next, tip } = transacted?;
         let listing = state.map(Arc::new);
         // If the tip (latest stream item) contains events that the state does not include, do not
         // cache the tip.
@@ -237,8 +226,8 @@ impl CatalogStore {
     }
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only if the
-    /// caller's token itself grants the role ([`Right::Token`]). Otherwise, anyone could fill the
-    /// cache with made-up ids.
+    /// caller's token itself grants the role ([`Right::Token`]). If the result were cached for every
+    /// caller, anyone could fill the cache with invented ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

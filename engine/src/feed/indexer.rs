@@ -107,7 +107,7 @@ impl Indexer {
             Rules::default(),
             self.inputs(),
         );
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
     /// Starts a new generation of the feed, which follows the existing generation. The caller must
@@ -118,10 +118,11 @@ impl Indexer {
     /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
-    async fn run_indexing(
+    /// Performs the actions of the indexing state machine until it finishes.
+    async fn run_to_completion(
         &self,
         mut indexing: Indexing,
         mut action: IndexingAction,
@@ -139,12 +140,15 @@ impl Indexer {
                         (fault, _) => IndexError::Indexing(fault),
                     });
                 }
-                action => self.perform_action(&action).await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "a request to the Feed table failed");
-                    let temporary = error.temporary;
-                    last_store_error = Some(error);
-                    IndexingAnswer::Failed { temporary }
-                }),
+                action => match self.perform_action(&action).await {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        tracing::warn!(%error, "a request to the Feed table failed");
+                        let temporary = error.temporary;
+                        last_store_error = Some(error);
+                        IndexingAnswer::Failed { temporary }
+                    }
+                },
             };
             (indexing, action) = indexing.step(answer, self.inputs());
         }

@@ -23,7 +23,9 @@ impl Logs {
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         match request.resolution_request() {
-            Some(resolution_request) => self.append_resolved(request, resolution_request).await,
+            Some(resolution_request) => {
+                self.append_undo_or_revert(request, resolution_request).await
+            }
             None => {
                 self.check_imports(&request).await?;
                 self.append_unchecked(request).await
@@ -104,7 +106,7 @@ impl AppendDriver<'_> {
 
     async fn read_state(&mut self, position: Position) -> AppendEvent {
         let log_id = self.log;
-        match self.logs.view(log_id, Some(position), None).await {
+        match self.logs.open_view(log_id, Some(position), None).await {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => self.record_failed_read(error),
             Err(error) => {
@@ -167,16 +169,12 @@ impl AppendDriver<'_> {
     }
 }
 
-/// Returns a page's entries up to the first gap.
+/// Returns a page's entries up to the first gap (missing position).
 pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
-    let followed_by_gap = entries.windows(2).position(|pair| match pair {
-        [entry, following] => entry.next_position() != Some(following.position),
-        _ => false,
-    });
-    match followed_by_gap {
-        Some(last_index) => entries.get(..=last_index).unwrap_or(entries),
-        None => entries,
-    }
+    let is_next = |entry: &Arc<Entry>, following: &Arc<Entry>| {
+        entry.next_position() == Some(following.position)
+    };
+    entries.chunk_by(is_next).next().unwrap_or_default()
 }
 
 /// Whether an entry is recent enough that its segment cannot have been trimmed yet.

@@ -194,7 +194,7 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::TooLarge`] if the entries touched too many cells, and the same errors as
-    /// [`Logs::view`].
+    /// [`Logs::open_view`].
     pub async fn diff(
         &self,
         log_id: LogId,
@@ -209,12 +209,10 @@ impl Logs {
 
 /// Returns a page's entries in descending order from `start_position` on, up to the first gap.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
-    let mut prefix_length = 0;
-    for (entry, expected_number) in entries.iter().zip((0..=start_position.entry_number()).rev()) {
-        if entry.position.entry_number() != expected_number {
-            break;
-        }
-        prefix_length += 1;
-    }
-    entries.get(..prefix_length).unwrap_or_default()
+    let expected_numbers = (0..=start_position.entry_number()).rev();
+    let prefix = entries
+        .iter()
+        .zip(expected_numbers)
+        .take_while(|(entry, expected_number)| entry.position.entry_number() == *expected_number);
+    entries.get(..prefix.count()).unwrap_or_default()
 }

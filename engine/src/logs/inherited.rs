@@ -1,8 +1,8 @@
 //! Reads the entries that a fork inherits from its source.
 //!
 //! Inherited entries are stored only in the source, not under the fork's id. A read at the position
-//! of an inherited entry returns the source's entry, which never changes. Otherwise, writers would
-//! treat the position as free.
+//! of an inherited entry returns the source's entry, which never changes. If the read returned
+//! nothing, writers would treat the position as free.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -29,6 +29,7 @@ pub(super) struct LineageCache {
 }
 
 impl LineageCache {
+    /// Returns the cached lineage of a log, or `None` if nothing is cached for the log.
     pub(super) fn get(&self, log_id: LogId) -> Option<Option<Lineage>> {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         lineages.get(&log_id).copied()

@@ -44,12 +44,7 @@ impl Logs {
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Loaded, LogError> {
-        let mut newest_segments = self.newest_segments(log_id, min_position).await?;
-        if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
-            // The read may have been stale, so report corruption only after a strongly consistent
-            // read.
-            newest_segments = self.read_newest_segments(log_id, ReadConsistency::Strong).await?;
-        }
+        let newest_segments = self.intact_newest_segments(log_id, min_position).await?;
         let start = match plan_load(&newest_segments) {
             LoadPlan::From(position) => position,
             LoadPlan::NoLog => return Err(LogError::NotFound),
@@ -72,8 +67,24 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. Cached entries and eventually
-    /// consistent reads may lack the root, since it is added to an existing entry.
+    /// Returns the latest segments of a log. If they seem corrupt, the read may have been stale, so
+    /// the segments are read again with strong consistency.
+    async fn intact_newest_segments(
+        &self,
+        log_id: LogId,
+        min_position: Option<Position>,
+    ) -> Result<Vec<Segment>, LogError> {
+        let newest_segments = self.newest_segments(log_id, min_position).await?;
+        match plan_load(&newest_segments) {
+            LoadPlan::Corrupt { .. } => {
+                self.read_newest_segments(log_id, ReadConsistency::Strong).await
+            }
+            LoadPlan::From(_) | LoadPlan::NoLog => Ok(newest_segments),
+        }
+    }
+
+    /// Returns the root key of the finished snapshot at `position`. The read is strongly consistent,
+    /// since a cached or stale entry may lack the root, which is added to an existing entry.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,

@@ -25,8 +25,9 @@ pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
     /// Returns a page of a segment's entries in ascending order, starting at `start_position`
-    /// (inclusive). If the page in the table has a gap and the segment has an offloaded copy, the
-    /// page is read from the copy. Inherited entries are read from the fork's source.
+    /// (inclusive). If entries are missing from the page in the table and the segment has an
+    /// offloaded copy, the page is read from the copy. Inherited entries are read from the fork's
+    /// source.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -37,10 +38,10 @@ impl Logs {
             return self.inherited_page(log_id, lineage, start_position, consistency).await;
         }
         let page = self.entries.page(log_id, start_position, consistency).await?;
-        let starts_at_from =
-            page.entries.first().is_none_or(|entry| entry.position == start_position);
+        let lacks_start =
+            page.entries.first().is_some_and(|entry| entry.position != start_position);
         let has_gap = contiguous_prefix(&page.entries).len() < page.entries.len();
-        if starts_at_from && !has_gap {
+        if !lacks_start && !has_gap {
             return Ok(page);
         }
         match self.offloaded_entries(log_id, start_position.segment(), consistency).await? {

@@ -72,10 +72,10 @@ impl Logs {
             };
             let page = self.retry_read(|| self.read_page(log_id, page_start, consistency)).await?;
             self.cache_entries(contiguous_prefix(&page.entries));
-            let mut has_accepted_all = true;
+            let mut is_contiguous = true;
             for entry in &page.entries {
-                if !forward_read.add_entry(entry) {
-                    has_accepted_all = false;
+                is_contiguous = forward_read.add_entry(entry);
+                if !is_contiguous {
                     break;
                 }
                 if visit(entry)?.is_break() {
@@ -83,7 +83,7 @@ impl Logs {
                 }
             }
             read_step = forward_read.step_after_page(AddedPage {
-                is_contiguous: has_accepted_all,
+                is_contiguous,
                 is_empty: page.entries.is_empty(),
                 has_more: page.more,
             });

@@ -7,7 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{BuildError, BuildStep, SnapshotBuilder};
+pub use builder::{BuildStep, SnapshotBuilder};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
 pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, snapshot_fault};

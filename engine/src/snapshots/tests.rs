@@ -34,7 +34,7 @@ const STEP_MS: u64 = 5_000;
 
 #[async_trait]
 impl SnapshotBuilder for World {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         self.steps.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap().push((*job, progress.len()));
         self.clock.advance_ms(STEP_MS);
@@ -57,10 +57,8 @@ impl SnapshotBuilder for World {
                 _ => BuildStep::Finished { root: root(job) },
             }
         };
-        let failed = |error: PortError| {
-            Err(BuildError { temporary: error.temporary, message: error.message })
-        };
-        self.ports.faults.around(async { Ok(work.await) }, failed).await
+        let failed = |error: PortError| Err(error);
+        self.ports.faults.send_with_fault(async { Ok(work.await) }, failed).await
     }
 }
 

@@ -26,7 +26,7 @@ use cellar_engine::ports::{
 };
 
 use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
-use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_value};
+use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
 use crate::outcome::port_error;
 
 /// The Feed table.
@@ -124,10 +124,6 @@ impl DynamoFeed {
     }
 }
 
-fn with_limit(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
-    query.limit(i32::try_from(limit).unwrap_or(i32::MAX))
-}
-
 #[async_trait]
 impl FeedTable for DynamoFeed {
     async fn newest_partition(
@@ -167,8 +163,9 @@ impl FeedTable for DynamoFeed {
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", FEED_SORT_KEY)
             .expression_attribute_values(":i", to_sdk_value(start_sort_key))
-            .consistent_read(consistency.is_strong());
-        let records = self.read_records(with_limit(query, limit)).await?;
+            .consistent_read(consistency.is_strong())
+            .limit(to_sdk_limit(limit));
+        let records = self.read_records(query).await?;
         Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)
     }
 
@@ -194,8 +191,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored high-water mark is already at least as high, so there is nothing to
-            // update.
+            // The stored mark is already at least as high.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())
@@ -228,7 +224,7 @@ impl Lists for DynamoFeed {
         after: Option<LogId>,
         limit: u32,
     ) -> Result<ListPage, PortError> {
-        let list_query = self.query_partition(list_partition(person));
+        let list_query = self.query_partition(list_partition(person)).limit(to_sdk_limit(limit));
         let page_query = match after {
             None => list_query.key_condition_expression("#p = :p"),
             Some(last_log_id) => list_query
@@ -236,7 +232,7 @@ impl Lists for DynamoFeed {
                 .expression_attribute_names("#i", FEED_SORT_KEY)
                 .expression_attribute_values(":i", AttributeValue::S(last_log_id.to_string())),
         };
-        let reply = self.capacity.count_reply(with_limit(page_query, limit).send().await)?;
+        let reply = self.capacity.count_reply(page_query.send().await)?;
         let entries: Result<_, _> =
             reply.items().iter().map(|item| items::decode_item(item, list::decode)).collect();
         Ok(ListPage { entries: entries?, more: reply.last_evaluated_key().is_some() })

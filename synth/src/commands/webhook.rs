@@ -136,7 +136,7 @@ async fn deliver_all(
         }
         let last_checkpoint = Checkpoint::new(last_number).unwrap_or_default();
         match webhook.deliver((last_checkpoint, last_checkpoint), deadline_ms()).await {
-            Ok(items) | Err(WebhookError::More { items }) => delivered_count += items,
+            Ok(items) | Err(WebhookError::OutOfTime { items }) => delivered_count += items,
             Err(error) => return Err(MaintenanceError::NotDelivered(error).into()),
         }
         step.update(&format!("{delivered_count} items"));

@@ -132,7 +132,7 @@ impl Logged {
         );
         let (policy, mut planned) =
             (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
-        offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
+        offloader.plan_all_logs(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
             offloader.execute(segment).await.unwrap();
         }
