@@ -76,7 +76,7 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
 /// Result of looking up the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
-    /// The position does not exist.
+    /// The log has no entry at the position, for the reason `why`.
     Missing {
         why: String,
     },
