@@ -12,7 +12,7 @@ pub(super) async fn select_spreadsheet(
 ) -> Result<(), CliError> {
     // Check now whether the spreadsheet exists, so that this command reports a wrong id. Otherwise,
     // the next command would report it.
-    let head = context.client()?.spreadsheet(args.id).head(None).await?;
+    let head = context.client()?.spreadsheet(args.id).head().await?;
     context.select(args.id, output)?;
     output.print_json(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),
