@@ -21,7 +21,7 @@ pub struct ApiSettings {
     /// Name of the Feed table.
     pub feed_table: String,
     /// Incarnation of the tables (number of restores). Entries that were written before a restore
-    /// are also returned with this incarnation.
+    /// are returned with this incarnation, too.
     pub incarnation: u32,
     /// Name of the S3 bucket.
     pub bucket: String,
@@ -31,8 +31,8 @@ pub struct ApiSettings {
     pub request_timeout_ms: u64,
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Log policy: determines when a Snapshot entry is written and when a new segment is started.
-    /// If `None`, appends cause neither.
+    /// Log policy, which determines when an append writes a Snapshot entry or starts a new segment.
+    /// If `None`, appends do neither.
     pub upkeep: Option<LogPolicy>,
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn import_file(
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
 
-/// Builds the error for an option that requires an existing spreadsheet.
+/// Returns the error for an option that requires an existing spreadsheet.
 fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
         format!("{option} selects a sheet of an existing spreadsheet"),
@@ -91,8 +91,7 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the delimiter given as an option. Without the option, returns the usual delimiter for
-/// the file extension.
+/// Returns the delimiter of the option `--delimiter` or, without the option, of the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     match delimiter_option {
         Some(Delimiter::Comma) => b',',
@@ -102,7 +101,7 @@ fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     }
 }
 
-/// Returns a hint if the file probably uses a different delimiter.
+/// Returns a hint if the file has one column and probably uses a different delimiter.
 fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
     let name = match likely_delimiter(path, survey?, delimiter)? {
         b';' => "semicolon",

@@ -1,6 +1,6 @@
 //! `cellar stats`
 
-use cellar_api::{wire::LevelStats, wire::SnapshotStats, wire::StatsReply};
+use cellar_api::wire::{LevelStats, SnapshotStats, StatsReply};
 
 use super::args;
 use super::context::Context;
@@ -18,13 +18,11 @@ pub(super) async fn show_statistics(
     };
     let stats = spreadsheet.stats(context.seen_position(&spreadsheet)).await?;
     output.print_json(&stats)?;
-    for line in format_stats(&stats) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_stats(&stats))?;
     Ok(())
 }
 
-/// Formats storage statistics: one line per property, and one line per LSM level.
+/// Formats storage statistics: one line per property and one line per level of the snapshot.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
@@ -60,7 +58,7 @@ fn kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average cell size with two decimals. Returns an empty string if there are no cells.
+/// Formats the average size of a cell with two decimals, or an empty text if `cells` is 0.
 fn per_cell(bytes: u64, cells: u64) -> String {
     let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
         return String::new();

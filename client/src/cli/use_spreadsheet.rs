@@ -10,8 +10,7 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Check now whether the spreadsheet exists, so that this command reports a wrong id. Otherwise,
-    // the next command would report it.
+    // Read the spreadsheet, so that this command, not the next one, reports a wrong id.
     let head = context.client()?.spreadsheet(args.id).head().await?;
     context.select(args.id, output)?;
     output.print_json(

@@ -33,9 +33,7 @@ use futures_util::future::join_all;
 
 pub use blobs::{Promise, Tampering, UrlReply, UrlRequest, blob_versions, blobs, presigned};
 
-use crate::ports::{
-    CreateOutcome, EVENTUALLY_CONSISTENT, Entries, PutOutcome, STRONGLY_CONSISTENT, Segments,
-};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Segments};
 
 /// Checks the Entry and Segment tables.
 pub async fn tables<T: Entries + Segments>(tables: &T) {
@@ -88,11 +86,11 @@ fn segment_record(log_id: LogId, num: u32) -> Segment {
 
 async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {
     let log_id = new_log_id("nothing");
-    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-        let page = tables.page(log_id, Position::FIRST, consistent).await;
+    for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
+        let page = tables.page(log_id, Position::FIRST, consistency).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
-        assert_eq!(tables.last(log_id, 0, consistent).await, Ok(None));
-        assert_eq!(tables.newest(log_id, 2, consistent).await, Ok(vec![]));
+        assert_eq!(tables.last(log_id, 0, consistency).await, Ok(None));
+        assert_eq!(tables.newest(log_id, 2, consistency).await, Ok(vec![]));
     }
     assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(None));
 }
@@ -102,7 +100,7 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let (segment, first_entry) =
         (segment_record(log_id, 0), Entry::first(log_id, Some("alice".into()), 7));
     assert_eq!(tables.create(&segment, &first_entry).await, CreateOutcome::Created);
-    assert_eq!(tables.newest(log_id, 2, STRONGLY_CONSISTENT).await, Ok(vec![segment.clone()]));
+    assert_eq!(tables.newest(log_id, 2, ReadConsistency::Strong).await, Ok(vec![segment.clone()]));
     assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.clone().into())));
     let other_entry = Entry { created_s: 8, ..first_entry.clone() };
     assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
@@ -113,7 +111,7 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let next_segment = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next_segment, &entry_with_taken_key).await, CreateOutcome::Exists);
     assert_eq!(
-        tables.newest(log_id, 2, STRONGLY_CONSISTENT).await.map(|segments| segments.len()),
+        tables.newest(log_id, 2, ReadConsistency::Strong).await.map(|segments| segments.len()),
         Ok(1)
     );
 }
@@ -160,10 +158,10 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         let entry = edit_entry(log_id, at(0, num), &"x".repeat(60_000));
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-        let numbers_read = read_numbers_from(tables, log_id, 3, consistent).await;
+    for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
+        let numbers_read = read_numbers_from(tables, log_id, 3, consistency).await;
         assert_eq!(numbers_read, (3..40).collect::<Vec<_>>());
-        let last_entry = tables.last(log_id, 0, consistent).await;
+        let last_entry = tables.last(log_id, 0, consistency).await;
         assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
     }
 }
@@ -173,12 +171,12 @@ async fn read_numbers_from<T: Entries>(
     tables: &T,
     log_id: LogId,
     first_number: u32,
-    consistent: bool,
+    consistency: ReadConsistency,
 ) -> Vec<u32> {
     let mut numbers_read = vec![];
     let mut next_number = first_number;
     loop {
-        let page = tables.page(log_id, at(0, next_number), consistent).await;
+        let page = tables.page(log_id, at(0, next_number), consistency).await;
         let Ok(page) = page else { unreadable_page() };
         numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
         if !page.more {
@@ -201,7 +199,7 @@ async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
     {
         let entry = edit_entry(log_id, at(segment_number, 0), "x");
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
-        let page = tables.page(log_id, at(segment_number, 0), STRONGLY_CONSISTENT).await;
+        let page = tables.page(log_id, at(segment_number, 0), ReadConsistency::Strong).await;
         assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
     }
     for segment_number in [0, 1, 10, 2] {
@@ -211,7 +209,7 @@ async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
         assert_eq!(outcome, CreateOutcome::Created);
     }
     let newest_segments =
-        tables.newest(second_log, 2, STRONGLY_CONSISTENT).await.unwrap_or_default();
+        tables.newest(second_log, 2, ReadConsistency::Strong).await.unwrap_or_default();
     let newest_numbers: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
     assert_eq!(newest_numbers, [10, 2]);
 }

@@ -8,7 +8,7 @@ use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 
 use super::{at, edit_entry, forks, new_log_id, segment_record};
-use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, STRONGLY_CONSISTENT, Segments};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Retention, Segments};
 
 /// Checks offloading, trimming and purging. Existing logs in the tables are not changed.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
@@ -112,7 +112,7 @@ async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
         let expected_segment =
             Segment { offloaded, last_snapshot: Some(3), ..segment_record(log_id, 0) };
         assert_eq!(
-            tables.segment(log_id, 0, STRONGLY_CONSISTENT).await,
+            tables.segment(log_id, 0, ReadConsistency::Strong).await,
             Ok(Some(expected_segment)),
             "nothing else changed"
         );
@@ -120,7 +120,7 @@ async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
     let outcome = tables.set_offloaded(log_id, 1, "offloaded/none").await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(
-        tables.segment(log_id, 1, STRONGLY_CONSISTENT).await,
+        tables.segment(log_id, 1, ReadConsistency::Strong).await,
         Ok(None),
         "no segment was created"
     );
@@ -134,7 +134,7 @@ async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
         let marked_entry = Entry { content, ..Entry::first(log_id, Some("alice".into()), 7) };
         assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(marked_entry.into())));
     }
-    let page = tables.page(log_id, at(0, 1), STRONGLY_CONSISTENT).await;
+    let page = tables.page(log_id, at(0, 1), ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 5), "other entries are unchanged");
     let outcome = tables.mark_trimmed(log_id, 1, 1_000).await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
@@ -150,12 +150,12 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log_id, &positions).await, Ok(()));
-        let page = tables.page(log_id, Position::FIRST, STRONGLY_CONSISTENT).await;
+        let page = tables.page(log_id, Position::FIRST, ReadConsistency::Strong).await;
         let remaining_positions =
             page.map(|page| page.entries.iter().map(|entry| entry.position).collect::<Vec<_>>());
         assert_eq!(remaining_positions, Ok(vec![Position::FIRST, at(0, 5)]));
     }
-    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
+    let page = tables.page(other_log, Position::FIRST, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
     // Delete more entries than a single request can delete.
     let many_positions: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
@@ -164,7 +164,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     assert_eq!(tables.delete(other_log, &many_positions).await, Ok(()));
-    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
+    let page = tables.page(other_log, Position::FIRST, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6));
 }
 
@@ -179,18 +179,18 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
     for _ in 0..2 {
         assert_eq!(tables.delete_segment(log_id, 1).await, Ok(()));
         assert_eq!(
-            tables.newest(log_id, 9, STRONGLY_CONSISTENT).await,
+            tables.newest(log_id, 9, ReadConsistency::Strong).await,
             Ok(vec![segment_record(log_id, 0)])
         );
     }
     assert_eq!(tables.delete_segment(log_id, 0).await, Ok(()));
-    assert_eq!(tables.newest(log_id, 9, STRONGLY_CONSISTENT).await, Ok(vec![]));
+    assert_eq!(tables.newest(log_id, 9, ReadConsistency::Strong).await, Ok(vec![]));
     assert_eq!(
-        tables.newest(other_log, 9, STRONGLY_CONSISTENT).await,
+        tables.newest(other_log, 9, ReadConsistency::Strong).await,
         Ok(vec![segment_record(other_log, 0)]),
         "other logs are unchanged"
     );
-    let page = tables.page(log_id, at(0, 0), STRONGLY_CONSISTENT).await;
+    let page = tables.page(log_id, at(0, 0), ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are kept");
 }
 
@@ -212,6 +212,6 @@ async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Re
     }
     let other_count = tables.forks(other_source, None, 9).await.map(|page| page.forks.len());
     assert_eq!(other_count, Ok(1), "other lists are unchanged");
-    let fork_segment = tables.segment(second_fork.fork, 0, STRONGLY_CONSISTENT).await;
+    let fork_segment = tables.segment(second_fork.fork, 0, ReadConsistency::Strong).await;
     assert!(fork_segment.is_ok_and(|segment| segment.is_some()), "the fork itself stays");
 }

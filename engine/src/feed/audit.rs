@@ -159,8 +159,7 @@ impl Auditor {
     /// Returns [`AuditError`] if a table fails.
     pub async fn verify(&self) -> Result<Audit, AuditError> {
         let stored_counts = self.count_stored_events().await?;
-        let FeedScan { indexed_counts, mut audit } =
-            self.scan_until_complete(&stored_counts).await?;
+        let FeedScan { indexed_counts, mut audit } = self.scan_feed(&stored_counts).await?;
         audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
         audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
         let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
@@ -169,23 +168,20 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Scans the feed. While events are missing, repeats the scan for some seconds.
-    async fn scan_until_complete(
-        &self,
-        stored_counts: &EventCounts,
-    ) -> Result<FeedScan, AuditError> {
+    /// Scans the feed to its end. While stored events are missing from the feed, waits and continues
+    /// the scan, up to `FEED_SETTLES` times.
+    async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, AuditError> {
         let mut scan = FeedScan::default();
-        for attempt in 0..=FEED_SETTLES {
-            if attempt > 0 {
-                self.clock.sleep_ms(FEED_SETTLE_MS).await;
+        for _ in 0..FEED_SETTLES {
+            let scan_end = self.scan_to_end(&mut scan).await?;
+            let has_all_events =
+                find_missing_events(stored_counts, &scan.indexed_counts).is_empty();
+            if scan_end == ScanEnd::MissingItem || has_all_events {
+                return Ok(scan);
             }
-            if self.scan_to_end(&mut scan).await? == ScanEnd::MissingItem {
-                break;
-            }
-            if find_missing_events(stored_counts, &scan.indexed_counts).is_empty() {
-                break;
-            }
+            self.clock.sleep_ms(FEED_SETTLE_MS).await;
         }
+        self.scan_to_end(&mut scan).await?;
         Ok(scan)
     }
 

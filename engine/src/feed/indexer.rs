@@ -13,7 +13,7 @@ use futures_util::future::try_join_all;
 use super::reactions::Reactions;
 use super::sources::Sources;
 use crate::ports::{
-    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, STRONGLY_CONSISTENT, Streams,
+    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
 
 /// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
@@ -107,7 +107,7 @@ impl Indexer {
             Rules::default(),
             self.inputs(),
         );
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
     /// Starts a new generation of the feed, which follows the existing generation. The caller must
@@ -118,10 +118,11 @@ impl Indexer {
     /// Returns [`IndexError`] if the state machine refuses or the store fails.
     pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
         let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
-    async fn run_indexing(
+    /// Performs the actions of the indexing state machine until it finishes.
+    async fn run_to_completion(
         &self,
         mut indexing: Indexing,
         mut action: IndexingAction,
@@ -139,12 +140,15 @@ impl Indexer {
                         (fault, _) => IndexError::Indexing(fault),
                     });
                 }
-                action => self.perform_action(&action).await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "a request to the Feed table failed");
-                    let temporary = error.temporary;
-                    last_store_error = Some(error);
-                    IndexingAnswer::Failed { temporary }
-                }),
+                action => match self.perform_action(&action).await {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        tracing::warn!(%error, "a request to the Feed table failed");
+                        let temporary = error.temporary;
+                        last_store_error = Some(error);
+                        IndexingAnswer::Failed { temporary }
+                    }
+                },
             };
             (indexing, action) = indexing.step(answer, self.inputs());
         }
@@ -153,7 +157,7 @@ impl Indexer {
     async fn perform_action(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
         match action {
             IndexingAction::ReadPartition => Ok(IndexingAnswer::Partition(
-                self.index.newest_partition(STRONGLY_CONSISTENT).await?,
+                self.index.newest_partition(ReadConsistency::Strong).await?,
             )),
             IndexingAction::BeginPartition { partition, feed } => {
                 to_answer(self.index.begin_partition(*partition, *feed).await)

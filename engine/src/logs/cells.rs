@@ -81,9 +81,9 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
-    /// [`Logs::view`].
+    /// [`Logs::open_view`].
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
-        let mut view = self.view(log_id, query.at, query.min_position).await?;
+        let mut view = self.open_view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
         let page = read_cell_page(&mut view, id, extent, query, formats.bytes).await;
         let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;

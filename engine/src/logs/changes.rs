@@ -59,14 +59,14 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
-    /// the entries touch too many cells, and the same errors as [`Logs::view`].
+    /// the entries touch too many cells, and the same errors as [`Logs::open_view`].
     pub(super) async fn read_changes(
         &self,
         log_id: LogId,
         base_position: Position,
         last_position: Position,
     ) -> Result<Changes, LogError> {
-        let mut view_before = self.view(log_id, Some(base_position), None).await?;
+        let mut view_before = self.open_view(log_id, Some(base_position), None).await?;
         let operations = self.committed_operations(log_id, base_position, last_position).await?;
         let mut fold = Fold::new(view_before.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;

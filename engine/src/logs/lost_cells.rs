@@ -66,9 +66,9 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::view`].
+    /// Returns the same errors as [`Logs::open_view`].
     pub async fn lost_cells(&self, log_id: LogId) -> Result<LostCells, LogError> {
-        let mut view = self.view(log_id, None, None).await?;
+        let mut view = self.open_view(log_id, None, None).await?;
         let tabs = view.metadata.tabs.clone();
         let mut search = LostCellSearch::default();
         for sheet in tabs.order() {

@@ -39,12 +39,8 @@ pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use std::fmt;
 
+pub use cellar_base::consistency::ReadConsistency;
 use cellar_base::record::RecordError;
-
-/// Option for table reads: the response includes every write acknowledged before.
-pub const STRONGLY_CONSISTENT: bool = true;
-/// Option for table reads: the response may miss recent writes, and costs half as much.
-pub const EVENTUALLY_CONSISTENT: bool = false;
 
 /// Error of a port request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -32,8 +32,8 @@ use crate::catalog::{CatalogError, CatalogStore};
 use crate::garbage::{CollectedGarbage, GarbageCollector, GarbageError, GarbagePorts};
 use crate::logs::Logs;
 use crate::ports::{
-    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention,
-    STRONGLY_CONSISTENT, Segments,
+    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, ReadConsistency,
+    Retention, Segments,
 };
 use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
@@ -149,7 +149,7 @@ impl Purger {
     /// # Errors
     ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
-    pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
+    pub async fn plan_purges(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let lineages = self.list_lineages().await?;
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());
@@ -267,7 +267,7 @@ impl Purger {
 
     async fn newest_segment(&self, log_id: LogId) -> Result<Option<Segment>, PortError> {
         let segments =
-            self.retry(|| self.ports.segments.newest(log_id, 1, STRONGLY_CONSISTENT)).await?;
+            self.retry(|| self.ports.segments.newest(log_id, 1, ReadConsistency::Strong)).await?;
         Ok(segments.into_iter().next())
     }
 
@@ -313,7 +313,7 @@ impl Purger {
         let mut deleted_count = 0;
         loop {
             let page = self
-                .retry(|| self.ports.entries.page(log_id, segment_start, STRONGLY_CONSISTENT))
+                .retry(|| self.ports.entries.page(log_id, segment_start, ReadConsistency::Strong))
                 .await?;
             let positions: Vec<Position> =
                 page.entries.iter().map(|entry| entry.position).collect();

@@ -7,7 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{BuildError, BuildStep, SnapshotBuilder};
+pub use builder::{BuildStep, SnapshotBuilder};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
 pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, snapshot_fault};
@@ -104,8 +104,8 @@ impl Snapshots {
                 let find_next = || ports.pending.first_after(job);
                 self.call_with_retries(job, find_next, SnapshotEvent::Found).await
             }
-            SnapshotAction::ReadSegment { consistent } => {
-                let read = || ports.segments.segment(log, position.segment(), consistent);
+            SnapshotAction::ReadSegment { consistency } => {
+                let read = || ports.segments.segment(log, position.segment(), consistency);
                 self.call_with_retries(job, read, SnapshotEvent::Segment).await
             }
             SnapshotAction::Create(record) => {

@@ -185,7 +185,7 @@ pub(super) fn count_line_feeds(bytes: &[u8]) -> usize {
 }
 
 pub(super) fn add_count(number: u64, count: usize) -> u64 {
-    number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
+    number + count as u64
 }
 
 /// Converts a zero-based column index to a one-based column number.

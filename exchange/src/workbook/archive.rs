@@ -20,7 +20,7 @@ use crate::{ReadError, Source, WorkbookError};
 /// Signature of an entry in a zip archive's central directory.
 const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const PART_BUFFER_BYTES: usize = 64 * 1024;
-/// Number of bytes per read when central directory entries are counted.
+/// Number of bytes that are read at a time to count the entries of the central directory.
 const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -200,7 +200,7 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason why a read was aborted. Wrapped in an I/O error.
+/// Reason why reading a part was aborted. Wrapped in an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
@@ -231,7 +231,7 @@ impl<R: Read> Read for PartReader<R> {
             return Ok(0);
         }
         self.hasher.update(buffer.get(..bytes_read).unwrap_or_default());
-        let added_bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX);
+        let added_bytes = bytes_read as u64;
         let bytes_before = self.unpacked_bytes.fetch_add(added_bytes, Ordering::Relaxed);
         if bytes_before.saturating_add(added_bytes) > self.max_unpacked_bytes {
             return Err(io::Error::other(PartFault::UnpacksTooLarge));

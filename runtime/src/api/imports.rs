@@ -77,7 +77,7 @@ pub(super) async fn check_import_chunks(
         request.tile_index_chunk.as_ref().map(parse_uploaded_chunk).transpose()?;
     let checked = state
         .logs()
-        .check_chunks(log_id, client_key, &tile_chunks, tile_index_chunk.as_ref())
+        .publish_chunks(log_id, client_key, &tile_chunks, tile_index_chunk.as_ref())
         .await?;
     Ok(Json(ImportCheckReply { checked }))
 }

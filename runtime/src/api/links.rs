@@ -26,7 +26,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/links",
     operation_id = "createLink",
     tag = "Sharing",
-    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
+    params(ExpectedVersion),
     request_body = LinkRequest,
     responses((status = 200, description = "The share link", body = LinkReply))
 ))]
@@ -60,7 +60,7 @@ pub(super) async fn create_link(
     tag = "Sharing",
     params(
         ("link_id" = String, Path, description = "Id of the link, 16 hexadecimal digits"),
-        ("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed"),
+        ExpectedVersion,
     ),
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]

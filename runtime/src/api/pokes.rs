@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (change hints) as server-sent events.
+//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (wake-up messages) as server-sent events.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -58,8 +58,8 @@ impl From<FollowError> for Failure {
     }
 }
 
-/// Returns a stream of pokes (change hints): first the position `head`, then each newer position.
-/// The stream ends after its time limit.
+/// Returns a stream of pokes (wake-up messages): first the position `head`, then each newer
+/// position. The stream ends after `MAX_FOLLOWED_S`.
 fn poke_events(
     log_id: LogId,
     head: Position,

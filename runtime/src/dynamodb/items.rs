@@ -47,6 +47,11 @@ pub(super) fn decode_item<T>(
     Ok(decode(&record)?)
 }
 
+/// Converts a page limit to the signed integer that the SDK expects.
+pub(super) fn to_sdk_limit(limit: u32) -> i32 {
+    i32::try_from(limit).unwrap_or(i32::MAX)
+}
+
 fn from_sdk_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {
     match value {
         AttributeValue::S(text) => Ok(Attribute::Text(text.clone())),

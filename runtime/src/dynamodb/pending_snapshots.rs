@@ -33,8 +33,8 @@ impl DynamoPendingSnapshots {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log whose position meets `position_condition`. The
-    /// condition's placeholder `:n` stands for the position of the job.
+    /// Returns the first record of the job's log whose position meets `position_condition`. In the
+    /// condition, the placeholder `:n` is the position of the job.
     async fn first_record(
         &self,
         job: SnapshotJob,

@@ -57,14 +57,14 @@ impl SnapshotHandler {
     /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
     /// Unix epoch. The template configures a batch size of one message.
     ///
-    /// The response lists the messages that return to the queue; Lambda deletes all other messages.
-    /// The handler has already set the visibility timeouts of the listed messages.
+    /// The response lists the messages that return to the queue, whose visibility timeouts have
+    /// already been set. Lambda deletes all other messages.
     ///
     /// # Errors
     ///
     /// Returns the [`SnapshotFailure`] of the last failed message. The function's error alarm then
-    /// counts the failure, and the whole batch returns to the queue. Messages of finished jobs
-    /// return as well, but repeating a finished job costs almost nothing.
+    /// counts the failure, and the whole batch returns to the queue. This includes the messages of
+    /// finished jobs, but repeating a finished job costs almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -76,8 +76,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // The job has not failed: it must wait, or another worker continues it. Report its
-                // message as failed nevertheless, because Lambda would otherwise delete the
+                // The job must wait, or another worker continues the job. Report the message as
+                // failed although the job has not failed, because Lambda would otherwise delete the
                 // message.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {

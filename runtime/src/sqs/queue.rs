@@ -1,5 +1,7 @@
 //! Implements the [`Jobs`] port with SQS.
 
+use std::str::FromStr;
+
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::SdkError;
@@ -12,7 +14,7 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// How long a receive request waits for messages, in seconds (long polling). Without waiting, SQS
+/// Time that a receive request waits for messages, in seconds (long polling). Without waiting, SQS
 /// would query only a subset of its servers and could miss messages.
 const WAIT_S: i32 = 1;
 
@@ -128,12 +130,15 @@ fn to_received(message: Message) -> Result<Received, PortError> {
         id: message.message_id.ok_or_else(|| missing_field("MessageId"))?,
         body: message.body.ok_or_else(|| missing_field("Body"))?,
         receipt: Receipt(receipt_handle),
-        receive_count: u32::try_from(receive_count).unwrap_or(u32::MAX),
+        receive_count,
         sent_ms,
     })
 }
 
-fn parse_attribute(message: &Message, name: &MessageSystemAttributeName) -> Result<u64, PortError> {
+fn parse_attribute<T: FromStr>(
+    message: &Message,
+    name: &MessageSystemAttributeName,
+) -> Result<T, PortError> {
     let value = message.attributes.as_ref().and_then(|attributes| attributes.get(name));
     let number = value.and_then(|value| value.parse().ok());
     number.ok_or_else(|| missing_field(name.as_str()))

@@ -33,10 +33,9 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// Returns the error that may be shown to the caller. Errors about the times of a token with a
-    /// valid signature are returned unchanged, and so is [`TokenError::KeysUnavailable`]. All other
-    /// errors become [`TokenError::Invalid`], so that attackers learn nothing that helps to forge a
-    /// token.
+    /// Returns the error that may be shown to the caller. [`TokenError::KeysUnavailable`] and errors
+    /// about the times of a token with a valid signature are returned unchanged. All other errors
+    /// become [`TokenError::Invalid`], so that attackers learn nothing that helps to forge a token.
     #[must_use]
     pub fn public(self) -> Self {
         match self {

@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id in characters, sufficient to distinguish the keys of one stack.
+/// Length of a key id in characters. This length suffices to distinguish the keys of one stack.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.

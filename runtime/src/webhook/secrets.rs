@@ -53,8 +53,7 @@ impl WebhookSecrets {
         }
     }
 
-    /// Creates a new secret. The previous secret is kept and also signs deliveries until the next
-    /// rotation.
+    /// Creates a new secret. The previous secret also signs deliveries until the next rotation.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Advice for errors that occur when editing cells or live sheets.
+//! Advice for errors of edits.
 
 use std::borrow::Cow;
 
@@ -56,7 +56,7 @@ impl CommandAdvice for EditorError {
     }
 }
 
-/// Returns a hint for an invalid edit.
+/// Returns advice for an invalid edit.
 fn invalid_edit_help(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {

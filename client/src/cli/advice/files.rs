@@ -36,7 +36,6 @@ impl CommandAdvice for FileError {
     }
 }
 
-/// Returns advice for a malformed file.
 fn malformed_file_help(contents: StateFile) -> Option<&'static str> {
     Some(match contents {
         StateFile::Profile => {

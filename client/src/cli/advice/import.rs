@@ -10,9 +10,9 @@ use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
 
-/// Help text for a file that is too large to import as edits.
+/// Advice for a file that is too large to import as edits.
 const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
-/// Maximum number of sheet names that a help text lists.
+/// Maximum number of sheet names to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
 impl CommandAdvice for ImportError {
@@ -66,7 +66,7 @@ impl CommandAdvice for ImportError {
     }
 }
 
-/// Returns the help text for an error whose help text depends only on the error's variant.
+/// Returns advice that depends only on the variant of the error.
 fn fixed_help(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
@@ -95,7 +95,7 @@ fn fixed_help(error: &ImportError) -> Option<&'static str> {
     })
 }
 
-/// Returns advice for a file that cannot be read.
+/// Returns advice for an import file that cannot be parsed.
 fn file_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
@@ -105,7 +105,7 @@ fn file_help(error: &ReadError) -> Option<&'static str> {
     }
 }
 
-/// Returns the help text for an import into an existing sheet that failed before sending anything.
+/// Returns advice for an import into an existing sheet that failed before sending anything.
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -118,8 +118,7 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an interrupted import into an existing sheet. The import can be
-/// resumed.
+/// Returns advice for an interrupted import into an existing sheet, which can be resumed.
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -135,7 +134,7 @@ fn interrupted_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an import of new sheets that failed before committing anything.
+/// Returns advice for an import of new sheets that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
@@ -151,7 +150,7 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an import of new sheets whose outcome is unknown.
+/// Returns advice for an import of new sheets whose outcome is unknown.
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -165,7 +164,7 @@ fn uncertain_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Lists a file's sheets.
+/// Returns advice that lists the sheets of a file.
 fn list_file_sheets(sheets: &[String]) -> String {
     let mut names: Vec<String> =
         sheets.iter().take(MAX_LISTED_SHEETS).map(|name| escape(name)).collect();

@@ -8,8 +8,6 @@ use cellar_exchange::ColumnTypes;
 use cellar_sheet::a1::CellName;
 use clap::{Args, ValueEnum};
 
-use super::values::parse_name;
-
 #[derive(Debug, Args)]
 #[command(after_help = "\
 csv and tsv files may have any size, sheets of xlsx, xlsb and ods files up to 20 million cells. Each sheet of \
@@ -34,7 +32,7 @@ pub(in crate::cli) struct Import {
     /// File: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(in crate::cli) file: PathBuf,
     /// Name of the new spreadsheet [default: the file name]
-    #[arg(long, value_parser = parse_name, conflicts_with = "into")]
+    #[arg(long, value_parser = Name::new, conflicts_with = "into")]
     pub(in crate::cli) name: Option<Name>,
     /// Import into this spreadsheet instead of a new one (same as -s)
     #[arg(long, value_name = "ID")]

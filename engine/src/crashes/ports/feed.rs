@@ -10,8 +10,8 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{
-    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, WebhookProgresses,
-    WebhookSender,
+    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+    WebhookProgresses, WebhookSender,
 };
 
 fn write_failed(error: PortError) -> FeedWriteOutcome {
@@ -20,8 +20,11 @@ fn write_failed(error: PortError) -> FeedWriteOutcome {
 
 #[async_trait]
 impl FeedTable for FaultyPorts {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.faults.read(self.index.newest_partition(consistent)).await
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
+        self.faults.read(self.index.newest_partition(consistency)).await
     }
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
         self.faults.around(self.index.begin_partition(partition, feed), write_failed).await
@@ -36,9 +39,9 @@ impl FeedTable for FaultyPorts {
         &self,
         from: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError> {
-        self.faults.read(self.index.items(from, limit, consistent)).await
+        self.faults.read(self.index.items(from, limit, consistency)).await
     }
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
         self.faults.read(self.index.mark(stream)).await

@@ -11,8 +11,8 @@ use cellar_log::segment::Segment;
 
 use super::FaultyPorts;
 use crate::ports::{
-    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,
-    SegmentPage, Segments,
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, ReadConsistency,
+    Retention, ScanKey, SegmentPage, Segments,
 };
 
 fn put_failed(error: PortError) -> PutOutcome {
@@ -29,26 +29,26 @@ impl Entries for FaultyPorts {
         &self,
         log_id: LogId,
         from: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page(log_id, from, consistent)).await
+        self.faults.read(self.tables.page(log_id, from, consistency)).await
     }
     async fn page_back(
         &self,
         log_id: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page_back(log_id, from, limit, consistent)).await
+        self.faults.read(self.tables.page_back(log_id, from, limit, consistency)).await
     }
     async fn last(
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.last(log_id, segment, consistent)).await
+        self.faults.read(self.tables.last(log_id, segment, consistency)).await
     }
     async fn get(&self, log_id: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
         self.faults.read(self.tables.get(log_id, at)).await
@@ -84,17 +84,17 @@ impl Segments for FaultyPorts {
         &self,
         log_id: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
-        self.faults.read(self.tables.newest(log_id, limit, consistent)).await
+        self.faults.read(self.tables.newest(log_id, limit, consistency)).await
     }
     async fn segment(
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
-        self.faults.read(self.tables.segment(log_id, segment, consistent)).await
+        self.faults.read(self.tables.segment(log_id, segment, consistency)).await
     }
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
         self.faults.around(self.tables.roll(transaction), create_failed).await

@@ -76,7 +76,7 @@ impl ImportChecker {
     /// Verifies and publishes the single tiles and all indexed chunks, several objects at a time.
     /// Tile index chunks among the indexed chunks must already be published. Reads at most
     /// `max_texts` long texts. Returns the number of chunks read, excluding texts.
-    pub(super) async fn check_all(
+    pub(super) async fn publish_all(
         &self,
         single_tiles: &[ChunkRef],
         indexed_chunks: &[&Children],

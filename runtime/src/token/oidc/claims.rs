@@ -9,8 +9,8 @@ use crate::token::verify::{LEEWAY_S, check_lifetime};
 
 /// Maximum length of a subject, from OpenID Connect Core §2.
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Maximum value of a timestamp with a fraction. Below this value, `f64` represents whole seconds
-/// exactly.
+/// Exclusive upper bound of a timestamp with a fraction. Below this bound, `f64` represents whole
+/// seconds exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
 /// The token is valid, but its claims do not identify a user.
@@ -53,7 +53,7 @@ pub(super) fn check_times(
     check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 
-/// Parses a timestamp in Unix seconds and discards the fraction, which RFC 7519 §2 permits.
+/// Reads a timestamp in Unix seconds. Discards the fraction of a second that RFC 7519 §2 permits.
 fn read_time(claims: &Map<String, Value>, claim: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let time_s = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));

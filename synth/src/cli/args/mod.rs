@@ -191,13 +191,13 @@ pub(crate) struct LocalCloudArguments {
 
 #[cfg(test)]
 mod tests {
-    use cellar::cli::help::ungrouped;
+    use cellar::cli::help::misplaced_commands;
 
     use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
         with_groups(Arguments::command(), &GROUPS).debug_assert();
-        assert_eq!(ungrouped(&Arguments::command(), &GROUPS), [""; 0]);
+        assert_eq!(misplaced_commands(&Arguments::command(), &GROUPS), [""; 0]);
     }
 }

@@ -18,7 +18,7 @@ use super::super::tests::{World, log};
 use crate::crashes::reading::{self, Cells};
 use crate::logs::Logs;
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
-use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
+use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, ReadConsistency, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
@@ -72,7 +72,7 @@ impl Stored {
     pub(super) async fn read(tables: &MemoryTables, blobs: &MemoryBlobs) -> Self {
         Self {
             entries: read_snapshot_entries(tables).await,
-            segments: tables.newest(log(), 9, true).await.unwrap(),
+            segments: tables.newest(log(), 9, ReadConsistency::Strong).await.unwrap(),
             objects: read_objects(blobs).await,
         }
     }
@@ -90,7 +90,7 @@ impl Stored {
 /// Returns the Snapshot entries, newest first. All other entries are immutable (I2).
 async fn read_snapshot_entries(tables: &MemoryTables) -> Vec<Arc<Entry>> {
     let mut snapshot_entries = Vec::new();
-    let last_entry = tables.last(log(), 0, true).await.unwrap().unwrap();
+    let last_entry = tables.last(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
     let mut snapshot_number = last_entry.header.snapshot_num;
     while snapshot_number > 0 {
         let position = Position::new(0, snapshot_number).unwrap();
