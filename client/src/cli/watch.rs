@@ -95,7 +95,10 @@ impl Watcher {
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = spreadsheet.sheets(args.after, None).await?;
+        let sheets = match args.after {
+            Some(position) => spreadsheet.sheets_at(position).await?,
+            None => spreadsheet.sheets().await?,
+        };
         let sheet_name = choose_sheet_name(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
         let is_filtered = args.range.is_some() || sheet_name.is_some();
