@@ -69,15 +69,11 @@ impl Scanner<'_> {
             };
             fields.push(field.span);
             has_doubled_quotes |= field.has_doubled_quotes;
-            // Skips the rest of the record, because the caller rejects a record with too many
-            // fields.
+            // Skip the rest of the record, because the caller rejects a record with too many fields.
             if field.is_last || has_too_many_fields(fields) {
                 let length = field.next_start;
-                return Ok(RecordEnd::Found(RecordBounds {
-                    length,
-                    is_plain: false,
-                    has_doubled_quotes,
-                }));
+                let bounds = RecordBounds { length, is_plain: false, has_doubled_quotes };
+                return Ok(RecordEnd::Found(bounds));
             }
             field_start = field.next_start;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Number of days between the start of the 1900 date system and the start of the 1904 date system.
+/// Number of days from the start of the 1900 date system to the start of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// Excel's number format for text cells.
@@ -88,7 +88,7 @@ impl NumberFormats {
         self.0.insert(id, Format::from_code(code));
     }
 
-    /// Returns the workbook's format with this id. If there is none, returns the built-in format.
+    /// Returns the workbook's format with the given id or, if there is none, the built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
         self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
@@ -142,8 +142,7 @@ fn find_date_parts(code: &str) -> DateParts {
             _ => {}
         }
     }
-    // `m` stands for minutes if the format also contains hours or seconds. Otherwise, it stands for
-    // months.
+    // `m` displays minutes if the format also contains hours or seconds, and months otherwise.
     parts.has_date |= has_m && !parts.has_time;
     parts
 }

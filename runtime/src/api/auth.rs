@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Access, Need, Principal, Scope};
-use cellar_catalog::{spreadsheet::By, spreadsheet::LinkToken, spreadsheet::Rejection};
+use cellar_catalog::spreadsheet::{By, LinkToken, Rejection};
 
 use super::reply::Failure;
 use super::state::ApiState;

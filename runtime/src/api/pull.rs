@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{Cookie, CookieView, entry_key};
-use cellar_api::{
-    wire::EntryView, wire::PatchOperation, wire::PatchValue, wire::PullReply, wire::PullRequest,
-    wire::PullResponse, wire::SyncError,
+use cellar_api::wire::{
+    EntryView, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, SyncError,
 };
 use cellar_base::identity::ClientName;
 use cellar_catalog::access::Need;

@@ -8,18 +8,18 @@ use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::identity::LogId;
+use cellar_base::record::{Attribute, Item, item_bytes};
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
 };
-use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_partition,
     feed_partition_key, mark_key, offset_sort,
 };
 use cellar_catalog::records::list::{self, list_partition};
+use cellar_catalog::spreadsheet::{ListEntry, Person};
 use cellar_catalog::stream::StreamName;
-use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
     FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use cellar_base::record::{Attribute, item_bytes};
 use cellar_base::table_attributes::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
-use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -54,10 +54,7 @@ impl DynamoPendingSnapshots {
             .expression_attribute_values(":n", number_value(job.position.pack()))
             .limit(1);
         let reply = self.capacity.count_reply(query.send().await)?;
-        match reply.items().first() {
-            Some(item) => decode_item(item, pending_snapshot::decode).map(Some),
-            None => Ok(None),
-        }
+        reply.items().first().map(|item| decode_item(item, pending_snapshot::decode)).transpose()
     }
 
     /// Writes a record under the condition that `add_condition` adds to the request.
