@@ -1,5 +1,5 @@
-//! Csv import. The first pass (survey) detects the column types, and the second pass creates the
-//! cells.
+//! Csv import. The first pass, the survey, detects the column types, and the second pass creates
+//! the cells.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;

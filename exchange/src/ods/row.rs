@@ -1,4 +1,5 @@
-//! Reads a row of a sheet. A cell may repeat across columns, and the row may repeat many times.
+//! Reads a row element of a sheet. The element may represent many equal rows, and each of its cell
+//! elements may represent many equal cells.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Columns' default cell styles.
+/// The default cell styles of a sheet's columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     runs: Vec<ColumnRun>,

@@ -8,7 +8,7 @@ const MAX_DECIMALS: usize = 15;
 /// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Parsing and
 /// displaying preserves these mantissas.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Maximum number of digits at which every number fits into a `u64`.
+/// Maximum number of digits of a number that always fits into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
 /// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
@@ -153,7 +153,7 @@ fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
 /// The digits at the start of a text.
 struct LeadingDigits {
     count: usize,
-    /// Earlier mantissa, with these digits appended.
+    /// The mantissa of the digits before the text, with the digits of the text appended.
     mantissa: u64,
 }
 

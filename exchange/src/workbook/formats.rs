@@ -38,7 +38,7 @@ impl Format {
         } else {
             "yyyy-mm-dd"
         };
-        // Discards codes that exceed the limit. Excel never writes such codes.
+        // Discard codes that exceed the limit, because Excel never writes such codes.
         let is_general = converted_code.is_empty()
             || converted_code.len() > MAX_FORMAT_BYTES
             || converted_code.eq_ignore_ascii_case(GENERAL)

@@ -157,7 +157,7 @@ fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<
         CellValue::Number(number) if context.from_1904 && is_date => {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
-        // The text is empty, or the number is not finite and has no text form in xlsb.
+        // The cell's text is empty, or its number is not finite and has no text form in xlsb.
         CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
         _ => {}
     }

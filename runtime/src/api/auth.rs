@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// An authenticated caller: the user of a verified token, or the holder of a share link. A share
-/// link may have been revoked: only the catalog knows, and the catalog is read later.
+/// An authenticated caller: the user of a verified token, or the holder of a share link. The share
+/// link may have been revoked, because share links are checked later, when the catalog is read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,

@@ -191,7 +191,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored mark is already at least as high.
+            // The stored mark is already at least as high as the new mark.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())

@@ -18,7 +18,6 @@ use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write
 use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
-/// The PendingSnapshots table.
 #[derive(Debug, Clone)]
 pub struct DynamoPendingSnapshots {
     client: Client,

@@ -43,7 +43,6 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// The EventStream table.
 #[derive(Debug, Clone)]
 pub struct DynamoStreams {
     client: Client,
