@@ -28,11 +28,11 @@ impl Format {
     /// the same parts. All other formats, including time formats, are unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
-        let workbook_code =
-            if displays_dates(&code_with_unquoted_t) { &code_with_unquoted_t } else { code };
-        let parts = find_date_parts(workbook_code);
-        let converted_code = if displays_dates(workbook_code) || !parts.has_date {
-            workbook_code
+        let parts = find_date_parts(code);
+        let converted_code = if displays_dates(&code_with_unquoted_t) {
+            &code_with_unquoted_t
+        } else if displays_dates(code) || !parts.has_date {
+            code
         } else if parts.has_time {
             "yyyy-mm-dd hh:mm:ss"
         } else {

@@ -57,7 +57,7 @@ impl DynamoPendingSnapshots {
     }
 
     /// Writes a record under the condition that `add_condition` adds to the request.
-    async fn put_if(
+    async fn put_record_if(
         &self,
         record: &PendingSnapshot,
         add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
@@ -105,7 +105,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .condition_expression("attribute_not_exists(#n)")
                 .expression_attribute_names("#n", SORT_KEY)
         };
-        self.put_if(record, is_absent).await
+        self.put_record_if(record, is_absent).await
     }
 
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
@@ -115,7 +115,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .expression_attribute_names("#i", INCREMENT)
                 .expression_attribute_values(":i", number_value(increment))
         };
-        self.put_if(record, is_unchanged).await
+        self.put_record_if(record, is_unchanged).await
     }
 
     async fn delete(&self, job: SnapshotJob, rebuild_run: Option<u64>) -> Result<(), PortError> {

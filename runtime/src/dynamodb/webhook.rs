@@ -17,7 +17,7 @@ use crate::outcome::port_error;
 #[async_trait]
 impl WebhookProgresses for DynamoFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
-        match self.get(webhook::key()).await? {
+        match self.get_record(webhook::key()).await? {
             Some(record) => Ok(Some(webhook::decode(&record)?)),
             None => Ok(None),
         }
