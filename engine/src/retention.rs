@@ -285,13 +285,16 @@ impl Offloader {
                     });
                 }
                 action => {
-                    self.retry(|| self.perform_trim(log_id, num, offloaded_key, &action)).await
+                    let perform = || self.perform_trim(log_id, num, offloaded_key, &action);
+                    match self.retry(perform).await {
+                        Ok(event) => event,
+                        Err(error) => {
+                            last_store_error = Some(error);
+                            TrimEvent::Failed
+                        }
+                    }
                 }
             };
-            let event = event.unwrap_or_else(|error| {
-                last_store_error = Some(error);
-                TrimEvent::Failed
-            });
             (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
     }

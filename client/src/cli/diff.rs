@@ -26,7 +26,7 @@ pub(super) async fn show_differences(
     let spreadsheet = context.spreadsheet()?;
     let later_position = match args.to {
         Some(position) => position,
-        None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
+        None => spreadsheet.head_at_or_after(context.seen_position(&spreadsheet)).await?.head,
     };
     let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;

@@ -135,7 +135,7 @@ impl CommandEditor {
 
 /// Returns the sheet names at a position, or no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
-    let sheets = spreadsheet.sheets(Some(at), None).await;
+    let sheets = spreadsheet.sheets_at(at).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 

@@ -169,7 +169,7 @@ async fn count_omitted_sheets(
     if format == ExportFormat::Xlsx || args.sheet.is_some() {
         return 0;
     }
-    match spreadsheet.sheets(Some(position), None).await {
+    match spreadsheet.sheets_at(position).await {
         Ok(reply) => reply.sheets.len().saturating_sub(1),
         Err(_) => 0,
     }

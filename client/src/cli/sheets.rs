@@ -32,11 +32,10 @@ async fn list_sheets(
     position: Option<Position>,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let min_position = match position {
-        Some(_) => None,
-        None => context.seen_position(&spreadsheet),
+    let reply = match position {
+        Some(position) => spreadsheet.sheets_at(position).await?,
+        None => spreadsheet.sheets_at_or_after(context.seen_position(&spreadsheet)).await?,
     };
-    let reply = spreadsheet.sheets(position, min_position).await?;
     output.print_json(&reply)?;
     output.print_lines(format_sheets(&reply.sheets))?;
     context.note_unsent(&spreadsheet, output);

@@ -11,7 +11,7 @@ pub(super) async fn select_spreadsheet(
     args: args::Use,
 ) -> Result<(), CliError> {
     // Read the spreadsheet, so that this command, not the next one, reports a wrong id.
-    let head = context.client()?.spreadsheet(args.id).head(None).await?;
+    let head = context.client()?.spreadsheet(args.id).head().await?;
     context.select(args.id, output)?;
     output.print_json(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),

@@ -97,7 +97,10 @@ impl Watcher {
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = spreadsheet.sheets(args.after, None).await?;
+        let sheets = match args.after {
+            Some(position) => spreadsheet.sheets_at(position).await?,
+            None => spreadsheet.sheets().await?,
+        };
         let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
         let filter = match &args.range {

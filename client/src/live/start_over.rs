@@ -23,7 +23,7 @@ impl LiveSheet {
         self.acknowledge_known_entries();
         let last_uncertain_id = self.outbox_state.attempted_id.max(last_uncertain_id);
         self.set_aside_up_to(last_uncertain_id)?;
-        let new_state = self.remake_edits_after(last_uncertain_id)?;
+        let new_state = self.recreate_edits_after(last_uncertain_id)?;
         self.pending = load_pending(&self.outbox, &new_state)?;
         self.own_entries = OwnEntries::new(client_key(self.subject, &new_state.client_id));
         self.outbox_state = new_state;
@@ -46,7 +46,7 @@ impl LiveSheet {
 
     /// Returns the state of a new client based on the canonical position. The new client recreates
     /// the pending edits after `last_id`.
-    fn remake_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
+    fn recreate_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
             new_client_id(),
@@ -69,8 +69,8 @@ impl LiveSheet {
     }
 }
 
-/// Renumbers the sheets that a sequence of operations adds. Later operations on these sheets are
-/// adapted.
+/// Renumbers the sheets that a sequence of operations adds, and adapts the later operations on these
+/// sheets.
 struct SheetRenumbering {
     next_number: u32,
     /// The new number of each added sheet, by its old number.

@@ -88,7 +88,8 @@ impl Reader {
         loop {
             attempts_left -= 1;
             let result = self.state.read_cells(&self.source, sheet, rectangle).await;
-            let is_object_missing = result.as_ref().is_err_and(|error| error.object().is_some());
+            let is_object_missing =
+                result.as_ref().is_err_and(|error| error.unreadable_object().is_some());
             if !is_object_missing || attempts_left == 0 {
                 return result;
             }

@@ -226,8 +226,8 @@ impl CatalogStore {
     }
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only if the
-    /// caller's token itself grants the role ([`Right::Token`]). Otherwise, anyone could fill the
-    /// cache with made-up ids.
+    /// caller's token itself grants the role ([`Right::Token`]). If the result were cached for every
+    /// caller, anyone could fill the cache with invented ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

@@ -11,7 +11,7 @@ use crate::ports::{FeedTable, FeedWriteOutcome, ReadConsistency};
 pub async fn feed_table<T: FeedTable>(table: &T) {
     partitions_are_begun_once_and_the_newest_is_found(table).await;
     items_are_put_once_and_read_in_order(table).await;
-    an_item_has_as_much_as_it_may(table).await;
+    the_largest_item_reads_back(table).await;
     marks_only_rise(table).await;
 }
 
@@ -91,7 +91,7 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
     }
 }
 
-async fn an_item_has_as_much_as_it_may<T: FeedTable>(table: &T) {
+async fn the_largest_item_reads_back<T: FeedTable>(table: &T) {
     let largest_item = feed_item("most", 0, MAX_FEED_ITEM_EVENTS);
     assert_eq!(table.put_item(checkpoint(20, 0), &largest_item).await, FeedWriteOutcome::Done);
     assert_eq!(expect_ok(table.last_item(20).await), Some((0, largest_item)));

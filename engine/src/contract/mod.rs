@@ -38,12 +38,13 @@ use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Segments
 /// Checks the Entry and Segment tables.
 pub async fn tables<T: Entries + Segments>(tables: &T) {
     assert!(Entries::reachable(tables).await && Segments::reachable(tables).await);
-    nothing_is_there_at_first(tables).await;
+    tables_are_empty_at_first(tables).await;
     create_writes_both_records_or_none(tables).await;
     a_put_is_conditional_and_returns_the_winner(tables).await;
     every_content_reads_back(tables).await;
     pages_are_ascending_and_complete(tables).await;
-    segments_and_logs_are_apart(tables).await;
+    segments_and_logs_are_separate(tables).await;
+    segments_are_listed_newest_first(tables).await;
     one_of_many_writers_wins(tables).await;
     segments::pages_backward_are_descending_and_complete(tables).await;
     segments::a_roll_writes_all_three_records_or_none(tables).await;
@@ -84,7 +85,7 @@ fn segment_record(log_id: LogId, num: u32) -> Segment {
     }
 }
 
-async fn nothing_is_there_at_first<T: Entries + Segments>(tables: &T) {
+async fn tables_are_empty_at_first<T: Entries + Segments>(tables: &T) {
     let log_id = new_log_id("nothing");
     for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
         let page = tables.page(log_id, Position::FIRST, consistency).await;
@@ -159,7 +160,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
-        let numbers_read = read_numbers_from(tables, log_id, 3, consistency).await;
+        let numbers_read = read_entry_numbers(tables, log_id, 3, consistency).await;
         assert_eq!(numbers_read, (3..40).collect::<Vec<_>>());
         let last_entry = tables.last(log_id, 0, consistency).await;
         assert!(last_entry.is_ok_and(|last| last.is_some_and(|last| last.position == at(0, 39))));
@@ -167,23 +168,23 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
 }
 
 /// Returns the numbers of all entries of segment 0, starting at `first_number`.
-async fn read_numbers_from<T: Entries>(
+async fn read_entry_numbers<T: Entries>(
     tables: &T,
     log_id: LogId,
     first_number: u32,
     consistency: ReadConsistency,
 ) -> Vec<u32> {
-    let mut numbers_read = vec![];
+    let mut numbers = vec![];
     let mut next_number = first_number;
     loop {
         let page = tables.page(log_id, at(0, next_number), consistency).await;
         let Ok(page) = page else { unreadable_page() };
-        numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
+        numbers.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
         if !page.more {
-            return numbers_read;
+            return numbers;
         }
         assert!(!page.entries.is_empty(), "only the last page may be empty");
-        next_number = numbers_read.last().map_or(0, |last_number| last_number + 1);
+        next_number = numbers.last().map_or(first_number, |last_number| last_number + 1);
     }
 }
 
@@ -192,7 +193,7 @@ fn unreadable_page() -> ! {
     panic!("a page is unreadable")
 }
 
-async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
+async fn segments_and_logs_are_separate<T: Entries + Segments>(tables: &T) {
     let (first_log, second_log) = (new_log_id("apart-1"), new_log_id("apart-2"));
     for (log_id, segment_number) in
         [(first_log, 0), (first_log, 1), (first_log, 256), (second_log, 0)]
@@ -202,14 +203,17 @@ async fn segments_and_logs_are_apart<T: Entries + Segments>(tables: &T) {
         let page = tables.page(log_id, at(segment_number, 0), ReadConsistency::Strong).await;
         assert!(page.is_ok_and(|page| page.entries == [entry.into()] && !page.more));
     }
+}
+
+async fn segments_are_listed_newest_first<T: Entries + Segments>(tables: &T) {
+    let log_id = new_log_id("newest segments");
     for segment_number in [0, 1, 10, 2] {
-        let first_entry = edit_entry(second_log, at(segment_number + 300, 0), "first");
-        let outcome =
-            tables.create(&segment_record(second_log, segment_number), &first_entry).await;
+        let first_entry = edit_entry(log_id, at(segment_number, 0), "first");
+        let outcome = tables.create(&segment_record(log_id, segment_number), &first_entry).await;
         assert_eq!(outcome, CreateOutcome::Created);
     }
     let newest_segments =
-        tables.newest(second_log, 2, ReadConsistency::Strong).await.unwrap_or_default();
+        tables.newest(log_id, 2, ReadConsistency::Strong).await.unwrap_or_default();
     let newest_numbers: Vec<u32> = newest_segments.iter().map(|segment| segment.num).collect();
     assert_eq!(newest_numbers, [10, 2]);
 }

@@ -17,7 +17,7 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     an_earlier_mark_stays(tables).await;
     a_delete_may_be_repeated(tables).await;
     records_of_segments_are_deleted_one_by_one(tables).await;
-    forks_are_taken_off_the_list_of_their_source(tables).await;
+    listed_forks_are_deleted(tables).await;
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
@@ -73,8 +73,8 @@ async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<Log
     let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log_id = new_log_id(&format!("all segments {number}"));
-        // Create the segments in descending order. Otherwise, the check would pass even if they
-        // were not sorted.
+        // Create the segments in descending order, so that the check fails if the table returns
+        // them unsorted, in the order of creation.
         for num in (0..SEGMENTS).rev() {
             // The long key limits a DynamoDB page to a few segments.
             let offloaded = Some("x".repeat(8_000));
@@ -194,9 +194,7 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
     assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are kept");
 }
 
-async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
-    tables: &T,
-) {
+async fn listed_forks_are_deleted<T: Entries + Segments + Retention>(tables: &T) {
     let (source, other_source) = (new_log_id("delete listed"), new_log_id("delete listed not"));
     forks::create_forks(tables, source, "delete listed", 3).await;
     forks::create_forks(tables, other_source, "delete listed not", 1).await;

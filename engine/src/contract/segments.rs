@@ -24,7 +24,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         (ReadConsistency::Strong, 4),
     ] {
         let numbers_read =
-            read_numbers_backward(tables, log_id, at(2, 26), limit, consistency).await;
+            read_entry_numbers_backward(tables, log_id, at(2, 26), limit, consistency).await;
         assert_eq!(numbers_read, (0..=26).rev().collect::<Vec<_>>());
     }
     // If the start position is past the last entry, the page starts at the last entry. The page
@@ -38,7 +38,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
 }
 
 /// Returns the numbers of all entries from `start_position` back to the start of the segment.
-async fn read_numbers_backward<T: Entries>(
+async fn read_entry_numbers_backward<T: Entries>(
     tables: &T,
     log_id: LogId,
     start_position: Position,

@@ -19,13 +19,13 @@ const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
 pub async fn streams<T: Streams>(streams: &T) {
-    nothing_is_there_at_first(streams).await;
+    streams_do_not_exist_at_first(streams).await;
     a_first_tip_is_put_once(streams).await;
     an_update_is_conditional_and_returns_the_tip(streams).await;
     a_split_writes_the_batch_and_the_tip_together_or_neither(streams).await;
     event_batches_are_read_backwards_and_completely(streams).await;
     one_of_many_writers_wins(streams).await;
-    names_are_apart(streams).await;
+    streams_are_separate(streams).await;
 }
 
 fn stream_name(id: &str) -> StreamName {
@@ -100,7 +100,7 @@ async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&
     }
 }
 
-async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
+async fn streams_do_not_exist_at_first<T: Streams>(streams: &T) {
     let name = stream_name("nothing");
     assert_stored(streams, &name, None).await;
     for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
@@ -232,7 +232,7 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
 
 /// Streams do not interfere with each other if one name is a prefix of another, or if their names
 /// are adjacent in sort order.
-async fn names_are_apart<T: Streams>(streams: &T) {
+async fn streams_are_separate<T: Streams>(streams: &T) {
     let (first_name, other_name) = (stream_name("apart"), stream_name("apart-too"));
     let tip = append_many(streams, &first_name, 3).await;
     assert_stored(streams, &other_name, None).await;

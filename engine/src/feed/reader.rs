@@ -208,12 +208,13 @@ impl FeedReader {
             let preceding = start.number().saturating_sub(1);
             let preceding = Checkpoint::new(preceding).map_err(|_| FeedError::Beyond)?;
             let mut items = self.consecutive_items(preceding, limit + 1, consistency).await?;
-            match items.is_empty() {
-                true if is_newest_partition => return Err(FeedError::Beyond),
-                true => return Err(FeedError::Damaged { at: preceding }),
-                false => items.remove(0),
-            };
-            items
+            if items.is_empty() && is_newest_partition {
+                return Err(FeedError::Beyond);
+            }
+            if items.is_empty() {
+                return Err(FeedError::Damaged { at: preceding });
+            }
+            items.split_off(1)
         };
         if items.is_empty() && !is_newest_partition {
             // The end item is missing, although every partition except the latest has one.

@@ -14,7 +14,7 @@ use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs, View};
 
 /// Cells with their row and column indexes.
@@ -89,24 +89,19 @@ impl Logs {
         let mut cursor = EntryCursor::from(base_position);
         let mut operations = Vec::new();
         let mut operation_bytes = 0_usize;
-        self.visit_committed(
-            log_id,
-            &mut cursor,
-            Some(last_position),
-            Some(last_position),
-            |entry, mutations| {
-                if entry.position > base_position {
-                    for operation in mutations.iter().copied().flatten() {
-                        operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
-                        operations.push(operation.clone());
-                    }
+        let until = ReadUntil::Position(last_position);
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            if entry.position > base_position {
+                for operation in mutations.iter().copied().flatten() {
+                    operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
+                    operations.push(operation.clone());
                 }
-                if operation_bytes > MAX_REPLAY_BYTES {
-                    return Err(LogError::TooLarge(WorkbookTooLarge));
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
+            }
+            if operation_bytes > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
         .await?;
         let LogHead { head: newest, .. } = cursor.newest.ok_or(LogError::NotFound)?;
         if newest < last_position {

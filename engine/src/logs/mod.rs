@@ -52,7 +52,7 @@ pub use urls::ChunkUrls;
 pub use view::View;
 pub use workbook::WorkbookRead;
 
-pub(crate) use committed::EntryCursor;
+pub(crate) use committed::{EntryCursor, ReadUntil};
 pub(crate) use pages::{OffloadedRead, is_complete_segment, read_offloaded};
 
 use std::future::Future;

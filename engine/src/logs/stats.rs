@@ -13,7 +13,7 @@ use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::ObjectStore;
 
@@ -34,9 +34,9 @@ impl Logs {
         let root = self.find_root_for_read(log_id, None, min_position).await?;
         let root_position = root.as_ref().map(|root| root.position);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
-        let min_position = min_position.max(root_position);
+        let until = ReadUntil::Newest { min_position: min_position.max(root_position) };
         let mut entries_since = 0_u64;
-        self.visit_committed(log_id, &mut cursor, None, min_position, |entry, _| {
+        self.visit_committed(log_id, &mut cursor, until, |entry, _| {
             if Some(entry.position) != root_position {
                 entries_since += 1;
             }

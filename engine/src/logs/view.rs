@@ -23,7 +23,7 @@ use cellar_snapshot::tile::Tile;
 use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
@@ -81,22 +81,16 @@ impl Logs {
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
-        let min_position = min_position.max(root_position);
-        self.visit_committed(
-            log_id,
-            &mut cursor,
-            requested_position,
-            min_position,
-            |entry, mutations| {
-                if Some(entry.position) != root_position {
-                    apply_mutations(&mut fold, entry, mutations)?;
-                }
-                if fold.memory_bytes() > MAX_REPLAY_BYTES {
-                    return Err(LogError::TooLarge(WorkbookTooLarge));
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
+        let until = ReadUntil::requested(requested_position, min_position.max(root_position));
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            if Some(entry.position) != root_position {
+                apply_mutations(&mut fold, entry, mutations)?;
+            }
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
         .await?;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         if let Some(at) = requested_position

@@ -26,7 +26,9 @@ pub use blobs::{
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
 pub use feed_table::{FeedTable, FeedWriteOutcome};
-pub use jobs::{Jobs, QueueRules, Receipt, Received, check_body, check_max, check_visibility};
+pub use jobs::{
+    Jobs, QueueRules, Receipt, Received, check_message_body, check_receive_count, check_visibility,
+};
 pub use lists::{ListPage, Lists};
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;

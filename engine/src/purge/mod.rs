@@ -219,11 +219,9 @@ impl Purger {
             purged.entries += self.delete_entries(log_id, segment.num).await?;
             if segment.num == 0 {
                 self.delete_fork_list_items(&segment).await?;
-                if let Some(lineage) = segment.lineage {
-                    let collected = self.delete_fork_snapshots(log_id, lineage.family).await?;
-                    purged.objects += collected.objects;
-                    purged.object_bytes += collected.bytes;
-                }
+                let collected = self.delete_fork_snapshots(&segment).await?;
+                purged.objects += collected.objects;
+                purged.object_bytes += collected.bytes;
             }
             self.retry(|| self.ports.retention.delete_segment(log_id, segment.num)).await?;
         }
@@ -243,12 +241,16 @@ impl Purger {
         }
     }
 
-    /// Deletes the snapshot objects that only the given fork needed.
+    /// Deletes the snapshot objects that only this fork needed. Does nothing if the log is not a
+    /// fork.
     async fn delete_fork_snapshots(
         &self,
-        fork: LogId,
-        family: LogId,
+        first_segment: &Segment,
     ) -> Result<CollectedGarbage, PurgeError> {
+        let Segment { log: fork, lineage: Some(Lineage { family, .. }), .. } = *first_segment
+        else {
+            return Ok(CollectedGarbage::default());
+        };
         let mut lineages = self.list_lineages().await?;
         lineages.retain(|log_id, lineage| match lineage {
             Some(lineage) => lineage.family == family,

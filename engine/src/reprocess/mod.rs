@@ -11,7 +11,7 @@
 //!   entries after it. Only a rebuild builds the snapshots of all Snapshot entries.
 //! - The first entry of a log needs no snapshot, since the state at that entry is empty.
 //! - If a pending record was not written for `ABANDONED_S` seconds, its job is resent even if its
-//!   entry has a root. Otherwise, the record would block all later snapshots.
+//!   entry has a root. If the record stayed without a job, it would block all later snapshots.
 //!
 //! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of a log from the log's entries.
 //! It succeeds even if all objects under the bucket's `sheets/` prefix are lost.

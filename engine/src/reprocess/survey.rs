@@ -98,23 +98,22 @@ impl Reprocess {
             counts.pending += 1;
             report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
+        let since_s = scope.since_s;
         for (index, segment) in segments.iter().enumerate() {
+            let next_segment = segments.get(index + 1);
             // Segments that a fork inherits are surveyed with its source.
-            if segment.lineage.is_some() {
+            let is_inherited = segment.lineage.is_some();
+            // A segment is closed when the next segment is created.
+            let is_too_old =
+                next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
+            if is_inherited || is_too_old {
                 continue;
             }
-            let next_segment = segments.get(index + 1);
-            // A segment is closed when the next segment is created.
-            let may_have_entries_in_scope =
-                next_segment.is_none_or(|next_segment| next_segment.created_s >= scope.since_s);
-            if may_have_entries_in_scope {
-                counts.segments += 1;
-                let is_newest = next_segment.is_none();
-                let since_s = scope.since_s;
-                let survey =
-                    SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
-                self.survey_segment(&survey, counts, report).await?;
-            }
+            counts.segments += 1;
+            let is_newest = next_segment.is_none();
+            let survey =
+                SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
+            self.survey_segment(&survey, counts, report).await?;
         }
         Ok(())
     }

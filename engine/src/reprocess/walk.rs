@@ -116,8 +116,8 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the entries before the first gap in the table. Returns `Unreadable` if the gap
-    /// precedes all entries.
+    /// Returns the entries before the first position that is missing from the table. Returns
+    /// `Unreadable` if the missing position precedes all entries.
     fn page_before_gap(
         &mut self,
         page_start: Position,

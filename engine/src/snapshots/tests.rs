@@ -58,7 +58,7 @@ impl SnapshotBuilder for World {
             }
         };
         let failed = |error: PortError| Err(error);
-        self.ports.faults.around(async { Ok(work.await) }, failed).await
+        self.ports.faults.send_with_fault(async { Ok(work.await) }, failed).await
     }
 }
 

@@ -9,7 +9,7 @@ use aws_sdk_sqs::operation::change_message_visibility::ChangeMessageVisibilityEr
 use aws_sdk_sqs::operation::delete_message::DeleteMessageError;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use cellar_engine::ports::{
-    Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+    Jobs, PortError, Receipt, Received, check_message_body, check_receive_count, check_visibility,
 };
 
 use crate::outcome::port_error;
@@ -36,7 +36,7 @@ impl SqsQueue {
 #[async_trait]
 impl Jobs for SqsQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        check_body(body)?;
+        check_message_body(body)?;
         let request = self.client.send_message().queue_url(&self.url).message_body(body);
         request.send().await.map_err(|error| port_error(&error))?;
         Ok(())
@@ -47,7 +47,7 @@ impl Jobs for SqsQueue {
         max_messages: u8,
         visibility_s: u32,
     ) -> Result<Vec<Received>, PortError> {
-        check_max(max_messages)?;
+        check_receive_count(max_messages)?;
         let reply = self
             .client
             .receive_message()

@@ -30,12 +30,12 @@ impl Streams for FaultyPorts {
         self.faults.read(self.streams.batches_before(name, below, consistency)).await
     }
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {
-        self.faults.around(self.streams.put_first(tip), write_failed).await
+        self.faults.send_with_fault(self.streams.put_first(tip), write_failed).await
     }
     async fn update(&self, update: &Update) -> StreamOutcome {
-        self.faults.around(self.streams.update(update), write_failed).await
+        self.faults.send_with_fault(self.streams.update(update), write_failed).await
     }
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome {
-        self.faults.around(self.streams.split_off(batch, update), write_failed).await
+        self.faults.send_with_fault(self.streams.split_off(batch, update), write_failed).await
     }
 }

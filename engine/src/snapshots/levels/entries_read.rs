@@ -9,7 +9,7 @@ use cellar_snapshot::compaction::{CompactionBase, CompactionFold, FoldedEntries}
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::log_read_error;
-use crate::logs::{EntryCursor, LogError, Logs};
+use crate::logs::{EntryCursor, LogError, Logs, ReadUntil};
 use crate::ports::PortError;
 
 /// Result of reading the entries for a compaction step.
@@ -45,14 +45,9 @@ impl StepEntries<'_> {
         let mut fold = CompactionFold::new(self.base);
         let mut ended_by_snapshot = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
-        let last_position = Some(self.job.position);
-        let min_position = None;
-        let visit_entries = logs.visit_committed(
-            self.job.log,
-            &mut cursor,
-            last_position,
-            min_position,
-            |entry, operations_by_mutation| {
+        let until = ReadUntil::Position(self.job.position);
+        let visit_entries =
+            logs.visit_committed(self.job.log, &mut cursor, until, |entry, operations| {
                 let is_in_base = Some(entry.position) == self.base.position;
                 if is_in_base {
                     return Ok(ControlFlow::Continue(()));
@@ -61,10 +56,9 @@ impl StepEntries<'_> {
                 if ended_by_snapshot.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
-                fold_entry(&mut fold, entry, operations_by_mutation)?;
+                fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-            },
-        );
+            });
         visit_entries.await.map_err(log_read_error)?;
         if let Some(entries_read) = ended_by_snapshot {
             return Ok(entries_read);
