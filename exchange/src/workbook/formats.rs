@@ -116,7 +116,7 @@ struct DateParts {
 /// colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
-    let mut has_m = false;
+    let mut has_month_or_minute = false;
     let mut characters = code.chars();
     while let Some(character) = characters.next() {
         match character {
@@ -134,16 +134,16 @@ fn find_date_parts(code: &str) -> DateParts {
             }
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
-            'm' | 'M' => has_m = true,
+            'm' | 'M' => has_month_or_minute = true,
             // `General` and exponents display numbers, so the format does not display a date.
-            'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_m => {
+            'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_month_or_minute => {
                 return DateParts::default();
             }
             _ => {}
         }
     }
     // `m` displays minutes if the format also contains hours or seconds, and months otherwise.
-    parts.has_date |= has_m && !parts.has_time;
+    parts.has_date |= has_month_or_minute && !parts.has_time;
     parts
 }
 
