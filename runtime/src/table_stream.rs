@@ -3,7 +3,7 @@
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use cellar_base::{record::Attribute, record::Item};
+use cellar_base::record::{Attribute, Item};
 use serde_dynamo::AttributeValue;
 
 /// The first record of the batch failed and others follow, so Lambda must split the batch.

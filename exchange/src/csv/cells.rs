@@ -10,7 +10,7 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records. Uses the column types that are known at the start of the pass.
+/// Creates cells from records, with the column types that are known at the start of the pass.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
@@ -103,8 +103,7 @@ fn push_field(
             builder.push_value(column, TileValue::Number(number.value));
             // If the column has a common number format, this format is used for every number,
             // including numbers with fewer decimals.
-            let format = typing.number_format().or(number.format());
-            if let Some(format) = format {
+            if let Some(format) = typing.number_format().or(number.format()) {
                 builder.push_format(column, format);
             }
         }

@@ -56,8 +56,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file. Its counts are zero, but it contains the
-    /// types that this pass has detected.
+    /// Returns a tally for another pass over the file, with the column types that this pass has
+    /// detected. All counts are zero.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pads_short_rows),
@@ -129,7 +129,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys (examines) records with a total size of about `bytes` bytes.
+    /// Examines the next records, with a total size of about `bytes` bytes.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {

@@ -1,4 +1,5 @@
-//! Reads a row of a sheet. A cell may repeat across columns, and the row may repeat many times.
+//! Reads a row element of a sheet. The element may represent many equal rows, and each of its cell
+//! elements may represent many equal cells.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Columns' default cell styles.
+/// The default cell styles of a sheet's columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     runs: Vec<ColumnRun>,
@@ -70,8 +71,8 @@ pub(super) struct Row {
     repetitions: u32,
     /// Number of completed repetitions of the row.
     rows_returned: u32,
-    /// Index of the next cell in the current repetition.
-    next_cell: usize,
+    /// Index in `cells` of the next cell of the current repetition.
+    cell_index: usize,
     /// Number of columns that the current repeated cell has filled so far.
     column_offset: u32,
 }
@@ -96,24 +97,23 @@ impl Row {
         sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        let is_row_complete = self.next_cell >= self.cells.len();
-        if self.rows_returned < self.repetitions && is_row_complete {
+        let is_repetition_complete = self.cell_index >= self.cells.len();
+        if is_repetition_complete && self.rows_returned < self.repetitions {
             self.rows_returned += 1;
-            self.next_cell = 0;
-            self.column_offset = 0;
+            self.cell_index = 0;
         }
         if self.rows_returned >= self.repetitions {
             self.cells.clear();
             return Ok(false);
         }
-        let Some(repeated_cell) = self.cells.get(self.next_cell) else { return Ok(false) };
+        let Some(repeated_cell) = self.cells.get(self.cell_index) else { return Ok(false) };
         cell.clone_from(&repeated_cell.cell);
         cell.row = self.first_row.saturating_add(self.rows_returned);
         cell.column = repeated_cell.cell.column.saturating_add(self.column_offset);
         check_position(sheet_name, cell)?;
         self.column_offset += 1;
         if self.column_offset >= repeated_cell.columns {
-            self.next_cell += 1;
+            self.cell_index += 1;
             self.column_offset = 0;
         }
         Ok(true)
@@ -125,7 +125,7 @@ impl Row {
         self.first_row = first_row;
         self.repetitions = repetitions;
         self.rows_returned = 0;
-        self.next_cell = 0;
+        self.cell_index = 0;
         self.column_offset = 0;
     }
 

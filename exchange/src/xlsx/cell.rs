@@ -190,7 +190,7 @@ fn parse_cell_name(name: &str) -> Option<CellPosition> {
         column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
         column_number = column_number.checked_add(letter_index + 1)?;
     }
-    // `parse` would also accept a leading sign.
+    // Without this check, `parse` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

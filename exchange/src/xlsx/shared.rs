@@ -109,7 +109,7 @@ impl Coordinate {
     /// Parses a row such as `5` or `$5`.
     fn parse_row(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('$').unwrap_or(text);
-        // `parse` would also accept a leading sign.
+        // Without this check, `parse` would also accept a leading sign.
         if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return None;
         }

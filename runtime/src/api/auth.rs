@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Access, Need, Principal, Scope};
-use cellar_catalog::{spreadsheet::By, spreadsheet::LinkToken, spreadsheet::Rejection};
+use cellar_catalog::spreadsheet::{By, LinkToken, Rejection};
 
 use super::reply::Failure;
 use super::state::ApiState;
@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// An authenticated caller: the user of a verified token, or the holder of a share link. A share
-/// link may have been revoked: only the catalog knows, and the catalog is read later.
+/// An authenticated caller: the user of a verified token, or the holder of a share link. The share
+/// link may have been revoked, because share links are checked later, when the catalog is read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::CellsReply, wire::ProblemKind};
+use cellar_api::wire::{CellsReply, ProblemKind};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{CellsQuery, SheetName};

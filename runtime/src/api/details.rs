@@ -7,16 +7,12 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use cellar_api::{
-    wire::ChangeView, wire::ChangesReply, wire::DetailsReply, wire::ProblemKind,
-    wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
+use cellar_api::wire::{
+    ChangeView, ChangesReply, DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest,
 };
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Need, Role};
-use cellar_catalog::{
-    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Listing, spreadsheet::Name,
-    spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
-};
+use cellar_catalog::spreadsheet::{By, CatalogAction, Listing, Name, Rejection, Right, Status};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -132,7 +128,7 @@ pub(super) async fn list_details_changes(
     PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // Archived spreadsheets remain readable.
+    // `Need::Read` also admits archived spreadsheets.
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let (_, actor) = caller.parse_log_and_actor(&spreadsheet_id)?;
     if actor.is_link() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::EntriesReply, wire::EntryView, wire::ForkSource, wire::LoadReply};
+use cellar_api::wire::{EntriesReply, EntryView, ForkSource, LoadReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;

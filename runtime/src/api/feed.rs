@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::FeedReply, wire::ProblemKind};
+use cellar_api::wire::{FeedReply, ProblemKind};
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::access::{Role, Scope};
 use cellar_catalog::feed::{Checkpoint, FeedId};
@@ -40,7 +40,9 @@ impl From<FeedError> for Failure {
         match error {
             FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, message),
             FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, message),
-            FeedError::Damaged { .. } => StreamError::Store(PortError::permanent(message)).into(),
+            FeedError::Damaged { .. } | FeedError::Indexing(_) => {
+                StreamError::Store(PortError::permanent(message)).into()
+            }
             FeedError::Store(error) => StreamError::Store(error).into(),
         }
     }

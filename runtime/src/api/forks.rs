@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_api::{
-    wire::ForkReply, wire::ForkRequest, wire::ForkView, wire::ForksReply, wire::ProblemKind,
-};
+use cellar_api::wire::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Need;
-use cellar_catalog::{spreadsheet::CatalogAction, spreadsheet::Name};
+use cellar_catalog::spreadsheet::{CatalogAction, Name};
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
 

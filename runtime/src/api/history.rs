@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::DiffReply, wire::HistoryReply};
+use cellar_api::wire::{DiffReply, HistoryReply};
 use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
-    wire::ImportUploadsRequest, wire::NewChunk, wire::UploadedChunk, wire::parse_sha256,
+use cellar_api::wire::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, UploadedChunk, parse_sha256,
 };
 use cellar_base::identity::ClientKey;
 use cellar_catalog::access::Need;

@@ -2,11 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::LinkReply, wire::LinkRequest};
-use cellar_catalog::{
-    spreadsheet::CatalogAction, spreadsheet::Link, spreadsheet::LinkId, spreadsheet::LinkSecret,
-    spreadsheet::LinkToken,
-};
+use cellar_api::wire::{LinkReply, LinkRequest};
+use cellar_catalog::spreadsheet::{CatalogAction, Link, LinkId, LinkSecret, LinkToken};
 
 #[cfg(test)]
 use cellar_api::wire::DetailsReply;

@@ -2,9 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::ListQuery, wire::ProblemKind, wire::SpreadsheetStatus, wire::SpreadsheetsReply,
-};
+use cellar_api::wire::{ListQuery, ProblemKind, SpreadsheetStatus, SpreadsheetsReply};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_LIST_PAGE;
 use cellar_catalog::access::Scope;

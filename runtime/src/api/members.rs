@@ -1,8 +1,8 @@
 //! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
 
 use axum::extract::State;
-use cellar_api::{wire::PersonRequest, wire::ShareRequest};
-use cellar_catalog::{spreadsheet::BadPerson, spreadsheet::CatalogAction, spreadsheet::Person};
+use cellar_api::wire::{PersonRequest, ShareRequest};
+use cellar_catalog::spreadsheet::{BadPerson, CatalogAction, Person};
 
 #[cfg(test)]
 use cellar_api::wire::DetailsReply;

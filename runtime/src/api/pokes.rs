@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use cellar_api::{wire::Poke, wire::ProblemKind};
+use cellar_api::wire::{Poke, ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_base::position::Position;

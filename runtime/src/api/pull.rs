@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{Cookie, CookieView, entry_key};
-use cellar_api::{
-    wire::EntryView, wire::PatchOperation, wire::PatchValue, wire::PullReply, wire::PullRequest,
-    wire::PullResponse, wire::SyncError,
+use cellar_api::wire::{
+    EntryView, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, SyncError,
 };
-use cellar_base::identity::ClientName;
+use cellar_base::identity::{BadLength, ClientName};
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{PullDelta, PullOutcome};
 
@@ -40,9 +39,7 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let client_group_id = &request.client_group_id;
-    // Validates the client group id by building a `ClientName` from it. A `ClientName` also needs a
-    // client id; any valid client id will do.
-    ClientName::new(client_group_id, client_group_id)?;
+    check_client_group_id(client_group_id)?;
     let cookie = match parse_cookie(request.cookie) {
         Ok(cookie) => cookie,
         Err(error) => return Ok(Json(PullResponse::Error(error_response(error)))),
@@ -50,6 +47,12 @@ pub(super) async fn pull_changes(
     let outcome =
         state.logs().pull(log_id, caller.principal.subject, client_group_id, cookie).await?;
     Ok(Json(build_response(outcome)))
+}
+
+fn check_client_group_id(client_group_id: &str) -> Result<(), BadLength> {
+    // A client name consists of a client group id and a client id; any valid client id will do.
+    ClientName::new(client_group_id, client_group_id)?;
+    Ok(())
 }
 
 fn build_response(outcome: PullOutcome) -> PullResponse {

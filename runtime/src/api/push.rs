@@ -7,9 +7,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{PushOutcome, Pushed, Run, group_into_runs, parse_arguments};
-use cellar_api::{
-    wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushResponse, wire::PushStatus,
-    wire::PushedMutation, wire::PushedResult, wire::SyncError,
+use cellar_api::wire::{
+    ProblemKind, PushReply, PushRequest, PushResponse, PushStatus, PushedMutation, PushedResult,
+    SyncError,
 };
 use cellar_base::identity::{ClientName, SubjectKey};
 use cellar_base::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};

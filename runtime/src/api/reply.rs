@@ -2,12 +2,10 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use cellar_api::{wire::Problem, wire::ProblemKind};
+use cellar_api::wire::{Problem, ProblemKind};
 use cellar_base::identity::BadLength;
+use cellar_catalog::spreadsheet::{BadLink, BadName, BadPerson, Rejection};
 use cellar_catalog::stream::append::AppendFault;
-use cellar_catalog::{
-    spreadsheet::BadLink, spreadsheet::BadName, spreadsheet::BadPerson, spreadsheet::Rejection,
-};
 use cellar_engine::catalog::CatalogError;
 use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::SheetView, wire::SheetsReply};
+use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use serde::Deserialize;

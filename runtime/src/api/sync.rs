@@ -1,7 +1,7 @@
 //! Code shared by `pushChanges` and `pullChanges`.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
-use cellar_api::{wire::SyncError, wire::SyncErrorResponse};
+use cellar_api::wire::{SyncError, SyncErrorResponse};
 
 /// Version of the Replicache push and pull protocols.
 const PROTOCOL_VERSION: u32 = 1;

@@ -8,18 +8,18 @@ use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::identity::LogId;
+use cellar_base::record::{Attribute, Item, item_bytes};
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
 };
-use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_partition,
     feed_partition_key, mark_key, offset_sort,
 };
 use cellar_catalog::records::list::{self, list_partition};
+use cellar_catalog::spreadsheet::{ListEntry, Person};
 use cellar_catalog::stream::StreamName;
-use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
     FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
@@ -45,7 +45,7 @@ impl DynamoFeed {
     }
 
     /// Writes a record under the condition that `add_condition` adds to the request.
-    async fn put_if(
+    async fn put_record_if(
         &self,
         record: Item,
         add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
@@ -73,7 +73,7 @@ impl DynamoFeed {
     }
 
     /// Reads a record by key with strong consistency.
-    pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
+    pub(super) async fn get_record(&self, key: Item) -> Result<Option<Item>, PortError> {
         let get = self
             .client
             .get_item()
@@ -85,13 +85,13 @@ impl DynamoFeed {
         reply.item().map(from_sdk_item).transpose()
     }
 
-    async fn put_new(&self, record: Item) -> FeedWriteOutcome {
+    async fn put_new_record(&self, record: Item) -> FeedWriteOutcome {
         let is_absent = |request: PutItemFluentBuilder| {
             request
                 .condition_expression("attribute_not_exists(#p)")
                 .expression_attribute_names("#p", FEED_PARTITION_KEY)
         };
-        self.put_if(record, is_absent).await
+        self.put_record_if(record, is_absent).await
     }
 
     fn query_partition(&self, partition_key: String) -> QueryFluentBuilder {
@@ -135,7 +135,7 @@ impl FeedTable for DynamoFeed {
     }
 
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
-        self.put_new(encode_partition(partition, feed)).await
+        self.put_new_record(encode_partition(partition, feed)).await
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
@@ -146,7 +146,7 @@ impl FeedTable for DynamoFeed {
 
     async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
         match encode_item(at, item) {
-            Ok(record) => self.put_new(record).await,
+            Ok(record) => self.put_new_record(record).await,
             Err(error) => FeedWriteOutcome::Failed(error.into()),
         }
     }
@@ -170,7 +170,7 @@ impl FeedTable for DynamoFeed {
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
-        let Some(record) = self.get(mark_key(stream)).await? else { return Ok(None) };
+        let Some(record) = self.get_record(mark_key(stream)).await? else { return Ok(None) };
         let (_stream, mark) = decode_mark(&record)?;
         Ok(Some(mark))
     }
@@ -191,7 +191,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored mark is already at least as high.
+            // The stored mark is already at least as high as the new mark.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())
@@ -212,7 +212,7 @@ impl Lists for DynamoFeed {
                 .expression_attribute_names("#v", NEXT_INDEX)
                 .expression_attribute_values(":v", version)
         };
-        match self.put_if(record, is_not_newer).await {
+        match self.put_record_if(record, is_not_newer).await {
             FeedWriteOutcome::Done | FeedWriteOutcome::Exists => Ok(()),
             FeedWriteOutcome::Unknown(error) | FeedWriteOutcome::Failed(error) => Err(error),
         }

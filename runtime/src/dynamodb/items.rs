@@ -10,12 +10,10 @@ use cellar_engine::ports::PortError;
 /// An item as represented by the AWS SDK.
 pub(super) type SdkItem = HashMap<String, AttributeValue>;
 
-/// Converts a record to an SDK item.
 pub(super) fn to_sdk_item(item: Item) -> SdkItem {
     item.into_iter().map(|(name, value)| (name, to_sdk_value(value))).collect()
 }
 
-/// Converts a value to an SDK attribute value.
 pub(super) fn to_sdk_value(attribute: Attribute) -> AttributeValue {
     match attribute {
         Attribute::Text(text) => AttributeValue::S(text),

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::{
 };
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_base::record::{Attribute, Item};
 use cellar_base::table_attributes::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
-use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 use cellar_log::records;
 

@@ -5,8 +5,8 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_base::record::{Attribute, Item, item_bytes};
 use cellar_base::table_attributes::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
-use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_engine::ports::{
     CreateOutcome, ForkPage, ForkRecords, PortError, ReadConsistency, Segments,
 };
@@ -164,10 +164,7 @@ impl Segments for DynamoTables {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .set_key(Some(to_sdk_item(key)));
         let reply = self.capacity.count_reply(get.send().await)?;
-        match reply.item() {
-            Some(item) => decode_item(item, records::segment::decode).map(Some),
-            None => Ok(None),
-        }
+        reply.item().map(|item| decode_item(item, records::segment::decode)).transpose()
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {

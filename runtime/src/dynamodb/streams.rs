@@ -17,10 +17,10 @@ use aws_sdk_dynamodb::types::{
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update as UpdateInTransaction,
 };
 use cellar_base::limits::TIP_INDEX;
+use cellar_base::record::{Attribute, item_bytes};
 use cellar_base::table_attributes::{
     APPENDED, BATCH_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
 };
-use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_catalog::records::stream::{
     decode_event_batch, decode_tip, encode_event_batch, encode_events, encode_kinds, encode_tip,
     encode_unfolds, key,
@@ -43,7 +43,6 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// The EventStream table.
 #[derive(Debug, Clone)]
 pub struct DynamoStreams {
     client: Client,

@@ -84,10 +84,8 @@ impl Blobs for S3Blobs {
             return Err(PortError::permanent(message));
         }
         self.meter.count_object(ObjectRequest::Put, byte_length);
-        match self.put_request(blob).send().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(port_error(&error)),
-        }
+        self.put_request(blob).send().await.map_err(|error| port_error(&error))?;
+        Ok(())
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

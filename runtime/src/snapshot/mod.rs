@@ -16,21 +16,14 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 /// A failed snapshot job, reported to operators. The job's message returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
-    /// The message is not a snapshot job.
     #[error("the message `{id}` is not a snapshot job: {why}")]
-    Message {
-        /// Id of the message.
-        id: String,
-        why: String,
-    },
+    Message { id: String, why: String },
     /// The snapshot could not be built; the cause has been logged.
     #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
     Failed {
-        /// The log.
         log: String,
         /// Position of the Snapshot entry.
         at: String,
-        /// Seconds until the retry.
         wait_s: u32,
     },
 }

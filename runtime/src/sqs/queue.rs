@@ -38,10 +38,8 @@ impl Jobs for SqsQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
         check_message_body(body)?;
         let request = self.client.send_message().queue_url(&self.url).message_body(body);
-        match request.send().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(port_error(&error)),
-        }
+        request.send().await.map_err(|error| port_error(&error))?;
+        Ok(())
     }
 
     async fn receive(

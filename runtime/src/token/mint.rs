@@ -24,10 +24,8 @@ pub struct KeyPair {
 /// Error while generating or reading a key pair, or while signing a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
-    /// The system's random number generator failed.
     #[error("cannot generate a key: the system's random number generator failed")]
     Generate,
-    /// The file is not an Ed25519 private key.
     #[error("not an Ed25519 private key in PEM (PKCS #8): {why}")]
     NotAKey { why: String },
     #[error("cannot sign the token: {why}")]

@@ -50,7 +50,6 @@ pub struct WebhookParts {
     pub receivers: Receivers,
     /// Whether deliveries include event payloads.
     pub events: bool,
-    /// Name of the stack.
     pub stack: String,
     /// Incarnation of the tables (number of restores).
     pub incarnation: u32,

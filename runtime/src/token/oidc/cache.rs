@@ -119,8 +119,8 @@ impl KeySetCache {
 }
 
 impl KeyLookup {
-    /// Returns the cached key. Errors if the key is unknown, if the keys must be fetched first, or
-    /// if they are unavailable.
+    /// Returns the cached key, or an error if the key is unknown, if the keys must be fetched first,
+    /// or if they are unavailable.
     fn into_key(self) -> Result<DecodingKey, TokenError> {
         match (self.step, self.key) {
             (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),

@@ -73,7 +73,7 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
 }
 
 /// Returns the `sub` claim, which is the issuer's stable id of the user.
-pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
+pub(super) fn read_subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     match claims.get(SUBJECT_CLAIM).and_then(Value::as_str) {
         Some(subject) if (1..=MAX_SUBJECT_BYTES).contains(&subject.len()) => Ok(subject),
         _ => Err(NoPerson::Subject),
@@ -82,7 +82,7 @@ pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
 
 /// Returns the claim that identifies the user in the catalog. If the claim is an e-mail address, it
 /// must be verified.
-pub(super) fn person_name<'a>(
+pub(super) fn read_person_name<'a>(
     claims: &'a Map<String, Value>,
     claim: &str,
 ) -> Result<&'a str, NoPerson> {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn limits_the_length_of_subjects() {
-        let subject = |sub: Value| subject(&object(&json!({"sub": sub}))).map(str::len);
+        let subject = |sub: Value| read_subject(&object(&json!({"sub": sub}))).map(str::len);
         assert_eq!(subject(json!("x".repeat(MAX_SUBJECT_BYTES))), Ok(MAX_SUBJECT_BYTES));
         for wrong in [json!("x".repeat(MAX_SUBJECT_BYTES + 1)), json!(""), json!(7), json!(null)] {
             assert_eq!(subject(wrong), Err(NoPerson::Subject));
@@ -168,7 +168,7 @@ mod tests {
     fn requires_a_verified_email_address() {
         let person = |verified: Value| {
             let claims = object(&json!({"email": "ann@example.com", "email_verified": verified}));
-            person_name(&claims, EMAIL_CLAIM).map(str::to_owned)
+            read_person_name(&claims, EMAIL_CLAIM).map(str::to_owned)
         };
         for verified in [json!(true), json!("true")] {
             assert_eq!(person(verified).as_deref(), Ok("ann@example.com"));
@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(person(not), Err(NoPerson::Unverified));
         }
         let other = object(&json!({"preferred_username": "ann"}));
-        assert_eq!(super::person_name(&other, "preferred_username"), Ok("ann"));
-        assert!(matches!(super::person_name(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
+        assert_eq!(read_person_name(&other, "preferred_username"), Ok("ann"));
+        assert!(matches!(read_person_name(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
     }
 }
