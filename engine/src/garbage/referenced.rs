@@ -17,7 +17,7 @@ use cellar_snapshot::references::References;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{GarbageCollector, GarbageError};
-use crate::logs::{EntryCursor, LogError};
+use crate::logs::{EntryCursor, LogError, ReadUntil};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
@@ -127,8 +127,9 @@ impl GarbageCollector {
         let mut damaged_import = None;
         let mut cursor = EntryCursor::from(first);
         let logs = &self.ports.logs;
+        let until = ReadUntil::Newest { min_position: None };
         let visit_entries =
-            logs.visit_committed(log, &mut cursor, None, None, |entry, operations_by_mutation| {
+            logs.visit_committed(log, &mut cursor, until, |entry, operations_by_mutation| {
                 if let Err(error) = references.add_entry(entry, operations_by_mutation) {
                     damaged_import = Some(error);
                     return Ok(ControlFlow::Break(()));

@@ -248,10 +248,10 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
         return write_outcomes(state, process.request_s);
     }
     let mut outcomes = vec![RequestOutcome::Answered];
-    if let append::AppendAction::Read { from, consistent } = action
+    if let append::AppendAction::Read { from, consistency } = action
         && state.budget.stale > 0
     {
-        if *consistent {
+        if consistency.is_strong() {
             outcomes.extend(state.tables.torn_view(*from).map(RequestOutcome::Stale));
         } else {
             let stale_views = state.tables.stale_views(*from);

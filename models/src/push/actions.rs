@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_log::append;
 
 use super::client::Client;
@@ -196,7 +197,8 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     match process.pending() {
         PendingRequest::Append(running_append) => {
             let (_, action) = &**running_append;
-            if let append::AppendAction::Read { from, consistent: false } = action
+            if let append::AppendAction::Read { from, consistency: ReadConsistency::Eventual } =
+                action
                 && state.budget.stale > 0
             {
                 outcomes.extend(state.table.stale_counts(*from).map(RequestOutcome::Stale));

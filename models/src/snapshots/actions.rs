@@ -1,5 +1,6 @@
 //! The actions that are enabled in a state, and the effects of actions.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
     self as pending, ClockReading, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
@@ -224,7 +225,8 @@ impl SnapshotsModel {
 /// Adds lost responses, stale reads and crashes of the running workers.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
-    let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
+    let stale_read =
+        pending::SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual };
     for (process_index, process) in state.processes.iter().enumerate() {
         if requested_write(&process.action).is_some() && budget.lost_replies > 0 {
             actions.push(SnapshotsAction::LoseReply { process_index });

@@ -47,6 +47,7 @@ pub use rules::{Rules, SafetyRule};
 pub use worker::Worker;
 
 use crate::snapshot_job::SnapshotJob;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
@@ -92,7 +93,7 @@ pub enum SnapshotAction {
     /// Read the job's segment from the Segment table.
     ReadSegment {
         /// Whether the read must be strongly consistent.
-        consistent: bool,
+        consistency: ReadConsistency,
     },
     /// Create this record if it does not exist.
     Create(PendingSnapshot),

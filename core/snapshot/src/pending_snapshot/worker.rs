@@ -8,6 +8,7 @@ use super::{
     SnapshotOutcome, is_finished,
 };
 use crate::snapshot_job::SnapshotJob;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_PROGRESS_BYTES,
@@ -104,7 +105,7 @@ impl Worker {
 
     fn read_segment(&mut self) -> SnapshotAction {
         self.phase = Phase::ReadingSegment;
-        SnapshotAction::ReadSegment { consistent: false }
+        SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual }
     }
 
     /// Claims the first pending record of the log. Waits if the record belongs to an earlier
@@ -179,7 +180,7 @@ impl Worker {
             return self.start_unit(own_record, clock);
         }
         self.phase = Phase::CheckingCompletion(own_record);
-        SnapshotAction::ReadSegment { consistent: true }
+        SnapshotAction::ReadSegment { consistency: ReadConsistency::Strong }
     }
 
     fn build_unless_finished(
