@@ -76,12 +76,10 @@ impl State {
     /// Records a violation if a rejected mutation took effect.
     pub(super) fn check_rejected(&mut self, rejected_mutations: &[MutationId]) {
         let history = self.tables.history();
-        for mutation in rejected_mutations {
-            let is_effective = check_acknowledged(&history, [*mutation]).is_ok();
-            if is_effective {
-                self.fault = Some(Fault::Rejected(*mutation));
-                return;
-            }
+        let has_effect =
+            |mutation: &&MutationId| check_acknowledged(&history, [**mutation]).is_ok();
+        if let Some(mutation) = rejected_mutations.iter().find(has_effect) {
+            self.fault = Some(Fault::Rejected(*mutation));
         }
     }
 }

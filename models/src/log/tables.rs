@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::entry::{Content, Entry};
 use cellar_log::invariants;
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
@@ -287,10 +287,4 @@ pub(crate) fn first_segment() -> Segment {
 #[must_use]
 pub(crate) fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
-}
-
-/// Returns the incarnation of the only log.
-#[must_use]
-pub(super) fn incarnation() -> u32 {
-    Header::first(FIRST_INCARNATION).incarnation
 }

@@ -120,9 +120,7 @@ impl StreamModel {
         }
         for write_index in 0..state.late_writes.len() {
             actions.push(StreamAction::Arrive { write_index });
-        }
-        if !self.conditions.one_transaction {
-            for write_index in 0..state.late_writes.len() {
+            if !self.conditions.one_transaction {
                 actions.push(StreamAction::ArriveBatchOnly { write_index });
             }
         }

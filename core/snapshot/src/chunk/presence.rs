@@ -19,23 +19,18 @@ const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is o
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowEncoding {
     /// A single row.
-    SingleRow,
+    SingleRow = 0,
     /// Consecutive rows: the first row and the number of rows.
-    Run,
+    Run = 1,
     /// The first row, the number of rows, and a bitmap from the first row to the last.
-    Bitmap,
+    Bitmap = 2,
     /// The first row, the number of rows, and the gaps between rows.
-    Gaps,
+    Gaps = 3,
 }
 
 impl RowEncoding {
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::SingleRow => 0,
-            Self::Run => 1,
-            Self::Bitmap => 2,
-            Self::Gaps => 3,
-        }
+        self as u8
     }
 
     /// Decodes the row encoding stored in the two lowest bits of a byte.

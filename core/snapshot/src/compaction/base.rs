@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::chunk;
 use crate::error::SnapshotError;
-use crate::level::{LevelSheet, StoredTile, Stripe};
-use crate::merge::LevelInput;
+use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
+use crate::merge::{LevelCells, LevelInput};
 use crate::objects::{Fetch, MissingObjects, Objects};
 use crate::root::{ClientMap, Root, RootLevel};
 use crate::root_parts::{load_clients, load_metadata};
@@ -36,8 +36,7 @@ pub struct CompactionBase {
 /// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
-    /// Id and moves of the sheet. Its stripes are omitted, because its cells are in memory.
-    sheet: LevelSheet,
+    moves: SheetMoves,
     tile: Arc<Tile>,
     /// Length of the sheet's encoded tile in the root, in bytes.
     tile_bytes: usize,
@@ -54,14 +53,14 @@ impl LevelZeroSheet {
             tile = chunk::decode(encoded_tile).map_err(|_| NOT_ONE_INLINE_TILE)?;
             tile_bytes = encoded_tile.len();
         }
-        let sheet = LevelSheet { stripes: Vec::new(), ..level_sheet };
-        Ok(Self { sheet, tile: Arc::new(tile), tile_bytes })
+        Ok(Self { moves: level_sheet.moves, tile: Arc::new(tile), tile_bytes })
     }
 
     /// Returns the sheet as a merge input.
     #[must_use]
     pub fn to_input(&self) -> LevelInput {
-        LevelInput::from_memory(self.sheet.clone(), Arc::clone(&self.tile))
+        let cells = LevelCells::InMemory(Arc::clone(&self.tile));
+        LevelInput { moves: self.moves.clone(), cells }
     }
 
     /// Returns the number of cells.

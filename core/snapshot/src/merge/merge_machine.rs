@@ -73,20 +73,6 @@ pub enum MergeStep {
 }
 
 impl MergeCursor {
-    fn after_tile(
-        tile: &StripeTile,
-        sheet_index: usize,
-        stripe_index: usize,
-        density: u64,
-    ) -> Self {
-        Self {
-            sheet: saturate_u32(sheet_index),
-            stripe: saturate_u32(stripe_index),
-            row: tile.rows.end(),
-            density: u32::try_from(density).unwrap_or(u32::MAX),
-        }
-    }
-
     fn known_density(&self) -> Option<u64> {
         if self.density == 0 { None } else { Some(u64::from(self.density)) }
     }
@@ -161,13 +147,12 @@ impl Merge {
                 StripeStep::Load(chunks) => return Ok(MergeStep::Load(chunks)),
                 StripeStep::FinishedTile { tile, new_chunk } => {
                     self.loaded_tiles.retain(|hash, _| stripe.needs_tile(hash));
-                    let density = stripe.density();
-                    let cursor = MergeCursor::after_tile(
-                        &tile,
-                        self.sheet_index,
-                        sheet.stripe_index,
-                        density,
-                    );
+                    let cursor = MergeCursor {
+                        sheet: saturate_u32(self.sheet_index),
+                        stripe: saturate_u32(sheet.stripe_index),
+                        row: tile.rows.end(),
+                        density: u32::try_from(stripe.density()).unwrap_or(u32::MAX),
+                    };
                     sheet.push_tile(sheet.stripe_index, tile.clone());
                     let tile = MergedTile { sheet: cursor.sheet, stripe: cursor.stripe, tile };
                     return Ok(MergeStep::Tile { tile, chunk: new_chunk, cursor });

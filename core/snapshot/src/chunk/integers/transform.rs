@@ -9,12 +9,12 @@ use crate::saturate::to_u64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
-    None,
+    None = 0,
     /// The first integer, followed by the differences between consecutive integers (deltas).
-    Differences,
+    Differences = 1,
     /// The first integer and the first delta, followed by the differences between consecutive
     /// deltas.
-    SecondDifferences,
+    SecondDifferences = 2,
 }
 
 /// All transforms, simplest first.
@@ -31,11 +31,7 @@ pub(super) struct TransformedIntegers<'a> {
 
 impl Transform {
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Differences => 1,
-            Self::SecondDifferences => 2,
-        }
+        self as u8
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
