@@ -32,7 +32,7 @@ const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 pub struct AttemptsModel {
     /// Maximum number of puts per entry.
     pub max_puts: u32,
-    /// Maximum failed reads.
+    /// Maximum number of failed reads.
     pub max_reads: u32,
     /// Maximum number of steps of the append.
     pub max_steps: u32,

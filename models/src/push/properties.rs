@@ -14,7 +14,7 @@ use super::{
     PushedMutation, RequestOutcome, State,
 };
 
-/// Invariant I1.
+/// Invariant I1: the entry numbers of the log have no gap.
 pub const NO_GAP: &str = "I1 no gap";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
@@ -23,7 +23,8 @@ pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Property: each client's mutation ids in the log are consecutive, even across a restore. The ids
 /// of rejected mutations count as well.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4. Not checked after the log was restored.
+/// Invariant I4: a mutation that a pull acknowledged is in the log. Not checked after a restore of
+/// the log.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
 /// Property: no mutation is rejected after it has taken effect. A client that is told of a
 /// rejection undoes the edit locally, although the log contains it.
