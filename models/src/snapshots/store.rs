@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// Hides a message until `until_s`, or makes it visible if `until_s` is 0.
+    /// Hides a message until the Unix time `until_s`, or makes it visible if `until_s` is 0.
     pub(super) fn hide(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {

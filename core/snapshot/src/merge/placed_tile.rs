@@ -8,7 +8,7 @@ use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile with its coordinates in its level and the mapping to the newest level.
+/// A tile, its place in its level, and the mapping from that level to the newest level.
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedTile<'a> {
     /// Cells of the tile, relative to its top left corner.
