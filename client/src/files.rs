@@ -72,6 +72,12 @@ pub enum FileError {
     },
 }
 
+impl FileError {
+    pub(crate) fn malformed(path: &Path, contents: StateFile, why: impl Into<String>) -> Self {
+        Self::Malformed { path: path.to_owned(), contents, why: why.into() }
+    }
+}
+
 /// The kind of contents of a local state file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -103,7 +109,7 @@ pub fn read_json<T: DeserializeOwned>(
     contents: StateFile,
 ) -> Result<Option<T>, FileError> {
     let unreadable = |source| FileError::Unreadable { path: path.to_owned(), source };
-    let malformed = |why: String| FileError::Malformed { path: path.to_owned(), contents, why };
+    let malformed = |why: String| FileError::malformed(path, contents, why);
     let Some(file) = open_if_exists(path).map_err(unreadable)? else { return Ok(None) };
     let file_bytes = file.metadata().map_err(unreadable)?.len();
     if file_bytes > MAX_STATE_BYTES {

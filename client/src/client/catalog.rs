@@ -28,10 +28,8 @@ impl Spreadsheet {
 
     /// Returns the changes to the name, status, members and share links, newest first.
     pub fn changes(&self) -> ItemStream<ChangeView> {
-        let spreadsheet = self.clone();
-        let pages = read_pages(self.client.url(), None, move |cursor| {
-            let spreadsheet = spreadsheet.clone();
-            async move { spreadsheet.changes_page(cursor).await }
+        let pages = read_pages(self.client.url(), self, None, |spreadsheet, cursor| async move {
+            spreadsheet.changes_page(cursor).await
         });
         pages.into_items(|page: ChangesReply| page.changes)
     }

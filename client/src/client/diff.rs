@@ -17,11 +17,10 @@ impl Spreadsheet {
     ///
     /// Returns a [`ClientError`] if the request fails.
     pub async fn diff(&self, from: Position, to: Position) -> Result<DiffReply, ClientError> {
-        let spreadsheet = self.clone();
-        let mut pages = read_pages(self.client.url(), None, move |cursor| {
-            let spreadsheet = spreadsheet.clone();
-            async move { spreadsheet.diff_page(from, to, cursor).await }
-        });
+        let mut pages =
+            read_pages(self.client.url(), self, None, move |spreadsheet, cursor| async move {
+                spreadsheet.diff_page(from, to, cursor).await
+            });
         let Some(mut diff) = pages.try_next().await? else {
             return Err(self.client.unexpected_reply("the comparison has no pages"));
         };

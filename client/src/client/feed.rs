@@ -98,9 +98,7 @@ impl SpreadsheetsQuery {
 impl Client {
     /// Returns the spreadsheets that the caller can access, ordered by id.
     pub fn spreadsheets(&self, query: SpreadsheetsQuery) -> ItemStream<SpreadsheetView> {
-        let client = self.clone();
-        let pages = read_pages(self.url(), query.cursor, move |cursor| {
-            let client = client.clone();
+        let pages = read_pages(self.url(), self, query.cursor, move |client, cursor| {
             let query = SpreadsheetsQuery { cursor, ..query.clone() };
             async move { client.spreadsheets_page(&query).await }
         });
@@ -110,9 +108,8 @@ impl Client {
     /// Returns the items of the change feed up to its current end. To wait for further items or to
     /// store checkpoints, use [`crate::feed`].
     pub fn feed(&self, query: FeedQuery) -> ItemStream<FeedItemView> {
-        let client = self.clone();
-        let pages = read_pages(self.url(), FeedCursor::of_query(&query), move |cursor| {
-            let client = client.clone();
+        let start = FeedCursor::of_query(&query);
+        let pages = read_pages(self.url(), self, start, move |client, cursor| {
             let query = FeedCursor::query_page(&query, cursor);
             async move { client.feed_page(&query).await }
         });

@@ -1,6 +1,7 @@
 //! Reads lists page by page and returns them as streams.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cellar_api::wire::{
@@ -84,7 +85,7 @@ impl<T> std::fmt::Debug for ItemStream<T> {
 /// A page of a list.
 pub(super) trait Page: Send + 'static {
     /// The position in the list at which a page starts.
-    type Cursor: Clone + Send + Sync + 'static;
+    type Cursor: Clone + Send + 'static;
 
     /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
@@ -101,47 +102,32 @@ enum NextRequest<Cursor> {
     Nothing,
 }
 
-/// Reads the pages of a list, starting at the cursor `start` or, if `start` is `None`, at the first
-/// page. Fails if a cursor does not advance, because the list would never end.
-pub(super) fn read_pages<P, Fetch, Fetched>(
+/// Reads the pages of a list of `source`, starting at the cursor `start` or, if `start` is `None`,
+/// at the first page. `fetch_page` gets a clone of `source` and the cursor of the page. Fails if a
+/// cursor does not advance, because the list would never end.
+pub(super) fn read_pages<S, P, Fetch, Fetched>(
     url: &str,
+    source: &S,
     start: Option<P::Cursor>,
     fetch_page: Fetch,
 ) -> ItemStream<P>
 where
+    S: Clone + Send + Sync + 'static,
     P: Page,
-    Fetch: Fn(Option<P::Cursor>) -> Fetched + Send + 'static,
+    Fetch: Fn(S, Option<P::Cursor>) -> Fetched + Send + Sync + 'static,
     Fetched: Future<Output = Result<P, ClientError>> + Send + 'static,
 {
-    let reader = PageReader { url: url.to_owned(), request: NextRequest::Page(start), fetch_page };
-    ItemStream::new(stream::try_unfold(reader, |mut reader| async move {
-        let page = reader.next_page().await?;
-        Ok(page.map(|page| (page, reader)))
+    let (url, source) = (url.to_owned(), source.clone());
+    let fetch = Arc::new(move |cursor| fetch_page(source.clone(), cursor));
+    ItemStream::new(stream::try_unfold(NextRequest::Page(start), move |request| {
+        let (url, fetch) = (url.clone(), Arc::clone(&fetch));
+        async move {
+            let NextRequest::Page(cursor) = request else { return Ok(None) };
+            let page = fetch(cursor.clone()).await?;
+            let next_request = request_after(&page, cursor.as_ref(), &url)?;
+            Ok(Some((page, next_request)))
+        }
     }))
-}
-
-/// Reads the pages of one list.
-struct PageReader<Cursor, Fetch> {
-    /// API URL for error messages.
-    url: String,
-    request: NextRequest<Cursor>,
-    fetch_page: Fetch,
-}
-
-impl<Cursor, Fetch> PageReader<Cursor, Fetch> {
-    /// Returns the next page, or `None` after the last page.
-    async fn next_page<P, Fetched>(&mut self) -> Result<Option<P>, ClientError>
-    where
-        P: Page<Cursor = Cursor>,
-        Fetch: Fn(Option<Cursor>) -> Fetched,
-        Fetched: Future<Output = Result<P, ClientError>>,
-        Cursor: Clone,
-    {
-        let NextRequest::Page(cursor) = &self.request else { return Ok(None) };
-        let page = (self.fetch_page)(cursor.clone()).await?;
-        self.request = request_after(&page, cursor.as_ref(), &self.url)?;
-        Ok(Some(page))
-    }
 }
 
 /// Returns the request that follows `page`, which was requested at `cursor`.
@@ -286,7 +272,7 @@ mod tests {
     async fn forks_of(next: &'static [Option<u64>]) -> (Result<Vec<u64>, ClientError>, u64) {
         let requests = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
         let counted = std::sync::Arc::clone(&requests);
-        let pages = read_pages("http://h", None, move |_: Option<u64>| {
+        let pages = read_pages("http://h", &(), None, move |(), _: Option<u64>| {
             let index = counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let index = usize::try_from(index).unwrap();
             let number = u8::try_from(index).unwrap();

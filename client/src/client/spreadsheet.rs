@@ -111,9 +111,8 @@ impl Spreadsheet {
     /// Like [`Spreadsheet::cells`], but returns whole pages. A page also contains the position, the
     /// sheet and the sheet's formats.
     pub fn cell_pages(&self, query: CellsQuery) -> ItemStream<CellsReply> {
-        let spreadsheet = self.clone();
-        read_pages(self.client.url(), CellsCursor::of_query(&query), move |cursor| {
-            let spreadsheet = spreadsheet.clone();
+        let start = CellsCursor::of_query(&query);
+        read_pages(self.client.url(), self, start, move |spreadsheet, cursor| {
             let query = CellsCursor::query_page(&query, cursor);
             async move { spreadsheet.cells_page(&query).await }
         })
@@ -137,10 +136,8 @@ impl Spreadsheet {
         until: Option<Position>,
         page_size: Option<u32>,
     ) -> ItemStream<HistoryReply> {
-        let spreadsheet = self.clone();
-        read_pages(self.client.url(), until, move |until| {
-            let spreadsheet = spreadsheet.clone();
-            async move { spreadsheet.history_page(until, page_size).await }
+        read_pages(self.client.url(), self, until, move |spreadsheet, until| async move {
+            spreadsheet.history_page(until, page_size).await
         })
     }
 
@@ -152,19 +149,15 @@ impl Spreadsheet {
 
     /// Like [`Spreadsheet::entries`], but returns whole pages.
     pub(crate) fn entry_pages(&self, after: Position) -> ItemStream<EntriesReply> {
-        let spreadsheet = self.clone();
-        read_pages(self.client.url(), Some(after), move |cursor| {
-            let spreadsheet = spreadsheet.clone();
-            async move { spreadsheet.entries_page(cursor.unwrap_or(after)).await }
+        read_pages(self.client.url(), self, Some(after), move |spreadsheet, cursor| async move {
+            spreadsheet.entries_page(cursor.unwrap_or(after)).await
         })
     }
 
     /// Returns the spreadsheet's forks, oldest first.
     pub fn forks(&self) -> ItemStream<ForkView> {
-        let spreadsheet = self.clone();
-        let pages = read_pages(self.client.url(), None, move |cursor| {
-            let spreadsheet = spreadsheet.clone();
-            async move { spreadsheet.forks_page(cursor).await }
+        let pages = read_pages(self.client.url(), self, None, |spreadsheet, cursor| async move {
+            spreadsheet.forks_page(cursor).await
         });
         pages.into_items(|page: ForksReply| page.forks)
     }

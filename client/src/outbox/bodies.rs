@@ -39,11 +39,8 @@ pub(crate) fn read_body(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>,
             return Ok(object);
         }
     }
-    Err(FileError::Malformed {
-        path,
-        contents: StateFile::UnsentLargeEdit,
-        why: "the contents were changed after cellar wrote the file".to_owned(),
-    })
+    let why = "the contents were changed after cellar wrote the file";
+    Err(FileError::malformed(&path, StateFile::UnsentLargeEdit, why))
 }
 
 /// Deletes the object files that do not belong to `referenced_bodies`. If a deletion fails, the

@@ -65,11 +65,7 @@ impl Outbox {
             return Ok(None);
         };
         if let Some(fault) = state.find_fault(&self.key()) {
-            return Err(FileError::Malformed {
-                path: self.path.clone(),
-                contents: StateFile::UnsentEdits,
-                why: fault.to_owned(),
-            });
+            return Err(FileError::malformed(&self.path, StateFile::UnsentEdits, fault));
         }
         Ok(Some(state))
     }

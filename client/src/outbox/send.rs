@@ -16,12 +16,13 @@ use crate::files::FileError;
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
 /// Error that occurs when sending pending edits. The edits stay in the outbox.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub(crate) enum SendError {
     /// A request failed.
-    Client(ClientError),
+    Client(#[from] ClientError),
     /// A local file cannot be read or written.
-    File(FileError),
+    File(#[from] FileError),
 }
 
 /// A request to which the server has responded.
@@ -38,18 +39,6 @@ enum UploadAttempt {
     Committed(AppendReply),
     /// The server does not have the object. Another attempt may succeed.
     ObjectMissing(ClientError),
-}
-
-impl From<ClientError> for SendError {
-    fn from(error: ClientError) -> Self {
-        Self::Client(error)
-    }
-}
-
-impl From<FileError> for SendError {
-    fn from(error: FileError) -> Self {
-        Self::File(error)
-    }
 }
 
 impl Outbox {

@@ -76,16 +76,17 @@ fn replayed_edit(
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,
     });
-    let is_effective = |operation: &&Operation| {
-        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
+    let is_on_deleted_sheet = |operation: &Operation| {
+        needed_sheet(operation).is_some_and(|sheet| deleted_sheets.contains(&sheet))
     };
-    let effective_operations: Vec<Operation> =
-        committed_operations.clone().filter(is_effective).cloned().collect();
+    let mut effective_operations: Vec<Operation> = committed_operations.cloned().collect();
+    let committed_count = effective_operations.len();
+    effective_operations.retain(|operation| !is_on_deleted_sheet(operation));
+    let has_lost_operations = effective_operations.len() < committed_count;
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
-    let are_all_effective = effective_operations.len() == committed_operations.count();
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
-    } else if !is_transformed && are_all_effective {
+    } else if !is_transformed && !has_lost_operations {
         ReplayOutcome::Unchanged
     } else if effective_operations.is_empty() {
         ReplayOutcome::Dropped

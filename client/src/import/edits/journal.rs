@@ -129,13 +129,8 @@ impl Journal {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
         if !journal.is_consistent(plan.batches.len()) {
-            let why = "its numbers of sent and acknowledged batches are inconsistent".to_owned();
-            return Err(FileError::Malformed {
-                path: path.to_owned(),
-                contents: StateFile::EditImport,
-                why,
-            }
-            .into());
+            let why = "its numbers of sent and acknowledged batches are inconsistent";
+            return Err(FileError::malformed(path, StateFile::EditImport, why).into());
         }
         Ok(Some(journal))
     }

@@ -112,13 +112,8 @@ impl Journal {
         let acknowledges_too_many = journal.acknowledged > journal.requests.len();
         let lacks_spreadsheet = !journal.requests.is_empty() && journal.spreadsheet.is_none();
         if acknowledges_too_many || lacks_spreadsheet {
-            let why = "its numbers of requests are inconsistent".to_owned();
-            return Err(FileError::Malformed {
-                path: path.to_owned(),
-                contents: StateFile::SheetImport,
-                why,
-            }
-            .into());
+            let why = "its numbers of requests are inconsistent";
+            return Err(FileError::malformed(path, StateFile::SheetImport, why).into());
         }
         Ok(Some(journal))
     }
