@@ -286,7 +286,8 @@ fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Always true, because lock files are deleted only on Unix.
+/// Returns `true`: lock files are deleted only on Unix, so an open file is always the file at its
+/// path.
 #[cfg(not(unix))]
 fn is_file_at_path(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

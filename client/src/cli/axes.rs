@@ -33,7 +33,7 @@ pub(super) async fn edit_axis(
     Ok(())
 }
 
-/// An insertion or deletion of rows or columns in a sheet that is not looked up yet.
+/// A parsed insertion or deletion of rows or columns. Its sheet is looked up later.
 enum AxisChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },

@@ -100,8 +100,8 @@ impl Context {
         self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// Returns the token of the options or the environment or, for the profile's URL only, the
-    /// profile's token.
+    /// Returns the token from the options or the environment, otherwise from the profile. The
+    /// profile's token is used only for the profile's URL.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
             return Some(&token.0);
@@ -139,7 +139,7 @@ impl Context {
     /// Returns the id of the selected spreadsheet. The option `-s` takes precedence over the
     /// environment, the environment over a share link, and a share link over the profile.
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
-        // If the URL is also missing, report the missing URL first.
+        // Report a missing URL before a missing spreadsheet.
         self.url()?;
         let shared_spreadsheet = self.share_link()?.map(|link| link.log);
         let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
@@ -170,8 +170,8 @@ impl Context {
     }
 
     /// Returns the newest position at which commands in this directory have read or edited the
-    /// spreadsheet; later reads must not be older. Returns `None` if the position is unknown or its
-    /// file cannot be read.
+    /// spreadsheet. Later reads must not return an older one. Returns `None` if the position is
+    /// unknown or its file cannot be read.
     pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
         self.editor(spreadsheet).seen_position().ok().flatten()
     }

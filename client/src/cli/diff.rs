@@ -1,5 +1,3 @@
-//! `cellar diff`
-
 use cellar_api::wire::DiffReply;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;

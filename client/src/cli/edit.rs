@@ -72,8 +72,8 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Describes the committed operations of an undo or revert, after a colon. Returns an empty
-    /// string if the operations are unknown.
+    /// Returns a colon and a description of the committed operations of an undo or revert, or an
+    /// empty string if the operations are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
             Some(committed) => {
@@ -165,7 +165,7 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
 
 /// Returns the name of the sheet selected by `--sheet` or by a range. Fails if both are given and
 /// select different sheets.
-pub(super) fn sheet_of_range(
+pub(super) fn choose_sheet_name(
     sheet_option: Option<String>,
     range: Option<&Range>,
 ) -> Result<Option<String>, CliError> {
@@ -231,10 +231,10 @@ mod tests {
     fn sheet_option_and_range_must_agree() {
         let named = range("'My sheet'!A1");
         let flag = |text: &str| Some(text.to_owned());
-        assert_eq!(sheet_of_range(None, Some(&named)).unwrap(), flag("My sheet"));
-        assert_eq!(sheet_of_range(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
-        assert_eq!(sheet_of_range(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
-        assert_eq!(sheet_of_range(None, None).unwrap(), None);
-        assert_eq!(sheet_of_range(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
+        assert_eq!(choose_sheet_name(None, Some(&named)).unwrap(), flag("My sheet"));
+        assert_eq!(choose_sheet_name(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
+        assert_eq!(choose_sheet_name(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
+        assert_eq!(choose_sheet_name(None, None).unwrap(), None);
+        assert_eq!(choose_sheet_name(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
     }
 }

@@ -1,5 +1,3 @@
-//! `cellar export`
-
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
@@ -29,9 +27,9 @@ pub(super) async fn export_file(
 ) -> Result<(), CliError> {
     let format = choose_format(&args)?;
     check_options_fit_format(&args, format)?;
-    check_target(&args, format, output)?;
+    check_output_target(&args, format, output)?;
     let spreadsheet = context.spreadsheet()?;
-    let exported = write_export(context, output, &spreadsheet, &args, format).await?;
+    let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
     note_omitted_sheets(output, omitted_sheets);
     let warnings = formula_warnings(&exported);
@@ -70,7 +68,7 @@ fn writes_to_stdout(args: &args::Export) -> bool {
 
 /// Fails if the output file exists and must not be replaced, or if stdout cannot receive the
 /// export.
-fn check_target(
+fn check_output_target(
     args: &args::Export,
     format: ExportFormat,
     output: &Output,
@@ -99,7 +97,7 @@ fn check_target(
 }
 
 /// Reads the cells and writes the file.
-async fn write_export(
+async fn fetch_and_write_cells(
     context: &Context,
     output: &Output,
     spreadsheet: &Spreadsheet,
@@ -187,10 +185,7 @@ fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
 fn formula_warnings(exported: &Exported) -> Vec<String> {
     let formula_count = exported.sheets.iter().map(|sheet| sheet.formulas).sum();
     let text_count = exported.sheets.iter().map(|sheet| sheet.formula_like_texts).sum();
-    let mut warnings = Vec::new();
-    warnings.extend(warnings::exported_formulas(formula_count));
-    warnings.extend(warnings::formula_like_texts(text_count));
-    warnings
+    [warnings::exported_formulas(formula_count), warnings::formula_like_texts(text_count)].concat()
 }
 
 fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {

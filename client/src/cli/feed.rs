@@ -1,5 +1,3 @@
-//! `cellar feed`
-
 use std::io;
 
 use cellar_api::wire::{ChangeView, FeedItemView};

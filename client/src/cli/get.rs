@@ -1,5 +1,3 @@
-//! `cellar get`
-
 use std::sync::Arc;
 
 use cellar_api::wire::{CellsReply, Head, ProblemKind};
@@ -9,7 +7,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::sheet_of_range;
+use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
 use crate::cli::table::{Window, render_table};
@@ -35,20 +33,8 @@ pub(super) async fn print_cells(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let range = args.range.as_ref();
-    let sheet_name = sheet_of_range(args.sheet.clone(), range)?;
-    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
-    let reply = if reads_on_server {
-        let query = CellsQuery {
-            sheet: sheet_name.clone(),
-            range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
-            at: args.at,
-            min_position: context.seen_position(&spreadsheet),
-            cursor: None,
-        };
-        spreadsheet.read_cells(query).await?
-    } else {
-        read_snapshot(context, &spreadsheet, sheet_name.as_deref(), range).await?
-    };
+    let sheet_name = choose_sheet_name(args.sheet.clone(), range)?;
+    let reply = read_cells(context, &spreadsheet, &args, sheet_name.as_deref()).await?;
     if args.at.is_none() {
         let read_at = Head { head: reply.position, incarnation: reply.incarnation };
         let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
@@ -62,15 +48,28 @@ pub(super) async fn print_cells(
     print_table(&reply, range, output)
 }
 
-/// Reads cells from the newest snapshot and the later log entries, using the local cache.
-async fn read_snapshot(
+/// Reads the cells on the server, or from the newest snapshot and the later log entries if the local
+/// cache can be used.
+async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
+    args: &args::Get,
     sheet_name: Option<&str>,
-    range: Option<&Range>,
 ) -> Result<CellsReply, CliError> {
-    check_area(range)?;
+    let range = args.range.as_ref();
     let min_position = context.seen_position(spreadsheet);
+    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
+    if reads_on_server {
+        let query = CellsQuery {
+            sheet: sheet_name.map(str::to_owned),
+            range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
+            at: args.at,
+            min_position,
+            cursor: None,
+        };
+        return Ok(spreadsheet.read_cells(query).await?);
+    }
+    check_area(range)?;
     let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
     let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
     Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
@@ -95,7 +94,7 @@ pub(super) fn range_text(range: &Range) -> String {
     format!("{}:{}", row_number(first.row), row_number(last.row))
 }
 
-/// Fails if the range has more cells than the server would accept.
+/// Fails if the range has more cells than the server allows.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
     range.check_area().map_err(|error| {
@@ -156,8 +155,8 @@ fn clipped_length(first: u32, last: u32, extent: u32) -> u32 {
     end.saturating_sub(first)
 }
 
-/// Returns a note about the cells that are not shown. Returns `None` if all cells of an explicit
-/// range or all cells of the sheet are shown.
+/// Returns a note about the cells that the table omits, or `None` if it shows all cells of an
+/// explicit range or of the sheet.
 fn truncation_note(
     shown: Window,
     requested: Window,

@@ -7,7 +7,7 @@ pub type Group = (&'static str, &'static [&'static str]);
 
 /// Replaces clap's list of commands with a list for each group. Omits commands without a group.
 #[must_use]
-pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
+pub fn group_commands(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
     let name_width = name_lengths.max().unwrap_or(0);
     let mut command_list = String::new();

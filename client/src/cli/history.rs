@@ -1,5 +1,3 @@
-//! `cellar history`
-
 use cellar_api::wire::{EntryKind, EntryView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
@@ -23,14 +21,14 @@ pub(super) async fn show_history(
     args: args::History,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
+    let history = fetch_newest_entries(&spreadsheet, args.until, args.limit).await?;
     output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
     }))?;
     if !output.json {
-        let names = names_before(&spreadsheet, &history.entries).await;
+        let names = sheet_names_before(&spreadsheet, &history.entries).await;
         output.print_lines(format_entries(&history.entries, names))?;
     }
     context.note_unsent(&spreadsheet, output);
@@ -50,13 +48,13 @@ struct NewestEntries {
 }
 
 /// Fetches the newest displayed log entries up to position `until`, at most `limit`.
-async fn fetch_newest(
+async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
     let mut newest = NewestEntries { max_entries: limit as usize, entries: Vec::new(), next: None };
-    // Request one more entry, to detect whether the history has older entries.
+    // Request one entry more than `limit`, to detect whether the history has older entries.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while newest.next.is_none()
@@ -89,7 +87,10 @@ pub(super) fn is_displayed(entry: &EntryView) -> bool {
 
 /// Returns each sheet's name as it was before the oldest listed entry, or no names if no entry's
 /// description contains a sheet name.
-async fn names_before(spreadsheet: &Spreadsheet, entries_newest_first: &[EntryView]) -> SheetNames {
+async fn sheet_names_before(
+    spreadsheet: &Spreadsheet,
+    entries_newest_first: &[EntryView],
+) -> SheetNames {
     if !entries_newest_first.iter().any(entry_needs_sheet_names) {
         return SheetNames::default();
     }

@@ -1,5 +1,3 @@
-//! `cellar list`
-
 use cellar_api::wire::{SpreadsheetStatus, SpreadsheetView};
 use console::Alignment;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The `cellar` command.
+//! The `cellar` command. Most subcommands are implemented in the module named after them; `axes`,
+//! `catalog`, `grid` and `ranges` implement the others.
 
 mod advice;
 mod args;

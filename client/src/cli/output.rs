@@ -12,7 +12,7 @@ use crate::text::to_json;
 /// Separator of the columns of a list.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Formats the rows of a list: pads each column to its widest text and separates the columns.
+/// Formats the rows of a list: pads each column to its widest text and joins the columns.
 pub(super) fn format_rows<const COLUMNS: usize>(
     alignments: [Alignment; COLUMNS],
     rows: &[[String; COLUMNS]],
@@ -58,7 +58,10 @@ impl Output {
 
     /// Prints lines of the result to stdout. No-op with `--json`.
     pub(super) fn print_lines(self, lines: Vec<String>) -> io::Result<()> {
-        lines.iter().try_for_each(|line| self.print_line(line))
+        for line in lines {
+            self.print_line(line)?;
+        }
+        Ok(())
     }
 
     /// Prints a note to stderr. No-op with `--json`.

@@ -1,5 +1,3 @@
-//! `cellar replay`
-
 use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use console::Alignment;

@@ -1,5 +1,3 @@
-//! `cellar revert`
-
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 

@@ -1,5 +1,3 @@
-//! `cellar set`
-
 use std::collections::BTreeSet;
 
 use cellar_sheet::a1::CellName;
@@ -33,7 +31,7 @@ pub(super) async fn set_cells(
 ) -> Result<(), CliError> {
     let ParsedPairs { edits, sheets } = parse_pairs(&args.pairs, args.text)?;
     check_no_duplicates(&edits)?;
-    let sheet_name = common_sheet(args.sheet.as_deref(), &sheets)?;
+    let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let operation = Operation::SetCells(SetCells { sheet, cells: edits });
@@ -70,25 +68,25 @@ fn parse_value(value_text: &str, as_text: bool) -> TypedText {
 /// Returns the name of the sheet that contains all cells, or `None` for the first sheet. Fails if the
 /// cells are in different sheets, because one edit sets all cells. The option `--sheet` applies to
 /// cell references without a sheet.
-fn common_sheet(
+fn find_common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
 ) -> Result<Option<String>, CliError> {
-    let first_cell_sheet = cell_sheets.iter().flatten().next();
-    let Some(sheet) = sheet_option.or(first_cell_sheet.map(String::as_str)) else {
+    let first_named_sheet = cell_sheets.iter().flatten().next();
+    let Some(common_sheet) = sheet_option.or(first_named_sheet.map(String::as_str)) else {
         return Ok(None);
     };
-    let is_same_sheet = |cell_sheet: &Option<String>| match cell_sheet {
-        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
+    let is_in_common_sheet = |cell_sheet: &Option<String>| match cell_sheet {
+        Some(cell_sheet) => cell_sheet.to_lowercase() == common_sheet.to_lowercase(),
         None => sheet_option.is_some(),
     };
-    if !cell_sheets.iter().all(is_same_sheet) {
+    if !cell_sheets.iter().all(is_in_common_sheet) {
         return Err(CliError::usage(
             "the cells are in different sheets",
             "use one command for each sheet, and name the sheet in every cell or with --sheet",
         ));
     }
-    Ok(Some(sheet.to_owned()))
+    Ok(Some(common_sheet.to_owned()))
 }
 
 /// Fails if a cell occurs twice, because one of its values would be lost.
@@ -179,7 +177,7 @@ mod tests {
     fn all_cells_must_be_in_one_sheet() {
         let of = |flag: Option<&str>, cells: &[&str]| {
             let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
-            common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
+            find_common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
         };
         assert_eq!(of(None, &["", ""]).unwrap(), None);
         assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));

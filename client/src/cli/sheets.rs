@@ -1,5 +1,3 @@
-//! `cellar sheets`
-
 use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};

@@ -1,5 +1,3 @@
-//! `cellar undo`
-
 use std::collections::BTreeSet;
 
 use cellar_api::wire::{EntryKind, EntryView, MutationView, ProblemKind};
@@ -78,7 +76,7 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
 /// Result of looking up the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
-    /// The position does not exist.
+    /// The log has no entry at the position, for the reason `why`.
     Missing {
         why: String,
     },
@@ -89,15 +87,14 @@ pub(super) async fn read_entry_at(
     spreadsheet: &Spreadsheet,
     position: Position,
 ) -> Result<EntryLookup, CliError> {
-    let page = match spreadsheet.history_page(Some(position), Some(1)).await {
-        Err(ClientError::Problem { problem, .. })
-            if problem.kind == ProblemKind::UnknownPosition =>
-        {
-            return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
-        }
-        result => result?,
-    };
-    match page.entries.into_iter().next() {
+    let max_entries = 1;
+    let result = spreadsheet.history_page(Some(position), Some(max_entries)).await;
+    if let Err(ClientError::Problem { problem, .. }) = &result
+        && problem.kind == ProblemKind::UnknownPosition
+    {
+        return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
+    }
+    match result?.entries.into_iter().next() {
         Some(entry) if entry.position == position => Ok(EntryLookup::Found(entry)),
         _ => Ok(EntryLookup::Missing { why: "the position does not exist".to_owned() }),
     }
@@ -175,8 +172,8 @@ struct UndoSearch {
     /// Target of the oldest visited revert that is still in effect. The revert undid all log entries
     /// between its target and itself.
     reverted_to: Option<Position>,
-    /// Positions of log entries whose undo was rejected because they had no effect left, except
-    /// entries whose effect a later undo or revert may have restored.
+    /// Positions of log entries whose undo was rejected because they had no effect left. Excludes
+    /// entries that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 

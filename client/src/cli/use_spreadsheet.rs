@@ -1,5 +1,3 @@
-//! `cellar use`
-
 use super::args;
 use super::context::Context;
 use super::error::CliError;

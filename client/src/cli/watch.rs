@@ -1,5 +1,3 @@
-//! `cellar watch`
-
 mod affects;
 
 use std::time::Duration;
@@ -12,7 +10,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::{find_sheet_number, read_sheet_names, sheet_of_range};
+use super::edit::{choose_sheet_name, find_sheet_number, read_sheet_names};
 use super::error::CliError;
 use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
@@ -101,15 +99,11 @@ impl Watcher {
             Some(position) => spreadsheet.sheets_at(position).await?,
             None => spreadsheet.sheets().await?,
         };
-        let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
+        let sheet_name = choose_sheet_name(args.sheet.clone(), args.range.as_ref())?;
         let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
-        let filter = match &args.range {
-            Some(range) => Some(WatchFilter { sheet, rectangle: range.rectangle }),
-            None if sheet_name.is_some() => {
-                Some(WatchFilter { sheet, rectangle: Rectangle::EVERYTHING })
-            }
-            None => None,
-        };
+        let is_filtered = args.range.is_some() || sheet_name.is_some();
+        let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+        let filter = if is_filtered { Some(WatchFilter { sheet, rectangle }) } else { None };
         Ok(Self {
             spreadsheet,
             output,

@@ -155,15 +155,15 @@ impl Call {
 
 impl Transport {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
-        let base = address::parse(url)?;
+        let base = address::parse_api_url(url)?;
         let authorization = token.map(authorization_header).transpose()?;
         if authorization.is_some() && base.scheme() == "http" && !address::is_loopback(&base) {
-            return Err(ClientError::ClearText { url: address::base_text(&base) });
+            return Err(ClientError::ClearText { url: address::without_trailing_slash(&base) });
         }
         Ok(Self {
             http: http_client(&base, READ_TIMEOUT_MS)?,
             object_http: Arc::default(),
-            base_text: address::base_text(&base),
+            base_text: address::without_trailing_slash(&base),
             base,
             authorization,
             tally: Tally::default(),
@@ -218,7 +218,7 @@ impl Transport {
         RetryableRequest {
             http: &self.http,
             method: call.method,
-            url: address::join(&self.base, &call.path, &call.query),
+            url: address::request_url(&self.base, &call.path, &call.query),
             headers,
             body: call.body,
             max_bytes: MAX_REPLY_BODY_BYTES,
@@ -235,15 +235,8 @@ impl Transport {
     ) -> Result<Vec<u8>, ClientError> {
         // A presigned URL grants access, so messages contain only the URL's origin.
         let shown_url = request.url.origin().ascii_serialization();
-        let http = match self.object_http.get() {
-            Some(http) => http,
-            None => {
-                let http = http_client(&request.url, OBJECT_TIMEOUT_MS)?;
-                self.object_http.get_or_init(|| http)
-            }
-        };
         let request = RetryableRequest {
-            http,
+            http: self.object_http(&request.url)?,
             method: request.method,
             url: request.url,
             headers: request.headers,
@@ -253,6 +246,15 @@ impl Transport {
             timeout_ms: OBJECT_TIMEOUT_MS,
         };
         self.send_with_retries(&request, &shown_url).await
+    }
+
+    /// Returns the HTTP client for the object store. Creates it if this is the first object request.
+    fn object_http(&self, url: &Url) -> Result<&reqwest::Client, ClientError> {
+        if let Some(http) = self.object_http.get() {
+            return Ok(http);
+        }
+        let http = http_client(url, OBJECT_TIMEOUT_MS)?;
+        Ok(self.object_http.get_or_init(|| http))
     }
 
     /// Sends a request with retries until the request succeeds, fails permanently or reaches a

@@ -84,7 +84,7 @@ impl Spreadsheet {
     }
 }
 
-/// Cell counts for export warnings.
+/// Numbers of cells about which the `cellar` command warns after an export.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,

@@ -90,8 +90,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
-        // The first entry is either the root's Snapshot entry or the first log entry. Neither moves
-        // cells.
+        // The first entry is either the root's Snapshot entry or the log's first entry. Neither
+        // moves cells, so a rebase does not need it.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,

@@ -82,7 +82,8 @@ impl SheetRenumbering {
         Self { next_number: first_number.0, sheet_maps: Vec::new() }
     }
 
-    /// Renumbers the next operation of the sequence.
+    /// Renumbers the sheet that an operation adds, or adapts the operation to the new numbers of the
+    /// sheets added by earlier operations.
     fn renumber(&mut self, operation: Operation) -> Operation {
         if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
             let sheet = SheetId(self.next_number);
@@ -92,8 +93,11 @@ impl SheetRenumbering {
             return Operation::AddSheet(AddSheet { sheet, name });
         }
         let space_map = SpaceMap::from_sheets(self.sheet_maps.iter().cloned());
-        let transformed = transform(&operation, &space_map);
-        transformed.and_then(|parts| parts.into_iter().next()).unwrap_or(operation)
+        match transform(&operation, &space_map) {
+            // A new sheet number neither splits nor drops an operation.
+            Some(adapted) => adapted.into_iter().next().unwrap_or(operation),
+            None => operation,
+        }
     }
 }
 

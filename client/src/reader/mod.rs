@@ -120,7 +120,7 @@ impl Spreadsheet {
     ///
     /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn reader(&self) -> Result<Reader, ReaderError> {
-        // Without a folder, the reader works without a cache.
+        // If the folder cannot be created, nothing is cached.
         let folder = self.client().folder().ok();
         let cache = folder.map(|folder| Arc::new(ChunkCache::new(folder)));
         Reader::open(self.clone(), None, cache).await

@@ -311,7 +311,6 @@ impl ChunkReceiver for Objects {
     }
 }
 
-/// Result of downloading one object.
 type DownloadResult = Result<Vec<u8>, ClientError>;
 
 /// A chunk that the object store did not deliver.

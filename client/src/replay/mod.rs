@@ -76,8 +76,10 @@ impl ForkReplay {
     pub async fn plan(fork: &Spreadsheet, onto: Option<Position>) -> Result<Self, ReplayError> {
         let client = fork.client().clone();
         let loaded = fork.load(None).await?;
-        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork.id() })?;
-        let (source, from, head) = (source.spreadsheet, source.position, loaded.head);
+        let Some(lineage) = loaded.source else {
+            return Err(ReplayError::NotAFork { id: fork.id() });
+        };
+        let (source, from, head) = (lineage.spreadsheet, lineage.position, loaded.head);
         let newest = client.spreadsheet(source).head().await?.head;
         let onto = onto.unwrap_or(newest);
         if onto < from || onto > newest {

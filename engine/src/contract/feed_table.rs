@@ -1,5 +1,4 @@
 //! Contract tests for the Feed table.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};

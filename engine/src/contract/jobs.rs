@@ -52,15 +52,8 @@ async fn receive_next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
 }
 
 async fn receive_sent(queue: &dyn Jobs, visibility_s: u32) -> Received {
-    match receive_next(queue, visibility_s).await {
-        Some(message) => message,
-        None => fail_as_missing(),
-    }
-}
-
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn fail_as_missing() -> ! {
-    panic!("a sent message was not received")
+    let message = receive_next(queue, visibility_s).await;
+    message.unwrap_or_else(|| panic!("a sent message was not received"))
 }
 
 async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {

@@ -7,7 +7,7 @@ use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
-use super::{at, edit_entry, new_log_id, segment_record, unreadable_page};
+use super::{at, edit_entry, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Segments};
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
@@ -49,7 +49,7 @@ async fn read_entry_numbers_backward<T: Entries>(
     let mut next_position = Some(start_position);
     while let Some(page_start) = next_position {
         let page = tables.page_back(log_id, page_start, limit, consistency).await;
-        let Ok(page) = page else { unreadable_page() };
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
         assert!(!page.more || !page.entries.is_empty());
         numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));

@@ -1,5 +1,4 @@
 //! Contract tests for the EventStream table.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use std::sync::Arc;
 

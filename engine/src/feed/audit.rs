@@ -10,8 +10,9 @@ use cellar_catalog::feed::{
 };
 use cellar_catalog::stream::StreamName;
 
-use super::indexer::{IndexError, Indexer};
-use super::reader::{FeedError, FeedReader};
+use super::error::FeedError;
+use super::indexer::Indexer;
+use super::reader::FeedReader;
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
@@ -91,20 +92,6 @@ pub struct Audit {
     pub findings: Vec<Finding>,
 }
 
-/// Error while comparing or repairing a feed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AuditError {
-    /// The feed cannot be read.
-    #[error(transparent)]
-    Feed(#[from] FeedError),
-    /// A table request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
-    /// Missing events could not be indexed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-}
-
 /// Number of events in each stream.
 type EventCounts = BTreeMap<StreamName, u64>;
 
@@ -156,8 +143,8 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`] if a table fails.
-    pub async fn verify(&self) -> Result<Audit, AuditError> {
+    /// Returns [`FeedError`] if a table fails.
+    pub async fn verify(&self) -> Result<Audit, FeedError> {
         let stored_counts = self.count_stored_events().await?;
         let FeedScan { indexed_counts, mut audit } = self.scan_feed(&stored_counts).await?;
         audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
@@ -170,7 +157,7 @@ impl Auditor {
 
     /// Scans the feed to its end. While stored events are missing from the feed, waits and continues
     /// the scan, up to `FEED_SETTLES` times.
-    async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, AuditError> {
+    async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, FeedError> {
         let mut scan = FeedScan::default();
         for _ in 0..FEED_SETTLES {
             let scan_end = self.scan_to_end(&mut scan).await?;
@@ -189,8 +176,8 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`]. Events indexed before the error stay in the feed.
-    pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
+    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    pub async fn repair(&self, audit: &Audit) -> Result<Indexed, FeedError> {
         let missing_events: Vec<&Finding> =
             audit.findings.iter().filter(|finding| finding.can_be_repaired()).collect();
         let mut total = Indexed::default();
@@ -214,11 +201,11 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`] if a table fails.
+    /// Returns [`FeedError`] if a table fails.
     pub async fn rebuild(
         &self,
         mut report_progress: impl FnMut(u64),
-    ) -> Result<Indexed, AuditError> {
+    ) -> Result<Indexed, FeedError> {
         self.indexer.start_new_feed().await?;
         let mut total = Indexed::default();
         let stored_counts: Vec<_> = self.count_stored_events().await?.into_iter().collect();
@@ -251,7 +238,7 @@ impl Auditor {
         &self,
         spans: Vec<Span>,
         total: &mut Indexed,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), FeedError> {
         let Indexed { items, events, found } = self.indexer.index(spans).await?;
         total.items += items;
         total.events += events;
@@ -302,7 +289,7 @@ impl Auditor {
     }
 
     /// Continues a scan until the end of the feed or a missing item.
-    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, AuditError> {
+    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, FeedError> {
         loop {
             let Audit { end: next_checkpoint, feed, .. } = scan.audit;
             let page = match self.reader.page(next_checkpoint, feed, MAX_FEED_PAGE_ITEMS).await {
@@ -311,7 +298,7 @@ impl Auditor {
                     scan.audit.findings.push(Finding::Lost { at });
                     return Ok(ScanEnd::MissingItem);
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             };
             if page.feed.is_some() {
                 scan.audit.feed = page.feed;

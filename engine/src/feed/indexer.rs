@@ -10,6 +10,7 @@ use cellar_catalog::stream::StreamName;
 use cellar_log::append::Inputs;
 use futures_util::future::try_join_all;
 
+use super::error::FeedError;
 use super::reactions::Reactions;
 use super::sources::Sources;
 use crate::ports::{
@@ -28,30 +29,6 @@ pub struct Indexer {
     tables_incarnation: u32,
     policy: PartitionPolicy,
     cached_end: Arc<Mutex<Known>>,
-}
-
-/// Error indexing events.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IndexError {
-    /// The indexing state machine failed.
-    #[error(transparent)]
-    Indexing(#[from] IndexingFault),
-    /// A store request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
-}
-
-impl IndexError {
-    /// Whether a retry may succeed.
-    #[must_use]
-    pub fn is_temporary(&self) -> bool {
-        match self {
-            Self::Indexing(fault) => {
-                matches!(fault, IndexingFault::Contention | IndexingFault::Store)
-            }
-            Self::Store(error) => error.temporary,
-        }
-    }
 }
 
 impl Indexer {
@@ -94,8 +71,8 @@ impl Indexer {
     ///
     /// # Errors
     ///
-    /// Returns [`IndexError`]. Events indexed before the error stay in the feed.
-    pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, IndexError> {
+    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, FeedError> {
         let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
@@ -115,8 +92,8 @@ impl Indexer {
     ///
     /// # Errors
     ///
-    /// Returns [`IndexError`] if the state machine refuses or the store fails.
-    pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
+    /// Returns [`FeedError`] if the state machine refuses or the store fails.
+    pub async fn start_new_feed(&self) -> Result<Indexed, FeedError> {
         let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
         self.run_to_completion(indexing, action).await
     }
@@ -126,7 +103,7 @@ impl Indexer {
         &self,
         mut indexing: Indexing,
         mut action: IndexingAction,
-    ) -> Result<Indexed, IndexError> {
+    ) -> Result<Indexed, FeedError> {
         let mut last_store_error = None;
         loop {
             let answer = match action {
@@ -136,8 +113,8 @@ impl Indexer {
                 }
                 IndexingAction::Finish(Err(fault)) => {
                     return Err(match (fault, last_store_error) {
-                        (IndexingFault::Store, Some(error)) => IndexError::Store(error),
-                        (fault, _) => IndexError::Indexing(fault),
+                        (IndexingFault::Store, Some(error)) => FeedError::Store(error),
+                        (fault, _) => FeedError::Indexing(fault),
                     });
                 }
                 action => match self.perform_action(&action).await {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{FeedTable, PortError, ReadConsistency};
+use super::error::FeedError;
+use crate::ports::{FeedTable, ReadConsistency};
 
 /// Reads the feed of a stack.
 #[derive(Clone)]
@@ -35,28 +36,6 @@ pub struct FeedItem {
     pub time_ms: u64,
     /// The appended events.
     pub spans: Vec<Span>,
-}
-
-/// Error reading the feed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FeedError {
-    /// The checkpoint belongs to another generation of the feed.
-    #[error(
-        "the checkpoint belongs to an earlier build of the feed; start again from the beginning"
-    )]
-    AnotherFeed,
-    /// The checkpoint is past the end of the feed.
-    #[error("the checkpoint is after the end of the feed")]
-    Beyond,
-    /// An item is missing.
-    #[error("the feed is damaged at {at}; rebuild it with `synth feed rebuild`")]
-    Damaged {
-        /// Checkpoint of the missing item.
-        at: Checkpoint,
-    },
-    /// A store request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
 }
 
 /// Items with their offsets in the partition.
@@ -205,8 +184,8 @@ impl FeedReader {
         let items = if start.offset() == 0 {
             self.consecutive_items(start, limit, consistency).await?
         } else {
-            let preceding = start.number().saturating_sub(1);
-            let preceding = Checkpoint::new(preceding).map_err(|_| FeedError::Beyond)?;
+            let preceding_number = start.number().saturating_sub(1);
+            let preceding = Checkpoint::new(preceding_number).map_err(|_| FeedError::Beyond)?;
             let mut items = self.consecutive_items(preceding, limit + 1, consistency).await?;
             if items.is_empty() && is_newest_partition {
                 return Err(FeedError::Beyond);

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_catalog::stream::{
     Decider, EventBatch, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
 };
 
 use super::{StreamError, StreamStore};
 use crate::ports::{PortError, ReadConsistency};
+use crate::retry::retry_with_jitter;
 
 /// A state and the tip (latest stream item) from which the state was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,16 +98,6 @@ impl StreamStore {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        let mut attempt = 1;
-        loop {
-            match send_read().await {
-                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                    tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
-                    self.pause_before_retry(attempt).await;
-                    attempt += 1;
-                }
-                result => return result,
-            }
-        }
+        retry_with_jitter(self.clock.as_ref(), self.random.as_ref(), send_read).await
     }
 }

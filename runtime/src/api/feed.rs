@@ -40,7 +40,9 @@ impl From<FeedError> for Failure {
         match error {
             FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, message),
             FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, message),
-            FeedError::Damaged { .. } => StreamError::Store(PortError::permanent(message)).into(),
+            FeedError::Damaged { .. } | FeedError::Indexing(_) => {
+                StreamError::Store(PortError::permanent(message)).into()
+            }
             FeedError::Store(error) => StreamError::Store(error).into(),
         }
     }

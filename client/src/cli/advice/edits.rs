@@ -1,10 +1,10 @@
-//! Advice for errors of edits.
+//! Advice for errors of cell edits and of live sheets.
 
 use std::borrow::Cow;
 
 use cellar_sheet::operation::InvalidOperation;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::editor::EditorError;
 use crate::live::LiveError;
 
@@ -26,7 +26,7 @@ impl CommandAdvice for EditorError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),
             Self::InvalidCell { .. } => "name one cell, such as B2 or Sheet2!B2; nothing was sent",
@@ -84,7 +84,7 @@ impl CommandAdvice for LiveError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Client(error) => return error.help(),
             Self::Reader(error) => return error.help(),
             Self::File(error) => return error.help(),

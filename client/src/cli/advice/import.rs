@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cellar_api::wire::ProblemKind;
 use cellar_exchange::ReadError;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
@@ -45,7 +45,7 @@ impl CommandAdvice for ImportError {
     fn help(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::File(error) => error.help(),
-            Self::Read { source, .. } => file_help(source).and_then(fixed),
+            Self::Read { source, .. } => read_error_help(source).and_then(static_help),
             Self::NotInFile { sheets, .. } => Some(Cow::Owned(list_file_sheets(sheets))),
             Self::UnknownSheet { sheets, .. } => Some(Cow::Owned(format!(
                 "the sheets are: {sheets}; `cellar sheets add NAME` adds a sheet"
@@ -57,17 +57,19 @@ impl CommandAdvice for ImportError {
                 "check with `cellar history -s {spreadsheet}` whether the import was committed; to import the \
                  current file, use --restart"
             ))),
-            Self::Interrupted { was_sent: false, source, .. } => fixed(nothing_sent_help(source)),
-            Self::Interrupted { source, .. } => fixed(interrupted_help(source)),
-            Self::NothingImported { source } => fixed(nothing_imported_help(source)),
-            Self::Uncertain { source } => fixed(uncertain_help(source)),
-            other => fixed_help(other).and_then(fixed),
+            Self::Interrupted { was_sent: false, source, .. } => {
+                static_help(nothing_sent_help(source))
+            }
+            Self::Interrupted { source, .. } => static_help(interrupted_help(source)),
+            Self::NothingImported { source } => static_help(nothing_imported_help(source)),
+            Self::Uncertain { source } => static_help(uncertain_help(source)),
+            other => help_of_variant(other).and_then(static_help),
         }
     }
 }
 
 /// Returns advice that depends only on the variant of the error.
-fn fixed_help(error: &ImportError) -> Option<&'static str> {
+fn help_of_variant(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
         ImportError::NotAFile { .. } => {
@@ -96,7 +98,7 @@ fn fixed_help(error: &ImportError) -> Option<&'static str> {
 }
 
 /// Returns advice for an import file that cannot be parsed.
-fn file_help(error: &ReadError) -> Option<&'static str> {
+fn read_error_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
             "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`",

@@ -57,7 +57,7 @@ impl<E: CommandAdvice> Diagnostic for Advised<E> {
     }
 }
 
-/// Returns a help text without copying it.
-fn fixed(help: &'static str) -> Option<Cow<'static, str>> {
+/// Wraps a fixed help text, without copying it, as the result of [`CommandAdvice::help`].
+fn static_help(help: &'static str) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(help))
 }

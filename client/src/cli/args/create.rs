@@ -1,5 +1,3 @@
-//! Arguments of `cellar create`.
-
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 

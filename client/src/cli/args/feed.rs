@@ -1,5 +1,3 @@
-//! Arguments of `cellar feed`.
-
 use std::path::PathBuf;
 
 use cellar_base::limits::MAX_FEED_PAGE_ITEMS;

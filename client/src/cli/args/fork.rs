@@ -1,5 +1,3 @@
-//! Arguments of `cellar fork`.
-
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;

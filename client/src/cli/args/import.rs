@@ -1,5 +1,3 @@
-//! Arguments of `cellar import`.
-
 use std::path::PathBuf;
 
 use cellar_base::identity::LogId;
@@ -70,7 +68,7 @@ pub(in crate::cli) struct Import {
     pub(in crate::cli) restart: bool,
 }
 
-/// Field separators.
+/// Field separator of a csv file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Delimiter {
     Comma,

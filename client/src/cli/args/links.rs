@@ -1,5 +1,3 @@
-//! Arguments of `cellar links`.
-
 use std::time::Duration;
 
 use cellar_catalog::spreadsheet::{BadLink, Link as ListedLink, LinkId, LinkRole};

@@ -60,7 +60,7 @@ pub(super) use watch::Watch;
 use cellar_base::identity::LogId;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
-use crate::cli::help::{Group, with_groups};
+use crate::cli::help::{Group, group_commands};
 use axis::{COLUMN_WORDS, ROW_WORDS};
 
 /// Create, read, edit and share spreadsheets in Cellar
@@ -142,9 +142,9 @@ const GROUPS: [Group; 7] = [
 ];
 
 impl Cli {
-    /// Returns the command line, with commands grouped in `--help`.
+    /// Returns the clap definition of the command line. Its `--help` lists the commands in groups.
     pub(super) fn grouped() -> clap::Command {
-        with_groups(Self::command(), &GROUPS)
+        group_commands(Self::command(), &GROUPS)
     }
 }
 

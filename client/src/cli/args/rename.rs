@@ -1,5 +1,3 @@
-//! Arguments of `cellar rename`.
-
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 

@@ -1,5 +1,3 @@
-//! Arguments of `cellar replay`.
-
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use clap::Args;

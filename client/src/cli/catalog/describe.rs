@@ -106,17 +106,17 @@ pub(super) fn describe_status(details: &DetailsReply) -> String {
     let since_s = details.status_since_s;
     match details.status {
         SpreadsheetStatus::Active => "active".to_owned(),
-        SpreadsheetStatus::Archived => with_time("archived", "since", since_s),
+        SpreadsheetStatus::Archived => append_time("archived", "since", since_s),
         SpreadsheetStatus::Deleted => {
             let deadline_s =
                 since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
-            with_time("deleted; owners can undelete it", "until", deadline_s)
+            append_time("deleted; owners can undelete it", "until", deadline_s)
         }
     }
 }
 
-/// Appends a time, if it is known, such as `since 2026-11-01T12:00:00Z`.
-fn with_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
+/// Appends a preposition and a time, such as `since 2026-11-01T12:00:00Z`, if the time is known.
+fn append_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
     match unix_s {
         Some(unix_s) => format!("{text} {preposition} {}", format_utc(unix_s)),
         None => text.to_owned(),

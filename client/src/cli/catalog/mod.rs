@@ -105,7 +105,7 @@ pub(super) async fn unarchive_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Archived).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Archived).await?;
     Ok(output.print_line("unarchived: the spreadsheet is editable")?)
 }
 
@@ -113,13 +113,13 @@ pub(super) async fn undelete_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Deleted).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Deleted).await?;
     Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
 /// Makes an archived or deleted spreadsheet active. Fails if its status is neither
-/// `expected_status` nor already active.
-async fn activate(
+/// `expected_status` nor active.
+async fn activate_spreadsheet(
     context: &Context,
     output: &Output,
     expected_status: SpreadsheetStatus,
@@ -171,21 +171,21 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // Generate the secret on the client, so that a retried request finds the link created by the
-    // first attempt.
+    // The client generates the secret, so that a retry of the request finds the link that the first
+    // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
     let link = spreadsheet.create_link(&request, Some(version)).await?;
     output.print_json(&link)?;
     output.print_line(&link.token)?;
+    let granted_action = match role {
+        LinkRole::Viewer => "read",
+        LinkRole::Editor => "edit",
+    };
     output.print_note(format!(
-        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
-         only once. Revoke it with: cellar links revoke {}",
-        match role {
-            LinkRole::Viewer => "read",
-            LinkRole::Editor => "edit",
-        },
+        "Everyone with this link can {granted_action} the spreadsheet: cellar --url {} --token LINK get. The \
+         link is shown only once. Revoke it with: cellar links revoke {}",
         spreadsheet.client().url(),
         link.id
     ));
@@ -212,8 +212,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the version of the spreadsheet's details, sends a change of that version and prints the
-/// new details as JSON. The server rejects the change if the details have changed in the meantime.
+/// Sends a change of the spreadsheet's details and prints the new details as JSON. The server
+/// rejects the change if the details have changed since this function read their version.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

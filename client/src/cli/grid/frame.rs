@@ -71,7 +71,7 @@ impl Contents {
     }
 }
 
-/// Sizes from which the screen is laid out.
+/// Sizes that determine the layout of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,
@@ -91,7 +91,7 @@ impl Layout {
         VisibleSize { rows, columns }
     }
 
-    pub(super) fn frame(&self, grid: &Grid, contents: &Contents) -> Frame {
+    pub(super) fn render_frame(&self, grid: &Grid, contents: &Contents) -> Frame {
         let visible_size = self.visible_size(grid.top_left.row);
         let gutter = gutter_width(grid.top_left.row, visible_size.rows);
         let visible_columns = visible_columns(grid, visible_size);
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn cells_are_aligned_with_column_letters_and_row_numbers() {
-        let frame = Layout::new(SIZE, 10).frame(&Grid::new(SheetId::FIRST), &contents());
+        let frame = Layout::new(SIZE, 10).render_frame(&Grid::new(SheetId::FIRST), &contents());
         let expected = [
             "Costs  A1  rent                0.7",
             "      A         B         C     ",
@@ -307,11 +307,11 @@ mod tests {
                     Layout::new(size, 10).visible_size(first_row),
                     "",
                 );
-                let frame = Layout::new(size, 10).frame(&grid, &contents());
+                let frame = Layout::new(size, 10).render_frame(&grid, &contents());
                 assert!(frame.lines.len() <= usize::from(lines));
             }
         }
-        let frame = Layout::new(SIZE, 10).frame(&Grid::new(SheetId::FIRST), &contents());
+        let frame = Layout::new(SIZE, 10).render_frame(&Grid::new(SheetId::FIRST), &contents());
         assert!(texts(&frame).iter().all(|line| measure_text_width(line) <= 34));
     }
 
@@ -321,7 +321,7 @@ mod tests {
         let type_text = |text: &str| {
             let press = |grid: Grid, c| grid.press(Key::Character(c), layout.visible_size(0), "").0;
             let grid = text.chars().fold(Grid::new(SheetId::FIRST), press);
-            let frame = layout.frame(&grid, &contents());
+            let frame = layout.render_frame(&grid, &contents());
             (texts(&frame).pop().unwrap(), frame.text_cursor)
         };
         assert_eq!(type_text("abc"), ("A1: abc".to_owned(), Some((7, 5))));

@@ -26,7 +26,7 @@ use session::Session;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum time to wait for the cells to load before the grid is drawn without them.
+/// Maximum time to wait for the visible cells before the grid is drawn with the previous cells.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum time to wait for the last edits to be sent after the user has quit.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
@@ -126,7 +126,7 @@ impl GridScreen<'_> {
             self.session.grid.notice = Some("still loading cells…".to_owned());
             self.next_sync = self.next_sync.min(Instant::now() + REFRESH_TIMEOUT);
         }
-        let frame = self.layout.frame(&self.session.grid, &self.session.contents);
+        let frame = self.layout.render_frame(&self.session.grid, &self.session.contents);
         Ok(self.terminal.show(&frame)?)
     }
 

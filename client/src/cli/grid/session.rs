@@ -19,7 +19,9 @@ use super::key::Key;
 use super::state::{Grid, GridAction};
 use crate::Pokes;
 use crate::client::random;
-use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
+use crate::live::{
+    EditOutcome, LiveError, LiveSheet, SetAsideEdits, Settlement, SyncReport, poll_event,
+};
 
 /// Maximum number of this session's edits that the user can undo.
 const MAX_UNDOABLE_EDITS: usize = 1_000;
@@ -147,12 +149,7 @@ impl Session {
         }
         self.trim_undoable();
         for set_aside in &report.set_aside {
-            let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
-            let message = format!(
-                "the spreadsheet was restored; {edits} may be lost and are stored in {file}"
-            );
-            self.grid.notice = Some(message.clone());
-            self.messages.push(message);
+            self.warn_of_lost_edits(set_aside);
         }
         if report.reapplied > 0 {
             let edits = count(report.reapplied, "edit", "edits");
@@ -170,6 +167,14 @@ impl Session {
                 self.undoable.extend(settlement.position);
             }
         }
+    }
+
+    fn warn_of_lost_edits(&mut self, set_aside: &SetAsideEdits) {
+        let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
+        let message =
+            format!("the spreadsheet was restored; {edits} may be lost and are stored in {file}");
+        self.grid.notice = Some(message.clone());
+        self.messages.push(message);
     }
 
     /// Removes the oldest undoable edits, so that at most [`MAX_UNDOABLE_EDITS`] remain.

@@ -32,7 +32,7 @@ pub(super) struct VisibleSize {
     pub(super) columns: u32,
 }
 
-/// The text that the user is typing, and its use.
+/// Text that the user is typing. The variant determines its purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typing {
     /// The new value of the cell under the cursor.
@@ -57,7 +57,7 @@ pub(super) struct Grid {
     /// The first visible cell.
     pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
-    /// The column in which the user started to tab, which Enter returns to.
+    /// Column in which the first of several Tab keys was pressed. Enter returns to it.
     tab_start_column: Option<u32>,
     /// Message that is shown until the next key press.
     pub(super) notice: Option<String>,

@@ -5,7 +5,7 @@ use std::path::Path;
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
-use super::{args, columns, delimiter_hint, read_options};
+use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -15,6 +15,7 @@ use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, im
 
 /// Interval between progress lines if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
+const BAR_TEMPLATE: &str = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
 
 pub(super) async fn import_into_sheet(
     context: &Context,
@@ -60,7 +61,7 @@ fn print_import(
     summary_line: &str,
 ) -> Result<(), CliError> {
     let survey = plan.survey.as_ref();
-    let warnings: Vec<_> = warnings::imported_formulas(plan.formulas).into_iter().collect();
+    let warnings = warnings::imported_formulas(plan.formulas);
     output.print_json(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
@@ -87,7 +88,7 @@ async fn import_unless_interrupted(
     plan: &Plan,
     target: &Target,
 ) -> Result<Imported, CliError> {
-    let mut reporter = ProgressReporter::new(*output, plan.cells);
+    let mut reporter = ProgressReporter::new(*output);
     let import = import_edits(client, plan, target, |progress| reporter.report(progress));
     let import_result = tokio::select! {
         result = import => Some(result),
@@ -114,21 +115,6 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
     )
 }
 
-/// Writes the rate of an import in whole cells per second.
-fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
-    let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
-    // Writing to a String cannot fail.
-    let _ = text.write_str(&grouped(cells_per_second));
-}
-
-fn new_progress_bar(cell_count: usize) -> indicatif::ProgressBar {
-    let template = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
-    let style = indicatif::ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-    indicatif::ProgressBar::new(u64::try_from(cell_count).unwrap_or(u64::MAX))
-        .with_style(style.with_key("rate", format_rate))
-}
-
 /// Shows progress as a bar on a terminal, or as lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
@@ -139,15 +125,15 @@ struct ProgressReporter {
 }
 
 impl ProgressReporter {
-    fn new(output: Output, cell_count: usize) -> Self {
-        let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = if is_terminal { Some(new_progress_bar(cell_count)) } else { None };
+    fn new(output: Output) -> Self {
+        let bar = new_progress_bar(output, BAR_TEMPLATE);
         Self { output, bar, committed_cells: 0, next_line_percent: Some(0) }
     }
 
     fn report(&mut self, progress: EditsProgress) {
         self.committed_cells = progress.committed_cells;
         if let Some(bar) = &self.bar {
+            bar.set_length(u64::try_from(progress.cells).unwrap_or(u64::MAX));
             bar.set_position(u64::try_from(progress.committed_cells).unwrap_or(u64::MAX));
         } else if self.take_due_line(progress) {
             let cells = count(progress.cells, "cell", "cells");

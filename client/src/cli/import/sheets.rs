@@ -7,7 +7,7 @@ use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use serde_json::json;
 
-use super::{args, columns, delimiter_hint, read_options};
+use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -23,6 +23,7 @@ use crate::text::escape;
 const PROGRESS_INTERVAL_MS: u64 = 100;
 /// Interval between progress lines if stderr is not a terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
+const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
 /// Maximum number of imported sheets to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
@@ -34,7 +35,7 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     let examination = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examination).await?;
     let hint = file_hint(args, &options, &file);
-    let warnings = formula_warnings(progress.current());
+    let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
@@ -51,10 +52,6 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     print_notes(output, &file, hint.as_deref());
     output.print_warnings(&warnings);
     Ok(())
-}
-
-fn formula_warnings(progress: UploadProgress) -> Vec<String> {
-    warnings::imported_formulas(progress.formulas).into_iter().collect()
 }
 
 pub(super) async fn import_as_new_sheets(
@@ -105,7 +102,7 @@ fn record_import_position(context: &Context, client: &Client, imported: &Importe
     }
 }
 
-/// The result of an import, to be printed.
+/// The printable result of an import.
 struct ImportReport {
     imported: Imported,
     progress: UploadProgress,
@@ -115,7 +112,7 @@ struct ImportReport {
 
 impl ImportReport {
     fn print(&self, output: &Output, args: &args::Import) -> Result<(), CliError> {
-        let warnings = formula_warnings(self.progress);
+        let warnings = warnings::imported_formulas(self.progress.formulas);
         output.print_json(&self.to_json(&warnings))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
@@ -289,8 +286,7 @@ struct ProgressReporter {
 
 impl ProgressReporter {
     fn new(output: Output) -> Self {
-        let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = if is_terminal { Some(new_progress_bar()) } else { None };
+        let bar = new_progress_bar(output, BAR_TEMPLATE);
         Self { output, bar, last_line: Instant::now() }
     }
 
@@ -311,13 +307,6 @@ impl ProgressReporter {
             bar.finish_and_clear();
         }
     }
-}
-
-fn new_progress_bar() -> indicatif::ProgressBar {
-    let template = "{bar:30} {percent} %, {msg}, {eta} left";
-    let style = indicatif::ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-    indicatif::ProgressBar::new(1).with_style(style)
 }
 
 fn percent_read(progress: UploadProgress) -> u64 {

@@ -273,7 +273,7 @@ fn list_imported_sheets(
     let mut sheets = Vec::new();
     for mutation in requests.iter().flat_map(|request| &request.mutations) {
         let Operation::ImportSheet(import) = &mutation.op else { continue };
-        // A request that an earlier run had already acknowledged has no reply here.
+        // This run has no reply to a request that an earlier run had already acknowledged.
         let mut results = replies.iter().flat_map(|reply| &reply.results);
         let result = results.find(|result| result.id == mutation.id);
         let name = current_name(import, result, current_sheets);

@@ -57,7 +57,7 @@ async fn objects_read_back(blobs: &dyn Blobs) {
         assert!(head.as_ref().is_some_and(|head| describes(head, &put_blob)), "{name}: {head:?}");
         let outcome = blobs.get(&put_blob.key, put_blob.bytes.len() as u64).await;
         let Ok(GetOutcome::Found { head: head_of_get, bytes }) = outcome else {
-            fail_as_unreadable(name)
+            panic!("{name} is unreadable: {outcome:?}")
         };
         assert!(bytes == put_blob.bytes, "{name}: {head_of_get:?}");
         assert!(describes(&head_of_get, &put_blob), "{name}: {head_of_get:?}");
@@ -74,11 +74,6 @@ fn describes(head: &BlobHead, blob: &NewBlob) -> bool {
         && head.modified_s.abs_diff(now_s) <= MAX_SKEW_S
         && head.content_type == blob.content_type
         && head.content_encoding == blob.content_encoding
-}
-
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn fail_as_unreadable(name: &str) -> ! {
-    panic!("{name} is unreadable")
 }
 
 async fn too_long_objects_are_not_read(blobs: &dyn Blobs) {
@@ -181,7 +176,7 @@ async fn list_all_blobs(blobs: &dyn Blobs, prefix: &str, page_limit: u16) -> Vec
     let mut last_key = None;
     loop {
         let page = blobs.list(prefix, last_key.as_deref(), page_limit).await;
-        let Ok(page) = page else { fail_as_unreadable("a list") };
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         assert!(page.blobs.len() <= usize::from(page_limit));
         listed_blobs.extend(page.blobs);
         last_key = page.next;

@@ -12,7 +12,8 @@ use cellar_catalog::webhook::{
     Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page, WebhookProgress,
 };
 
-use super::reader::{FeedError, FeedPage, FeedReader};
+use super::error::FeedError;
+use super::reader::{FeedPage, FeedReader};
 use super::view::feed_reply;
 use crate::catalog::CatalogStore;
 use crate::ports::{Clock, WebhookProgresses, WebhookSender};

@@ -15,11 +15,12 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
-use super::super::{LogError, blob_key, retry_temporary_errors};
+use super::super::{LogError, blob_key};
 use super::ImportFault;
 use super::found::{UnverifiedObject, VerifiedObject, is_old};
 use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
+use crate::retry::retry_with_jitter;
 use crate::snapshots::new_object;
 
 /// The client that uploaded the objects, its log, and the fork family for which the objects are
@@ -246,7 +247,8 @@ impl ImportChecker {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), request).await
+        let result = retry_with_jitter(self.clock.as_ref(), self.random.as_ref(), request).await;
+        result.map_err(LogError::Store)
     }
 }
 
