@@ -20,7 +20,7 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::{Stored, Tables, View};
 
-/// Invariant I2, checked on the entries that a reader has seen.
+/// Invariant I2: the entries that a reader has seen are a prefix of the log.
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
 /// Property: the reader never reports corruption, because the modeled log is never corrupt.
 pub const SOUND: &str = "no read reports corruption";

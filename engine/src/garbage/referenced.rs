@@ -9,10 +9,11 @@ use cellar_base::limits::GARBAGE_READS_AT_ONCE;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_sheet::operation::Operation;
+use cellar_snapshot::SnapshotError;
 use cellar_snapshot::garbage::ReferencedObjects;
 use cellar_snapshot::keys::parse_root_key;
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::references::{References, UnreadableReferences};
+use cellar_snapshot::references::References;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{GarbageCollector, GarbageError};
@@ -40,7 +41,7 @@ impl LogReferences {
         &mut self,
         entry: &Entry,
         operations_by_mutation: &[&[Operation]],
-    ) -> Result<(), UnreadableReferences> {
+    ) -> Result<(), SnapshotError> {
         self.last_position = entry.position;
         if let Content::Snapshot { root: Some(root_key), .. } = &entry.content {
             self.root_keys.push(root_key.clone());

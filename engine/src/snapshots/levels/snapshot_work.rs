@@ -157,7 +157,7 @@ impl SnapshotWork {
         store: &ObjectStore,
         folded: &FoldedEntries,
     ) -> Result<(), PortError> {
-        for long_text in folded.long_texts() {
+        for long_text in &folded.level.long_texts {
             let object = pack(long_text.text.as_bytes(), Bounds::CHUNK)
                 .map_err(|error| self.to_build_error(&error))?;
             store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
