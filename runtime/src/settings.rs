@@ -111,7 +111,7 @@ pub struct PublicKey {
     pub public_key: String,
 }
 
-/// An environment variable is missing or invalid, so the function cannot start.
+/// The first environment variable that is missing or invalid. The function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("the environment variable {name} is not set; deploy the stack again")]
@@ -132,11 +132,7 @@ pub enum SettingsError {
 }
 
 impl ApiSettings {
-    /// Reads the settings from environment variables, which `read_variable` looks up.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SettingsError`] for the first missing or invalid variable.
+    /// Reads the settings from the environment variables that `read_variable` looks up.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         let public_keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
@@ -194,11 +190,7 @@ fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, Setti
 }
 
 impl IndexerSettings {
-    /// Reads the settings from environment variables, which `read_variable` looks up.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SettingsError`] for the first missing or invalid variable.
+    /// Reads the settings from the environment variables that `read_variable` looks up.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -211,11 +203,7 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings from environment variables, which `read_variable` looks up.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SettingsError`] for the first missing or invalid variable.
+    /// Reads the settings from the environment variables that `read_variable` looks up.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -231,11 +219,7 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings from environment variables, which `read_variable` looks up.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SettingsError`] for the first missing variable.
+    /// Reads the settings from the environment variables that `read_variable` looks up.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -246,11 +230,7 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings from environment variables, which `read_variable` looks up.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`SettingsError`] for the first missing variable.
+    /// Reads the settings from the environment variables that `read_variable` looks up.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {

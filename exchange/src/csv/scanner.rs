@@ -84,11 +84,11 @@ impl Scanner<'_> {
         match memchr3(self.delimiter, b'\n', b'\r', unread_field) {
             Some(length) => {
                 let end = start + length;
-                Ok(self.end_field(FieldSpan { start, end }, end, false))
+                Ok(self.complete_field(FieldSpan { start, end }, end, false))
             }
             None if self.is_input_at_end => {
                 let end = self.unread.len();
-                Ok(self.end_field(FieldSpan { start, end }, end, false))
+                Ok(self.complete_field(FieldSpan { start, end }, end, false))
             }
             None => self.continue_after_window(start, column),
         }
@@ -108,7 +108,7 @@ impl Scanner<'_> {
 
     /// Returns the scanned field. `separator_start` is the offset of the delimiter or line ending
     /// after the field. For the last field of the file, it may be the offset of the file's end.
-    fn end_field(
+    fn complete_field(
         &self,
         span: FieldSpan,
         separator_start: usize,
@@ -153,14 +153,14 @@ impl Scanner<'_> {
                     has_doubled_quotes = true;
                 }
                 Some(byte) if *byte == self.delimiter || matches!(byte, b'\n' | b'\r') => {
-                    return Ok(self.end_field(span, after_quote, has_doubled_quotes));
+                    return Ok(self.complete_field(span, after_quote, has_doubled_quotes));
                 }
                 Some(_) => {
                     let line = self.line_at(after_quote);
                     return Err(ReadError::TextAfterQuote { line, column });
                 }
                 None if self.is_input_at_end => {
-                    return Ok(self.end_field(span, after_quote, has_doubled_quotes));
+                    return Ok(self.complete_field(span, after_quote, has_doubled_quotes));
                 }
                 None => return self.continue_after_window(text_start, column),
             }

@@ -143,12 +143,14 @@ where
     Ok(Records::new(archive.open_part(part)?, part))
 }
 
+/// The bits of a cell's second field that contain the style index. The other bits are flags.
+const STYLE_INDEX_BITS: u32 = 0x00ff_ffff;
+
 /// Reads a cell record into `cell`. Returns `None` if a field is missing or invalid.
 fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<'_>) -> Option<()> {
     let mut fields = record.fields;
     cell.column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
-    let [low, middle, high, _flags] = fields.read_bytes::<4>()?;
-    let style_index = usize::try_from(u32::from_le_bytes([low, middle, high, 0])).ok()?;
+    let style_index = usize::try_from(fields.read_u32()? & STYLE_INDEX_BITS).ok()?;
     let format = context.styles.get(style_index);
     cell.format = format.and_then(|format| format.code.clone());
     cell.value = read_cell_value(context, &mut cell.text, record.record_type, &mut fields)?;

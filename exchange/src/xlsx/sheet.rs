@@ -64,11 +64,8 @@ impl<R: Read> SheetReader<R> {
         loop {
             match self.xml.next_event()? {
                 Event::Start(tag) if tag.local_name().as_ref() == "row" => {
-                    if let Some(row_name) = attribute(&tag, "r") {
-                        self.next_row = parse_row(&row_name)
-                            .ok_or_else(|| no_such_cell_error(&self.name, &row_name))?;
-                    }
-                    self.next_column = 0;
+                    let row_name = attribute(&tag, "r");
+                    self.start_row(row_name.as_deref())?;
                 }
                 Event::End(tag) if tag.local_name().as_ref() == "row" => {
                     self.next_row = self.next_row.saturating_add(1);
@@ -90,6 +87,15 @@ impl<R: Read> SheetReader<R> {
                 _ => {}
             }
         }
+    }
+
+    fn start_row(&mut self, row_name: Option<&str>) -> Result<(), WorkbookError> {
+        if let Some(row_name) = row_name {
+            self.next_row =
+                parse_row(row_name).ok_or_else(|| no_such_cell_error(&self.name, row_name))?;
+        }
+        self.next_column = 0;
+        Ok(())
     }
 
     /// Reads the contents of a cell element up to its end tag. Sets the cell's text and formula, and
