@@ -60,23 +60,24 @@ impl Client {
     }
 }
 
-/// Creates a client. A URL or token from the user takes precedence over the profile. The profile's
-/// token is used only for the profile's URL.
+/// Creates a client from the user's URL and token and the nearest profile. The user's values take
+/// precedence. The profile's token is sent only to the profile's URL.
 fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client, ConnectError> {
-    let found = Profile::for_command(dir, url, token)?;
-    let (folder, profile) = match found {
+    let (folder, profile) = match Profile::for_command(dir, url, token)? {
         Some((folder, profile)) => (folder, Some(profile)),
         None => (dir.to_owned(), None),
     };
-    let profile = profile.filter(|profile| url.is_none_or(|url| is_same_url(&profile.url, url)));
-    let profile_url = profile.as_ref().map(|profile| profile.url.as_str());
-    let Some(url) = url.or(profile_url) else {
-        return Err(ConnectError::NoUrl { dir: dir.to_owned() });
+    let is_for_url = |profile: &Profile| url.is_none_or(|url| is_same_url(&profile.url, url));
+    let client = match (profile.filter(is_for_url), url) {
+        (Some(profile), _) => {
+            let token = token.or(profile.token.as_deref());
+            let client = Client::new(url.unwrap_or(&profile.url), token)?;
+            client.with_identity(profile.identity.as_deref())
+        }
+        (None, Some(url)) => Client::new(url, token)?,
+        (None, None) => return Err(ConnectError::NoUrl { dir: dir.to_owned() }),
     };
-    let profile_token = profile.as_ref().and_then(|profile| profile.token.as_deref());
-    let identity = profile.as_ref().and_then(|profile| profile.identity.as_deref());
-    let client = Client::new(url, token.or(profile_token))?;
-    Ok(client.with_identity(identity).with_folder(folder))
+    Ok(client.with_folder(folder))
 }
 
 #[cfg(test)]

@@ -165,7 +165,8 @@ fn describe_import(import: &ImportSheet, sheet_names: &SheetNames) -> String {
     }
 }
 
-/// Returns the number of rows or columns that an insertion adds, limited to the maximum sheet size.
+/// Returns the number of rows or columns that an insertion adds before the end of a sheet of maximum
+/// size.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     let axis_length = match axis {
         Axis::Rows => MAX_ROWS,
@@ -250,8 +251,8 @@ fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String 
     format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
 }
 
-/// Describes a single cell edit, or the number and range of several. Returns `None` if there are
-/// none.
+/// Describes one cell edit, or the number and range of several cell edits. Returns `None` if `edits`
+/// is empty.
 fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
     if let [edit] = edits {
         return Some(describe_cell_edit(edit));

@@ -106,8 +106,8 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Returns whether the server certainly did not execute the request, because each attempt
-    /// either did not reach the server or was refused.
+    /// Returns whether the server certainly did not execute the request, because no attempt was sent
+    /// or the server refused each one.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {

@@ -234,8 +234,8 @@ pub async fn subscribe<S: Subscriber>(
             Err(error) if error.is_offline() && !subscription.until_end => PollEvent::Failed,
             Err(error) => return Err(error.into()),
         };
-        let delay_ms;
-        (polling, delay_ms) = polling.step(poll_event, random());
+        let (next_polling, delay_ms) = polling.step(poll_event, random());
+        polling = next_polling;
         tokio::time::sleep(Duration::from_millis(delay_ms)).await;
     }
 }
@@ -254,12 +254,11 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // If a feed partition ends on this page, the page's checkpoint is after the last item's
-    // checkpoint.
+    // At the end of a feed partition, the page's checkpoint is after the last item's checkpoint.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-/// Saves a checkpoint if it has changed. No-op for an empty feed, because it has no generation.
+/// Saves a checkpoint if it has changed. An empty feed has no generation, and nothing is saved.
 fn store_progress(
     progress: &mut FeedProgress,
     generation: Option<&str>,

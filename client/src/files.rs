@@ -168,9 +168,9 @@ fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a directory and its missing parents. Directories in `.cellar/` may contain whole
-/// spreadsheets. Therefore, they are private on Unix, and a `.gitignore` excludes them from version
-/// control. The modes of existing directories are not changed.
+/// Creates a directory and its missing parents. Because `.cellar/` may contain whole spreadsheets,
+/// its new directories are private on Unix, and a `.gitignore` excludes it from version control. The
+/// modes of existing directories are not changed.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let Some(state_folder) = folder.ancestors().find(|ancestor| ancestor.ends_with(STATE_FOLDER))
@@ -286,7 +286,8 @@ fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Always true, because lock files are deleted only on Unix.
+/// Returns `true`: lock files are deleted only on Unix, so an open file is always the file at its
+/// path.
 #[cfg(not(unix))]
 fn is_file_at_path(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

@@ -55,7 +55,7 @@ impl Spreadsheet {
             spreadsheet: self.clone(),
             after,
             reported,
-            newest: None,
+            unreported_head: None,
             polling: Polling::default(),
             pokes: self.pokes(),
             delay: Duration::ZERO,
@@ -75,8 +75,8 @@ struct Follower {
     after: Option<Position>,
     /// The newest position up to which entries were reported. `None` before the first poll.
     reported: Option<Head>,
-    /// The newest known position, if the entries up to it are not reported yet.
-    newest: Option<Head>,
+    /// The newest known position, if some entries up to it are not reported yet.
+    unreported_head: Option<Head>,
     polling: Polling,
     pokes: Pokes,
     /// Delay before the next poll.
@@ -118,21 +118,21 @@ impl Follower {
         }
         let known_position = self.reported.map_or(Position::FIRST, |reported| reported.head);
         let poke = self.pokes.wait_beyond(known_position);
-        // The poll is now due in both cases: after a poke and after the delay.
+        // The poll is due after a poke as well as after the delay.
         let _ = tokio::time::timeout(self.delay, poke).await;
     }
 
     fn schedule_next_poll(&mut self, poll_event: PollEvent) {
-        let delay_ms;
-        (self.polling, delay_ms) = self.polling.step(poll_event, random());
-        let has_more_entries = self.newest.is_some() && poll_event != PollEvent::Failed;
+        let (next_polling, delay_ms) = self.polling.step(poll_event, random());
+        self.polling = next_polling;
+        let has_more_entries = self.unreported_head.is_some() && poll_event != PollEvent::Failed;
         self.delay = Duration::from_millis(if has_more_entries { 0 } else { delay_ms });
     }
 
     /// Reads the newest position and, if there are new entries, one page of them.
     async fn poll(&mut self) -> Result<PollEvent, ClientError> {
         let reported = self.load_reported_head().await?;
-        let newest = match self.newest {
+        let newest = match self.unreported_head {
             Some(newest) => newest,
             None => match self.spreadsheet.head_if_changed(reported).await? {
                 Some(newest) => newest,
@@ -143,7 +143,7 @@ impl Follower {
             self.skip_to(newest, true);
             return Ok(PollEvent::Active);
         }
-        self.newest = Some(newest);
+        self.unreported_head = Some(newest);
         match self.spreadsheet.entries_page(reported.head).await {
             Ok(page) => self.report_page(page, reported, newest),
             Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
@@ -155,12 +155,12 @@ impl Follower {
     }
 
     /// Returns the position up to which entries were reported. Before the first poll, this is the
-    /// position passed by the caller or, without one, the newest position.
+    /// position that the caller passed or else the newest position, which is requested.
     async fn load_reported_head(&mut self) -> Result<Head, ClientError> {
         if let Some(reported) = self.reported {
             return Ok(reported);
         }
-        let newest = self.spreadsheet.head(None).await?;
+        let newest = self.spreadsheet.head().await?;
         let reported = Head { head: self.after.unwrap_or(newest.head), ..newest };
         self.reported = Some(reported);
         Ok(reported)
@@ -169,18 +169,17 @@ impl Follower {
     /// Reports a page of the entries after `reported`. The page may also contain entries after
     /// `newest`.
     fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
-        let last_position = page.entries.last().map(|entry| entry.position);
-        let is_usable = page.incarnation == reported.incarnation;
-        let Some(last_position) = last_position.filter(|_| is_usable) else {
+        match page.entries.last().map(|entry| entry.position) {
+            Some(last_position) if page.incarnation == reported.incarnation => {
+                let entries = page.entries.into_iter().map(Box::new);
+                self.events.extend(entries.map(FollowEvent::Entry));
+                self.reported = Some(Head { head: last_position, ..reported });
+                if last_position >= newest.head {
+                    self.unreported_head = None;
+                }
+            }
             // Either the tables were restored or the page is empty. The next poll determines which.
-            self.newest = None;
-            return;
-        };
-        let entries = page.entries.into_iter().map(Box::new);
-        self.events.extend(entries.map(FollowEvent::Entry));
-        self.reported = Some(Head { head: last_position, ..reported });
-        if last_position >= newest.head {
-            self.newest = None;
+            _ => self.unreported_head = None,
         }
     }
 
@@ -188,6 +187,6 @@ impl Follower {
     fn skip_to(&mut self, newest: Head, restored: bool) {
         self.events.push_back(FollowEvent::Skipped { to: newest.head, restored });
         self.reported = Some(newest);
-        self.newest = None;
+        self.unreported_head = None;
     }
 }

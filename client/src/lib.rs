@@ -109,7 +109,7 @@
 //!
 //! # Errors
 //!
-//! Errors state what is wrong, and whether a change was made: see
+//! Errors state what is wrong. For whether a change was made, see
 //! [`ClientError::certainly_not_done`] and [`EditorError`](editor::EditorError).
 
 #![deny(missing_docs)]
@@ -117,6 +117,7 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 mod client;
+mod concurrent;
 mod connect;
 mod describe;
 pub mod editor;

@@ -1,4 +1,4 @@
-//! Checks that no other user can change a file. Called before the contents of the file are trusted.
+//! Checks that no other user can change a file, before the file's contents are trusted.
 
 use std::path::{Path, PathBuf};
 
@@ -98,8 +98,8 @@ struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// Checks that only `own_uid` and root can write. The group `own_gid` may also have write
-    /// access, because on most systems it has no other members.
+    /// Fails unless only the user `own_uid` and root can write. The group `own_gid` may also write,
+    /// because on most systems it has no other members.
     fn check_writers(
         &self,
         path: &Path,

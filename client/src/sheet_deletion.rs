@@ -42,9 +42,9 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last log entry that may delete `sheet`, considering entries up to
-/// `last_position`. If no entry in the append response deletes the sheet, returns `last_position`
-/// if the response does not contain all entries, and `None` if it does.
+/// Returns the position of the last log entry in an append response that may delete `sheet`, up to
+/// and including `last_position`. If there is none but the response is incomplete, returns
+/// `last_position`, because a missing entry may delete the sheet. Otherwise, returns `None`.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,
@@ -70,7 +70,7 @@ pub(crate) async fn is_deleted_at(
     sheet: SheetId,
     position: Position,
 ) -> Result<bool, ClientError> {
-    let reply = spreadsheet.sheets(Some(position), None).await?;
+    let reply = spreadsheet.sheets_at(position).await?;
     Ok(reply.sheets.iter().all(|view| view.sheet != sheet))
 }
 

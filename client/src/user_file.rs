@@ -1,5 +1,5 @@
-//! Writes the output files of commands. Follows symbolic links. Writes to pipes and devices instead
-//! of replacing them.
+//! Writes the output files of commands. Symbolic links are followed, and pipes and devices are
+//! written to instead of being replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};

@@ -9,8 +9,10 @@ pub mod catalog;
 pub mod contract;
 #[cfg(test)]
 mod crashes;
+mod eviction;
 pub mod feed;
 pub mod garbage;
+mod log_segment_scan;
 pub mod logs;
 #[cfg(any(test, feature = "testing"))]
 pub mod memory;

@@ -16,10 +16,10 @@ use cellar_log::{
     retention::offloaded_key, retention::plan_retention,
 };
 
+use crate::log_segment_scan::LogSegmentScan;
 use crate::logs::{OffloadedRead, is_complete_segment, read_offloaded};
 use crate::ports::{
-    BlobKey, Blobs, Clock, EVENTUALLY_CONSISTENT, Entries, NewBlob, PortError, Retention,
-    STRONGLY_CONSISTENT,
+    BlobKey, Blobs, Clock, Entries, NewBlob, PortError, ReadConsistency, Retention,
 };
 use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
@@ -100,29 +100,16 @@ impl Offloader {
     /// # Errors
     ///
     /// Returns [`RetentionError::Store`] if a request fails.
-    pub async fn survey(
+    pub async fn plan_all_logs(
         &self,
         policy: Policy,
         mut report: impl FnMut(PlannedSegment),
     ) -> Result<(), RetentionError> {
-        let mut log_segments = Vec::<Segment>::new();
-        let mut next_page = None;
-        loop {
-            let page = self.retry(|| self.retention.all_segments(next_page.clone())).await?;
-            for segment in page.segments {
-                let starts_next_log =
-                    log_segments.first().is_some_and(|first| first.log != segment.log);
-                if starts_next_log {
-                    self.plan_log(&log_segments, policy, &mut report).await?;
-                    log_segments.clear();
-                }
-                log_segments.push(segment);
-            }
-            next_page = page.next;
-            if next_page.is_none() {
-                return self.plan_log(&log_segments, policy, &mut report).await;
-            }
+        let mut all_logs = LogSegmentScan::new(self.retention.as_ref(), self.clock.as_ref());
+        while let Some(log_segments) = all_logs.next_log().await? {
+            self.plan_log(&log_segments, policy, &mut report).await?;
         }
+        Ok(())
     }
 
     async fn plan_log(
@@ -140,15 +127,15 @@ impl Offloader {
             let plan = self.plan_segment(segment, newest_number, ended_s, policy).await?;
             let Segment { log: log_id, num, .. } = *segment;
             let last_entry =
-                self.retry(|| self.entries.last(log_id, num, EVENTUALLY_CONSISTENT)).await?;
-            let (entries, body_bytes) = match last_entry {
-                Some(entry) => {
-                    (u64::from(entry.position.entry_number()) + 1, entry.header.segment_bytes)
-                }
-                None => (0, 0),
-            };
-            let segment = segment.clone();
-            report(PlannedSegment { segment, entries, body_bytes, ended_s, plan });
+                self.retry(|| self.entries.last(log_id, num, ReadConsistency::Eventual)).await?;
+            let entry_count = |last: &Arc<Entry>| u64::from(last.position.entry_number()) + 1;
+            report(PlannedSegment {
+                segment: segment.clone(),
+                entries: last_entry.as_ref().map_or(0, entry_count),
+                body_bytes: last_entry.map_or(0, |last| last.header.segment_bytes),
+                ended_s,
+                plan,
+            });
         }
         Ok(())
     }
@@ -184,7 +171,7 @@ impl Offloader {
         }
         let Some(second_position) = first_position.next_in_segment() else { return Ok(true) };
         let later_page = self
-            .retry(|| self.entries.page(segment.log, second_position, STRONGLY_CONSISTENT))
+            .retry(|| self.entries.page(segment.log, second_position, ReadConsistency::Strong))
             .await?;
         let has_only_end_segment = later_page.entries.len() <= 1;
         Ok(has_only_end_segment)
@@ -260,8 +247,9 @@ impl Offloader {
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut next_position = Position::new(segment, 0).ok();
         while let Some(page_start) = next_position {
-            let page =
-                self.retry(|| self.entries.page(log_id, page_start, STRONGLY_CONSISTENT)).await?;
+            let page = self
+                .retry(|| self.entries.page(log_id, page_start, ReadConsistency::Strong))
+                .await?;
             let Some(last_entry) = page.entries.last() else { break };
             let is_too_large = usize::try_from(last_entry.header.segment_bytes)
                 .map_or(true, |segment_bytes| segment_bytes > MAX_OFFLOADED_BYTES);
@@ -297,13 +285,16 @@ impl Offloader {
                     });
                 }
                 action => {
-                    self.retry(|| self.perform_trim(log_id, num, offloaded_key, &action)).await
+                    let perform = || self.perform_trim(log_id, num, offloaded_key, &action);
+                    match self.retry(perform).await {
+                        Ok(event) => event,
+                        Err(error) => {
+                            last_store_error = Some(error);
+                            TrimEvent::Failed
+                        }
+                    }
                 }
             };
-            let event = event.unwrap_or_else(|error| {
-                last_store_error = Some(error);
-                TrimEvent::Failed
-            });
             (trim, action) = trim.step(event, self.clock.now_ms() / 1_000);
         }
     }
@@ -316,9 +307,9 @@ impl Offloader {
         action: &TrimAction,
     ) -> Result<TrimEvent, PortError> {
         match action {
-            TrimAction::ReadLast => {
-                Ok(TrimEvent::Last(self.entries.last(log_id, segment, STRONGLY_CONSISTENT).await?))
-            }
+            TrimAction::ReadLast => Ok(TrimEvent::Last(
+                self.entries.last(log_id, segment, ReadConsistency::Strong).await?,
+            )),
             TrimAction::CheckOffloaded { last } => {
                 self.check_offloaded(log_id, segment, offloaded_key, *last).await
             }
@@ -327,7 +318,7 @@ impl Offloader {
                 Ok(TrimEvent::Marked)
             }
             TrimAction::Read { from } => {
-                let page = self.entries.page(log_id, *from, STRONGLY_CONSISTENT).await?;
+                let page = self.entries.page(log_id, *from, ReadConsistency::Strong).await?;
                 Ok(TrimEvent::Page { entries: page.entries, has_more: page.more })
             }
             TrimAction::Delete { positions } => {

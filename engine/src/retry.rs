@@ -1,14 +1,38 @@
-//! Retries for the idempotent requests of operator commands.
+//! Retries of idempotent requests.
 
-use cellar_base::backoff::longest_ms;
+use cellar_base::backoff::{full_jitter_ms, longest_ms};
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 
-use crate::ports::{Clock, PortError};
+use crate::ports::{Clock, PortError, Random};
 
-/// Performs an idempotent request. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
-/// attempts in total.
+/// Performs an idempotent request of an operator command. Temporary failures are retried, up to
+/// `MAX_READ_ATTEMPTS` attempts in total, with the longest delays.
 pub(crate) async fn retry_temporary_errors<T, F>(
     clock: &dyn Clock,
+    send_request: impl Fn() -> F,
+) -> Result<T, PortError>
+where
+    F: Future<Output = Result<T, PortError>>,
+{
+    retry_with_delays(clock, longest_ms, send_request).await
+}
+
+/// Like [`retry_temporary_errors`], but with full jitter, for requests of many clients at once.
+pub(crate) async fn retry_with_jitter<T, F>(
+    clock: &dyn Clock,
+    random: &dyn Random,
+    send_request: impl Fn() -> F,
+) -> Result<T, PortError>
+where
+    F: Future<Output = Result<T, PortError>>,
+{
+    let jitter_ms = |attempt| full_jitter_ms(attempt, random.next());
+    retry_with_delays(clock, jitter_ms, send_request).await
+}
+
+async fn retry_with_delays<T, F>(
+    clock: &dyn Clock,
+    delay_ms: impl Fn(u32) -> u64,
     send_request: impl Fn() -> F,
 ) -> Result<T, PortError>
 where
@@ -19,7 +43,7 @@ where
         match send_request().await {
             Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
                 tracing::warn!(attempt, %error, "a request failed; retrying");
-                clock.sleep_ms(longest_ms(attempt)).await;
+                clock.sleep_ms(delay_ms(attempt)).await;
                 attempt += 1;
             }
             result => return result,

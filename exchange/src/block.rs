@@ -61,19 +61,19 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// Iterates over the cells row by row and copies each text. Callers that can process columns
-    /// should use `tile` instead.
+    /// Iterates over the cells row by row and copies each text. Use `tile` instead to process the
+    /// cells column by column.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
-        let mut row_and_columns: Vec<(u32, &TileColumn)> = Vec::new();
+        let mut cell_positions: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
             let mut rows: Vec<u32> = column.values.rows().to_vec();
             rows.extend_from_slice(column.formats.rows());
             rows.sort_unstable();
             rows.dedup();
-            row_and_columns.extend(rows.into_iter().map(|row| (row, column)));
+            cell_positions.extend(rows.into_iter().map(|row| (row, column)));
         }
-        row_and_columns.sort_unstable_by_key(|(row, column)| (*row, column.column));
-        row_and_columns.into_iter().map(|(row, column)| BlockCell {
+        cell_positions.sort_unstable_by_key(|(row, column)| (*row, column.column));
+        cell_positions.into_iter().map(|(row, column)| BlockCell {
             row,
             column: column.column,
             value: self.value_at(column, row),
@@ -148,7 +148,7 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// Returns the current block, or `None` if the block has no cells. Starts a new block.
+    /// Starts a new block. Returns the previous block, or `None` if the previous block has no cells.
     pub(crate) fn take_block(&mut self) -> Option<Block> {
         let has_cells = self.cell_count > 0;
         self.first_row = None;
@@ -159,6 +159,11 @@ impl BlockBuilder {
         if !has_cells {
             return None;
         }
+        let tile = Tile { columns: self.take_filled_columns() };
+        Some(Block { tile, long_texts: std::mem::take(&mut self.long_texts) })
+    }
+
+    fn take_filled_columns(&mut self) -> Vec<TileColumn> {
         let mut filled_columns = Vec::new();
         for column in &mut self.columns {
             if !column.is_empty() {
@@ -168,8 +173,7 @@ impl BlockBuilder {
                 filled_columns.push(std::mem::replace(column, empty_column));
             }
         }
-        let long_texts = std::mem::take(&mut self.long_texts);
-        Some(Block { tile: Tile { columns: filled_columns }, long_texts })
+        filled_columns
     }
 
     /// Adds a non-text value to the current row.
@@ -224,8 +228,8 @@ impl BlockBuilder {
     }
 
     fn add_text_bytes(&mut self, text: &str) -> Result<(), RowTooLong> {
-        self.text_bytes = self.text_bytes.saturating_add(text.len());
-        let row_bytes = self.text_bytes.saturating_sub(self.text_bytes_before_row);
+        self.text_bytes += text.len();
+        let row_bytes = self.text_bytes - self.text_bytes_before_row;
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 

@@ -13,13 +13,11 @@ use cellar_base::limits::{
 /// Reason why a file could not be imported. Lines and columns are one-based.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
     /// The file changed between the two passes.
     #[error("the file changed while it was read: import it again when no program writes to it")]
     Changed,
-    /// Every field of the file is empty.
     #[error("the file is empty: it has no cells to import")]
     Empty,
     /// The file is a workbook, but was opened as csv.
@@ -30,7 +28,6 @@ pub enum ReadError {
         "the file is UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
     )]
     Utf16,
-    /// The file is not valid UTF-8.
     #[error(
         "line {line}: invalid UTF-8 at byte {byte} of the file (from 0): convert it with iconv -f \
          LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252 if Excel wrote the file)"
@@ -40,10 +37,8 @@ pub enum ReadError {
         /// Zero-based offset of the first invalid byte in the file.
         byte: u64,
     },
-    /// The configured delimiter is not supported.
     #[error("the delimiter must be an ASCII character other than a quote or a line end")]
     Delimiter,
-    /// A quoted field has no closing quote.
     #[error(
         "line {line}, column {column}: a quoted field starts here, but has no closing quote; write a \
          quote inside a quoted field twice: \"say \"\"hello\"\"\""
@@ -53,14 +48,12 @@ pub enum ReadError {
         line: u64,
         column: u64,
     },
-    /// A field's closing quote is followed by text.
     #[error(
         "line {line}, column {column}: text follows the closing quote of a field; write a quote \
          inside a quoted field twice (\"say \"\"hello\"\"\"), or check an earlier line for a missing \
          quote"
     )]
     TextAfterQuote { line: u64, column: u64 },
-    /// A row has a different number of fields than the first row.
     #[error(
         "line {line}: the row has {fields} fields, but the first row has {expected}: correct the line, \
          check the delimiter, or choose to fill short rows with empty cells"
@@ -71,7 +64,6 @@ pub enum ReadError {
         /// Number of fields in the first row.
         expected: usize,
     },
-    /// A field is too long for a cell.
     #[error(
         "line {line}, column {column}: the text has more than {MAX_TEXT_BYTES} bytes, the maximum of a \
          cell: shorten it, or check for a missing quote if it has many lines"
@@ -90,20 +82,17 @@ pub enum ReadError {
         /// First line of the row.
         line: u64,
     },
-    /// A row has too many fields.
     #[error(
         "line {line}: the row has more than {} fields: split the file by columns, or check the \
          delimiter",
         grouped(MAX_IMPORT_COLUMNS)
     )]
     TooManyColumns { line: u64 },
-    /// The file has more rows than a sheet can contain.
     #[error(
         "line {line}: the file has more than {} rows, the maximum of a sheet: split the file",
         grouped(MAX_ROWS)
     )]
     TooManyRows { line: u64 },
-    /// The workbook could not be read.
     #[error(transparent)]
     InWorkbook(#[from] WorkbookError),
 }
@@ -114,7 +103,6 @@ pub enum ReadError {
 /// cell's name, such as `B2`.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkbookError {
-    /// The file is not a workbook.
     #[error(
         "the file is not an xlsx, xlsb or ods workbook: save it in one of these formats or as csv \
          (UTF-8), and import the saved file"
@@ -132,7 +120,6 @@ pub enum WorkbookError {
         "the workbook is protected with a password: save it without a password, and import the saved file"
     )]
     Encrypted,
-    /// The file exceeds the size limit.
     #[error(
         "the workbook has {bytes} bytes, but at most {MAX_WORKBOOK_BYTES} are allowed: save its sheets \
          as csv, which has no size limit"
@@ -143,34 +130,28 @@ pub enum WorkbookError {
         "the workbook is damaged or truncated: {why}; save it again, and import the saved file"
     )]
     Archive { why: String },
-    /// The zip archive contains too many parts (files).
     #[error(
         "the workbook has more than {MAX_WORKBOOK_PARTS} parts: open it in Excel or LibreOffice, save it again, and import the saved file"
     )]
     TooManyParts,
-    /// The uncompressed contents exceed the size limit.
     #[error(
         "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes of uncompressed contents: save its \
          sheets as csv, which has no size limit"
     )]
     UnpacksTooLarge,
-    /// A required part is missing.
     #[error(
         "the workbook is damaged: the part `{part}` is missing; save it again, and import the saved file"
     )]
     MissingPart { part: String },
-    /// A part's contents are invalid.
     #[error(
         "part `{part}` of the workbook is damaged: {why}; save it again, and import the saved file"
     )]
     Damaged { part: String, why: String },
-    /// A tag or text in a part is too long.
     #[error(
         "part `{part}` of the workbook has a tag or a text of more than {MAX_XML_EVENT_BYTES} bytes: save \
          the sheets as csv"
     )]
     EventTooLong { part: String },
-    /// The workbook has too many cells.
     #[error(
         "sheet `{sheet}`: the workbook has more than {} cells: save its sheets as csv, which has no \
          size limit",
@@ -180,10 +161,8 @@ pub enum WorkbookError {
         /// Name of the sheet whose cells exceeded the limit.
         sheet: String,
     },
-    /// The workbook has more sheets than a spreadsheet can contain.
     #[error("the workbook has more than {MAX_SHEETS} sheets: split it into several workbooks")]
     TooManySheets,
-    /// The total size of the workbook's shared texts exceeds the limit.
     #[error(
         "the shared texts of the workbook have more than {MAX_SHARED_TEXT_BYTES} bytes: save its \
          sheets as csv, which has no size limit"
@@ -196,7 +175,6 @@ pub enum WorkbookError {
         grouped(MAX_IDLE_XML_EVENTS)
     )]
     NothingInTags { part: String },
-    /// The workbook has too many styles or shared formulas.
     #[error(
         "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
@@ -214,17 +192,14 @@ pub enum WorkbookError {
          workbook is damaged; save it again, and import the saved file"
     )]
     OutOfOrder { sheet: String, cell: String },
-    /// A text is too long for a cell.
     #[error(
         "sheet `{sheet}`, cell {cell}: the text has more than {MAX_TEXT_BYTES} bytes: shorten it"
     )]
     TextTooLong { sheet: String, cell: String },
-    /// A formula is too long.
     #[error(
         "sheet `{sheet}`, cell {cell}: the formula has more than {MAX_FORMULA_BYTES} bytes: shorten it"
     )]
     FormulaTooLong { sheet: String, cell: String },
-    /// A row has too much text.
     #[error(
         "sheet `{sheet}`, row {row}: the row has more than {MAX_IMPORT_ROW_BYTES} bytes of text: \
          shorten it"
@@ -246,19 +221,16 @@ pub enum WorkbookError {
 /// Reason why a file could not be written. Rows and columns are one-based.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The target file cannot be written.
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
     /// A cell does not follow the previous cell, or is beyond the declared number of columns.
     #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
-    /// A cell is outside of Excel's largest sheet.
     #[error(
         "sheet `{sheet}`: the sheet has a cell in row {row}, column {column}, but an Excel sheet has at \
          most 1,048,576 rows and 16,384 columns: export it as csv, which has no such limit"
     )]
     OutsideExcel { sheet: String, row: u64, column: u64 },
-    /// A text is too long for Excel.
     #[error(
         "sheet `{sheet}`, row {row}, column {column}: the text has {characters} characters, but an \
          Excel cell has at most 32,767: export it as csv, which has no such limit"
@@ -270,7 +242,6 @@ pub enum WriteError {
         /// Length of the text in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
-    /// The workbook has more number formats than Excel supports.
     #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
     /// The library that writes workbooks returned an error.

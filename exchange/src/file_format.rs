@@ -38,7 +38,8 @@ impl FileFormat {
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn detect(path: &Path) -> io::Result<Self> {
-        // Read the signature in any case, so that an unreadable file is an error here.
+        // Read the signature even if the extension suffices, so that an unreadable file causes an
+        // error here.
         let has_signature = has_workbook_signature(path)?;
         let is_workbook = has_signature || has_workbook_extension(path);
         Ok(if is_workbook { Self::Workbook } else { Self::Csv })

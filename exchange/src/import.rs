@@ -8,8 +8,8 @@ pub trait Import {
     /// Returns the next step, or `None` if the whole file has been read. For each sheet, the start
     /// of the sheet is returned first, followed by the sheet's blocks from top to bottom.
     ///
-    /// The work per call is bounded. There is one exception: if a long part of a workbook contains
-    /// no cells, a single call reads this part up to the limit on uncompressed bytes.
+    /// The work per call is bounded, except if a long part of a workbook contains no cells: a single
+    /// call then reads this part up to the limit on uncompressed bytes.
     ///
     /// # Errors
     /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no

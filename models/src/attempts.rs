@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Inputs, NewMutation, Request, Rules};
-use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::entry::{Content, Entry, FIRST_INCARNATION};
 use cellar_log::invariants::Attempts;
 use cellar_sheet::operation::{DeleteSheet, Operation, SheetId};
 use stateright::{Model, Property};
@@ -32,7 +32,7 @@ const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 pub struct AttemptsModel {
     /// Maximum number of puts per entry.
     pub max_puts: u32,
-    /// Maximum failed reads.
+    /// Maximum number of failed reads.
     pub max_reads: u32,
     /// Maximum number of steps of the append.
     pub max_steps: u32,
@@ -51,11 +51,6 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer(AppendEvent);
 
-fn entry(position: Position, content: Content) -> Arc<Entry> {
-    let header = Header::first(FIRST_INCARNATION);
-    Arc::new(Entry { log: log_id(), position, created_s: 0, author: None, header, content })
-}
-
 /// Returns the entries that the adversarial store may invent or return for a read of `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
@@ -63,7 +58,9 @@ fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     if position.entry_number() == 0 {
         contents.insert(0, Content::Snapshot { root: None, trimmed_s: None });
     }
-    contents.into_iter().map(|content| entry(position, content)).collect()
+    let first_entry = Entry::first(log_id(), None, 0);
+    let to_entry = |content| Arc::new(Entry { position, content, ..first_entry.clone() });
+    contents.into_iter().map(to_entry).collect()
 }
 
 fn possible_read_answers(from: Position, can_invent: bool) -> Vec<AppendEvent> {
@@ -91,16 +88,11 @@ impl State {
         match action {
             AppendAction::Read { from, .. } => possible_read_answers(*from, can_invent),
             AppendAction::Put { entry } => {
-                let mut answers = Vec::new();
-                for winner in possible_entries(entry.position) {
-                    answers.push(AppendEvent::PutRefused { winner });
-                }
-                answers.extend([
-                    AppendEvent::PutAccepted,
-                    AppendEvent::PutUnknown,
-                    AppendEvent::PutFailed,
-                ]);
-                answers
+                let winners = possible_entries(entry.position).into_iter();
+                let refusals = winners.map(|winner| AppendEvent::PutRefused { winner });
+                let other_answers =
+                    [AppendEvent::PutAccepted, AppendEvent::PutUnknown, AppendEvent::PutFailed];
+                refusals.chain(other_answers).collect()
             }
             AppendAction::FindNewestSegment => vec![
                 AppendEvent::NewestSegment(None),

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_log::append::Inputs;
 use cellar_log::entry::Entry;
@@ -19,7 +20,7 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::{Stored, Tables, View};
 
-/// Invariant I2, checked on the entries that a reader has seen.
+/// Invariant I2: the entries that a reader has seen are a prefix of the log.
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
 /// Property: the reader never reports corruption, because the modeled log is never corrupt.
 pub const SOUND: &str = "no read reports corruption";
@@ -172,12 +173,13 @@ impl Model for ReaderModel {
             actions.push(ReaderAction::Grow);
         }
         match state.read.next_step {
-            ReadStep::Read { from, consistent: false } => {
+            ReadStep::Read { from, consistency: ReadConsistency::Eventual } => {
                 let stale_views = state.tables.stale_views(from);
                 actions.extend(stale_views.into_iter().map(ReaderAction::ReadPage));
                 actions.push(ReaderAction::ReadPage(View::Now));
             }
-            ReadStep::Read { from, consistent: true } | ReadStep::ReadLater { from, .. } => {
+            ReadStep::Read { from, consistency: ReadConsistency::Strong }
+            | ReadStep::ReadLater { from, .. } => {
                 actions.push(ReaderAction::ReadPage(View::Now));
                 if state.torn_reads > 0 {
                     let torn_view = state.tables.torn_view(from);
@@ -194,8 +196,10 @@ impl Model for ReaderModel {
         match action {
             ReaderAction::Grow => new_state.grow(),
             ReaderAction::ReadPage(view) => {
-                let is_consistent =
-                    !matches!(state.read.next_step, ReadStep::Read { consistent: false, .. });
+                let is_consistent = !matches!(
+                    state.read.next_step,
+                    ReadStep::Read { consistency: ReadConsistency::Eventual, .. }
+                );
                 if is_consistent && view != View::Now {
                     new_state.torn_reads -= 1;
                 }

@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use aws_config::SdkConfig;
 use aws_lambda_events::event::dynamodb::Event;
 use cellar_api::environment;
 use cellar_catalog::webhook::Receivers;
@@ -24,18 +25,12 @@ use crate::sqs::SqsQueue;
 use crate::webhook::{self, WebhookHandler};
 use crate::{api, dynamodb, s3, sqs};
 
-#[derive(Debug, thiserror::Error)]
-enum StartError {
-    #[error(transparent)]
-    Settings(#[from] SettingsError),
-    #[error("cannot start the async runtime: {0}")]
-    AsyncRuntime(#[from] std::io::Error),
-    #[error("the Lambda runtime failed: {0}")]
-    Lambda(#[from] lambda_http::Error),
-}
-
 fn read_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+fn read_sdk_config(service: Service) -> Result<SdkConfig, SettingsError> {
+    sdk::from_environment(service, read_variable)
 }
 
 /// Runs the function selected by `CELLAR_FUNCTION` until Lambda ends the process.
@@ -51,12 +46,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run_to_end() -> Result<(), StartError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+fn run_to_end() -> Result<(), lambda_runtime::Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start the async runtime: {error}"))?;
     runtime.block_on(run_function())
 }
 
-async fn run_function() -> Result<(), StartError> {
+async fn run_function() -> Result<(), lambda_runtime::Error> {
     let function = read_variable(environment::FUNCTION).unwrap_or_default();
     match function.as_str() {
         environment::FUNCTION_API => run_api(ApiSettings::read(read_variable)?).await,
@@ -70,45 +68,45 @@ async fn run_function() -> Result<(), StartError> {
     }
 }
 
-async fn run_api(settings: ApiSettings) -> Result<(), StartError> {
-    let dynamodb = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
-    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
+async fn run_api(settings: ApiSettings) -> Result<(), lambda_runtime::Error> {
+    let dynamodb = dynamodb::client(&read_sdk_config(Service::DynamoDb)?);
+    let s3 = s3::client(&read_sdk_config(Service::S3)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
     // Open connections during initialization, so that the first request does not wait for TLS
     // handshakes on a slow CPU.
     state.warm_up().await;
-    Ok(lambda_http::run(api::router(state)).await?)
+    lambda_http::run(api::router(state)).await
 }
 
-async fn run_relay(settings: RelaySettings) -> Result<(), StartError> {
+async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
-    let client = sqs::client(&sdk::from_environment(Service::Sqs, read_variable)?, &meter);
+    let client = sqs::client(&read_sdk_config(Service::Sqs)?, &meter);
     let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
-    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
+    let s3 = s3::client(&read_sdk_config(Service::S3)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
     let handler = RelayHandler::new(queue, Arc::new(blobs));
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
     };
-    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
+    lambda_runtime::run(service_fn(handle_event)).await
 }
 
-async fn run_indexer(settings: IndexerSettings) -> Result<(), StartError> {
+async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
-    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
+    let client = dynamodb::client(&read_sdk_config(Service::DynamoDb)?);
     let handler = IndexerHandler::new(indexer::build_indexer(&settings, client, meter));
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
     };
-    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
+    lambda_runtime::run(service_fn(handle_event)).await
 }
 
-async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
+async fn run_webhook(settings: WebhookSettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
-    let client = dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?);
-    let s3 = s3::client(&sdk::from_environment(Service::S3, read_variable)?);
+    let client = dynamodb::client(&read_sdk_config(Service::DynamoDb)?);
+    let s3 = s3::client(&read_sdk_config(Service::S3)?);
     let blobs = Arc::new(S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter)));
     let webhook = webhook::build_webhook(settings, client, blobs, meter, Receivers::Public);
     let handler = WebhookHandler::new(webhook);
@@ -119,16 +117,16 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), StartError> {
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
+    lambda_runtime::run(service_fn(handle_event)).await
 }
 
-async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
+async fn run_snapshot(settings: SnapshotSettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
-    let sqs = sqs::client(&sdk::from_environment(Service::Sqs, read_variable)?, &meter);
+    let sqs = sqs::client(&read_sdk_config(Service::Sqs)?, &meter);
     let queue = Arc::new(SqsQueue::new(sqs, settings.snapshot_queue.clone()));
     let clients = SnapshotClients {
-        dynamodb: dynamodb::client(&sdk::from_environment(Service::DynamoDb, read_variable)?),
-        s3: s3::client(&sdk::from_environment(Service::S3, read_variable)?),
+        dynamodb: dynamodb::client(&read_sdk_config(Service::DynamoDb)?),
+        s3: s3::client(&read_sdk_config(Service::S3)?),
         meter,
         clock: Arc::new(SystemClock),
     };
@@ -141,5 +139,5 @@ async fn run_snapshot(settings: SnapshotSettings) -> Result<(), StartError> {
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    Ok(lambda_runtime::run(service_fn(handle_event)).await?)
+    lambda_runtime::run(service_fn(handle_event)).await
 }

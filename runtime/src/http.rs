@@ -36,21 +36,11 @@ pub(crate) enum HttpFault {
     TooLong,
 }
 
-/// A DNS resolver that removes forbidden addresses from the results.
+/// A DNS resolver that removes addresses that are not permitted from the results.
 #[derive(Debug, Clone)]
 struct Resolver {
     /// Filter for resolved addresses. `None` permits every address.
     receivers: Option<Receivers>,
-}
-
-/// The host name does not resolve to any permitted address.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "`{name}` resolves to {found:?}, which is not a public address; use a host on the public internet"
-)]
-struct NotPublic {
-    name: String,
-    found: Vec<IpAddr>,
 }
 
 /// An arbitrary port: address lookups require one, but the result does not depend on it.
@@ -70,8 +60,10 @@ impl ResolveDns for Resolver {
                 .filter(|address| permitted_receivers.allows(*address))
                 .collect();
             if permitted_addresses.is_empty() {
-                let name = host_name.to_owned();
-                return Err(ResolveDnsError::new(NotPublic { name, found: addresses }));
+                return Err(ResolveDnsError::new(format!(
+                    "`{host_name}` resolves to {addresses:?}, which is not a public address; use a \
+                     host on the public internet"
+                )));
             }
             Ok(permitted_addresses)
         })
@@ -135,8 +127,8 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request and returns the response body. Errors if the status does not indicate
-    /// success.
+    /// Sends a request and returns the response body. Returns an error if the status does not
+    /// indicate success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = match self.connector.call(request).await {
             Ok(response) => response,
@@ -163,8 +155,8 @@ impl HttpClient {
     }
 }
 
-/// Returns the innermost error message. Only the innermost error describes the root cause; the
-/// outer errors merely say that the request failed.
+/// Returns the message of the innermost error, which describes the root cause. The messages of the
+/// outer errors only say that the request failed.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut innermost_error = error;
     while let Some(cause) = innermost_error.source() {

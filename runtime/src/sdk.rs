@@ -5,7 +5,10 @@
 //! of the process. The SDK's default provider chain is not used: it reads profile files first, and
 //! its support for profiles, STS and instance metadata adds half a megabyte of code.
 
+use std::time::Duration;
+
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
+use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 
@@ -13,6 +16,7 @@ use crate::settings::SettingsError;
 
 const REGION: &str = "AWS_REGION";
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An AWS service that the functions call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +37,8 @@ impl Service {
     }
 }
 
-/// Builds a service's client configuration from environment variables. `AWS_ENDPOINT_URL_…` or
-/// `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
+/// Builds a service's client configuration from environment variables. The variable
+/// `AWS_ENDPOINT_URL_…` or `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
 ///
 /// # Errors
 /// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are not reported
@@ -71,6 +75,14 @@ pub fn for_endpoint(
         .region(Region::new(region))
         .endpoint_url(url)
         .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .build()
+}
+
+/// Builds the timeouts of a client. `attempt_timeout` limits each attempt of a request.
+pub(crate) fn timeouts(attempt_timeout: Duration) -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .operation_attempt_timeout(attempt_timeout)
         .build()
 }
 

@@ -12,27 +12,21 @@ use serde::Deserialize;
 /// Settings of the API function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiSettings {
-    /// Name of the Entry table.
     pub entry_table: String,
-    /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the EventStream table.
     pub event_stream_table: String,
-    /// Name of the Feed table.
     pub feed_table: String,
     /// Incarnation of the tables (number of restores). Entries that were written before a restore
-    /// are also returned with this incarnation.
+    /// are returned with this incarnation, too.
     pub incarnation: u32,
-    /// Name of the S3 bucket.
     pub bucket: String,
-    /// Name of the stack.
     pub stack: String,
     /// Request timeout in milliseconds. Slower requests are answered with status 503.
     pub request_timeout_ms: u64,
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Log policy: determines when a Snapshot entry is written and when a new segment is started.
-    /// If `None`, appends cause neither.
+    /// Log policy, which determines when an append writes a Snapshot entry or starts a new segment.
+    /// If `None`, appends do neither.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -48,9 +42,7 @@ pub struct RelaySettings {
 /// Settings of the indexer function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexerSettings {
-    /// Name of the EventStream table.
     pub event_stream_table: String,
-    /// Name of the Feed table.
     pub feed_table: String,
     /// Name of the Entry table. Set only if the feed includes appends to logs.
     pub entry_table: Option<String>,
@@ -65,13 +57,10 @@ pub struct WebhookSettings {
     pub url: String,
     /// Whether deliveries include event payloads.
     pub events: bool,
-    /// Name of the EventStream table.
     pub event_stream_table: String,
-    /// Name of the Feed table.
     pub feed_table: String,
     /// Name of the S3 bucket that stores the webhook's signing secrets.
     pub bucket: String,
-    /// Name of the stack.
     pub stack: String,
     /// Incarnation of the tables (number of restores).
     pub incarnation: u32,
@@ -80,13 +69,9 @@ pub struct WebhookSettings {
 /// Settings of the snapshot function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotSettings {
-    /// Name of the Entry table.
     pub entry_table: String,
-    /// Name of the Segment table.
     pub segment_table: String,
-    /// Name of the PendingSnapshots table.
     pub pending_snapshots_table: String,
-    /// Name of the S3 bucket.
     pub bucket: String,
     /// URL of the snapshot job queue.
     pub snapshot_queue: String,
@@ -101,7 +86,6 @@ pub struct TokenSettings {
     pub audience: String,
     /// Public keys of the stack. If empty, only tokens of OIDC issuers are accepted.
     pub keys: Vec<PublicKey>,
-    /// Trusted OIDC issuers.
     pub oidc: Vec<OidcIssuer>,
     /// Earliest accepted issue time, in Unix seconds. Tokens issued earlier are rejected.
     pub not_before_s: u64,
@@ -130,37 +114,21 @@ pub struct PublicKey {
 /// An environment variable is missing or invalid, so the function cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// A required variable is not set.
     #[error("the environment variable {name} is not set; deploy the stack again")]
-    Missing {
-        /// Name of the variable.
-        name: &'static str,
-    },
-    /// A number or boolean cannot be parsed.
+    Missing { name: &'static str },
     #[error(
         "the environment variable {name} has the invalid value `{value}`; deploy the stack again"
     )]
-    Malformed {
-        /// Name of the variable.
-        name: &'static str,
-        /// Value of the variable.
-        value: String,
-    },
-    /// The list of public keys cannot be parsed.
+    Malformed { name: &'static str, value: String },
     #[error("{name} is not a valid list of public keys: {why}", name = environment::TOKEN_KEYS)]
     Keys { why: String },
-    /// The list of OIDC issuers cannot be parsed.
     #[error("{name} is not a valid list of OIDC issuers: {why}", name = environment::TOKEN_OIDC)]
     Issuers { why: String },
-    /// The log policy cannot be parsed.
     #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
     Upkeep { why: String },
     /// This build does not include the function with the given name.
     #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
-    UnknownFunction {
-        /// Name of the function.
-        function: String,
-    },
+    UnknownFunction { function: String },
 }
 
 impl ApiSettings {

@@ -1,9 +1,9 @@
-//! Helpers for the handlers of DynamoDB change streams: they read record attributes and report
-//! failures to Lambda.
+//! Functions for handlers of DynamoDB change streams that read record attributes and report failures
+//! to Lambda.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
-use cellar_base::{record::Attribute, record::Item};
+use cellar_base::record::{Attribute, Item};
 use serde_dynamo::AttributeValue;
 
 /// The first record of the batch failed and others follow, so Lambda must split the batch.
@@ -15,7 +15,7 @@ pub struct FirstRecordFailed {
 }
 
 /// Extracts the named attributes from a record's new image. Skips attributes that are missing or
-/// have an unexpected type; the caller reports them.
+/// have an unexpected type; the caller reports that a required attribute is missing.
 pub(crate) fn take_new_image(record: &mut EventRecord, attribute_names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();

@@ -50,8 +50,7 @@ impl Fixture {
 
     /// Checks that the log has only its first entry.
     async fn assert_untouched(&self) {
-        let head =
-            self.cloud.client("alice").spreadsheet(self.created.id).head(None).await.unwrap();
+        let head = self.cloud.client("alice").spreadsheet(self.created.id).head().await.unwrap();
         assert_eq!(head.head, self.created.head, "something was stored");
     }
 }

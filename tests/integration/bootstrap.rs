@@ -15,7 +15,7 @@ use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_catalog::oidc::TokenAlgorithm;
 use cellar_engine::logs::UpkeepOutcome;
-use cellar_engine::ports::{Entries as _, Segments as _};
+use cellar_engine::ports::{Entries as _, ReadConsistency, Segments as _};
 use cellar_local::Ports;
 use cellar_log::entry::Content;
 use cellar_log::upkeep::LogPolicy;
@@ -448,7 +448,8 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let entry = tables.get(log, position).await.unwrap().unwrap();
     let Content::Snapshot { root: Some(root), .. } = &entry.content else { panic!("{entry:?}") };
     assert!(root.starts_with(&format!("sheets/{log}/roots/")), "{root}");
-    let last = tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot;
+    let last =
+        tables.segment(log, 0, ReadConsistency::Strong).await.unwrap().unwrap().last_snapshot;
     assert_eq!(last, Some(position.entry_number()));
     let broken = function.call(json!({"Records": [message("2", "nonsense")]})).await;
     assert!(broken["errorMessage"].as_str().unwrap().contains("is not a snapshot job"), "{broken}");

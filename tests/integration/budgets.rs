@@ -7,8 +7,8 @@ use cellar_base::position::Position;
 use cellar_engine::logs::{Logs, NewFork, UpkeepOutcome};
 use cellar_engine::memory::MemoryQueue;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{QueueRules, Receipt};
-use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts, Snapshots};
+use cellar_engine::ports::{PortError, QueueRules, Receipt};
+use cellar_engine::snapshots::{BuildStep, SnapshotBuilder, SnapshotPorts, Snapshots};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
@@ -250,7 +250,7 @@ struct InOnePiece;
 
 #[async_trait::async_trait]
 impl SnapshotBuilder for InOnePiece {
-    async fn step(&self, _: &SnapshotJob, _: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, _: &SnapshotJob, _: &[u8]) -> Result<BuildStep, PortError> {
         Ok(BuildStep::Finished { root: "sheets/a/roots/b".to_owned() })
     }
 }

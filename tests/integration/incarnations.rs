@@ -74,7 +74,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
         let kinds = [Some(ProblemKind::ReloadRequired), Some(ProblemKind::UnknownBase)];
         assert!(kinds.contains(&refused.problem_kind()), "{base}: {refused}");
     }
-    let head = after.spreadsheet(created.id).head(None).await.unwrap();
+    let head = after.spreadsheet(created.id).head().await.unwrap();
     assert_eq!((head.head, head.incarnation), (at(1), 1));
     let load = after.spreadsheet(created.id).load(None).await.unwrap();
     assert_eq!((load.head, load.incarnation), (at(1), 1));

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock as _, Entries as _, Segments as _};
+use cellar_engine::ports::{Clock as _, Entries as _, ReadConsistency, Segments as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
 use cellar_runtime::dynamodb::{DynamoTables, client_for_endpoint};
@@ -70,7 +70,7 @@ impl World {
 
     async fn stored(&self, log: LogId, segment: u32) -> usize {
         let first = Position::new(segment, 0).unwrap();
-        self.tables.page(log, first, true).await.unwrap().entries.len()
+        self.tables.page(log, first, ReadConsistency::Strong).await.unwrap().entries.len()
     }
 }
 

@@ -206,7 +206,7 @@ async fn check_hashes(guests: &mut [Guest], server: &Client, created: CreateRepl
     for guest in guests.iter_mut() {
         hashes.push(guest.hash().await);
     }
-    let head = server.spreadsheet(created.id).head(None).await.unwrap();
+    let head = server.spreadsheet(created.id).head().await.unwrap();
     let query = cellar::CellsQuery::default().at_position(head.head);
     let reply = server.spreadsheet(created.id).cells_page(&query).await.unwrap();
     let cells: Vec<_> =

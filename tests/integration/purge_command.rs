@@ -14,7 +14,9 @@ use cellar_engine::catalog::CatalogStore;
 use cellar_engine::logs::{Logs, NewFork};
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{BlobKey, Blobs as _, Clock as _, NewBlob, Segments as _};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Clock as _, NewBlob, ReadConsistency, Segments as _,
+};
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
@@ -102,7 +104,7 @@ impl Past {
     }
 
     async fn is_there(&self, log: LogId) -> (bool, usize) {
-        let segments = self.tables.newest(log, 9, true).await.unwrap();
+        let segments = self.tables.newest(log, 9, ReadConsistency::Strong).await.unwrap();
         let below = format!("uploads/{log}/");
         let objects = self.blobs.list(&below, None, MAX_LISTED_BLOBS).await.unwrap();
         (!segments.is_empty(), objects.blobs.len())

@@ -14,7 +14,8 @@ use cellar_base::table_attributes::{EXTERNAL, LAST_SNAPSHOT};
 use cellar_engine::logs::{CellsQuery, Logs, SheetName};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Entries as _, NewBlob, PendingSnapshots as _, PutOutcome, Segments,
+    BlobKey, Blobs as _, Entries as _, NewBlob, PendingSnapshots as _, PutOutcome, ReadConsistency,
+    Segments,
 };
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::{SystemClock, SystemRandom};
@@ -81,7 +82,7 @@ impl World {
             tail = appended.tail;
             logs.upkeep(log, &policy).await.unwrap();
         }
-        let page = self.tables.page(log, Position::FIRST, true).await.unwrap();
+        let page = self.tables.page(log, Position::FIRST, ReadConsistency::Strong).await.unwrap();
         // The first entry of a log has no snapshot.
         let marks = page.entries.iter().skip(1);
         let marks = marks.filter(|entry| matches!(entry.content, Content::Snapshot { .. }));
@@ -181,7 +182,12 @@ impl World {
     }
 
     async fn last_snapshot(&self, log: &Log) -> Option<u32> {
-        self.tables.segment(log.id, 0, true).await.unwrap().unwrap().last_snapshot
+        self.tables
+            .segment(log.id, 0, ReadConsistency::Strong)
+            .await
+            .unwrap()
+            .unwrap()
+            .last_snapshot
     }
 }
 

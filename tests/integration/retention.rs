@@ -10,8 +10,8 @@ use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, Logs};
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, Retention, ScanKey, SegmentPage,
-    Segments as _,
+    BlobKey, Blobs as _, Clock as _, NewBlob, PortError, ReadConsistency, Retention, ScanKey,
+    SegmentPage, Segments as _,
 };
 use cellar_engine::retention::{PlannedSegment, RetentionError};
 use cellar_log::append::Refusal;
@@ -102,7 +102,8 @@ async fn carry_out_all(world: &OldLogs, log: LogId) -> Vec<u64> {
 }
 
 async fn offloaded_key(world: &OldLogs, log: LogId, segment: u32) -> BlobKey {
-    let record = world.tables.segment(log, segment, true).await.unwrap().unwrap();
+    let record =
+        world.tables.segment(log, segment, ReadConsistency::Strong).await.unwrap().unwrap();
     BlobKey::new(record.offloaded.expect("the segment is offloaded")).unwrap()
 }
 

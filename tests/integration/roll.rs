@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::logs::{LogError, Logs};
-use cellar_engine::ports::Segments as _;
+use cellar_engine::ports::{ReadConsistency, Segments as _};
 use cellar_log::entry::Content;
 use cellar_log::roll::{RollRefusal, Rolled};
 use cellar_sheet::cell::Value;
@@ -92,7 +92,7 @@ fn positions(entries: &[Arc<cellar_log::entry::Entry>]) -> Vec<Position> {
 
 /// Returns all stored positions in ascending order.
 async fn all_of(log: LogId, world: &OldLogs) -> Vec<Position> {
-    let newest = world.tables.newest(log, 1, true).await.unwrap()[0].num;
+    let newest = world.tables.newest(log, 1, ReadConsistency::Strong).await.unwrap()[0].num;
     let mut all = Vec::new();
     for segment in 0..=newest {
         all.extend(world.stored(log, segment).await.into_iter().map(|num| at(segment, num)));
@@ -103,7 +103,10 @@ async fn all_of(log: LogId, world: &OldLogs) -> Vec<Position> {
 /// Checks that each segment except the last ends with exactly one End Segment, and that there is no
 /// gap.
 async fn assert_valid(log: LogId, world: &OldLogs, segments: u32) {
-    assert_eq!(world.tables.newest(log, 1, true).await.unwrap()[0].num, segments - 1);
+    assert_eq!(
+        world.tables.newest(log, 1, ReadConsistency::Strong).await.unwrap()[0].num,
+        segments - 1
+    );
     for segment in 0..segments {
         let stored = world.stored(log, segment).await;
         let count = u32::try_from(stored.len()).unwrap();

@@ -13,7 +13,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_CHUNK_URLS, MAX_COLUMNS, MAX_ROWS};
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
-use cellar_engine::ports::{Clock, Segments};
+use cellar_engine::ports::{Clock, ReadConsistency, Segments};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 use cellar_sheet::a1::{CellName, Rectangle};
@@ -142,7 +142,7 @@ pub(crate) async fn wait_for_snapshot(
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let wait = async {
         loop {
-            let newest = tables.newest(log, 2, true).await.unwrap();
+            let newest = tables.newest(log, 2, ReadConsistency::Strong).await.unwrap();
             let last = newest
                 .iter()
                 .find_map(|segment| Position::new(segment.num, segment.last_snapshot?).ok());
@@ -203,7 +203,7 @@ async fn a_cloud_that_is_killed_again_and_again_loses_nothing_and_finishes_every
         }
     }
     let (tables, _) = cloud.tables_at(&cloud.database_url);
-    let newest = tables.newest(log, 1, true).await.unwrap();
+    let newest = tables.newest(log, 1, ReadConsistency::Strong).await.unwrap();
     assert_eq!(newest[0].num, 0);
     let marked = author.base.entry_number() / 11 * 11;
     wait_for_snapshot(&cloud, log, Position::new(0, marked).unwrap(), &clock).await;

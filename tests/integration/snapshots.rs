@@ -10,8 +10,8 @@ use cellar_api::cost::{Cost, HEADER};
 use cellar_api::{wire::CreateReply, wire::CreateRequest};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::ports::{Clock, Entries, Segments};
-use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder};
+use cellar_engine::ports::{Clock, Entries, PortError, ReadConsistency, Segments};
+use cellar_engine::snapshots::{BuildStep, SnapshotBuilder};
 use cellar_engine::system::SystemClock;
 use cellar_local::Ports;
 use cellar_log::entry::Content;
@@ -54,9 +54,9 @@ fn root(job: &SnapshotJob) -> String {
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         let start = job.position.segment_start();
-        let page = self.entries.page(job.log, start, true).await.unwrap();
+        let page = self.entries.page(job.log, start, ReadConsistency::Strong).await.unwrap();
         let unmade = |content: &Content| matches!(content, Content::Snapshot { root: None, .. });
         // The first entry has no snapshot.
         let first = page.entries.iter().skip(1).find(|entry| unmade(&entry.content));
@@ -117,7 +117,7 @@ async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
 /// Returns the Snapshot entries after the first entry, with their roots.
 async fn snapshots(cloud: &TestCloud, log: LogId) -> Vec<(Position, Option<String>)> {
     let (tables, _) = cloud.tables_at(&cloud.database_url);
-    let page = tables.page(log, Position::FIRST, true).await.unwrap();
+    let page = tables.page(log, Position::FIRST, ReadConsistency::Strong).await.unwrap();
     let snapshot = |content: &Content| match content {
         Content::Snapshot { root, .. } => Some(root.clone()),
         _ => None,
@@ -134,7 +134,8 @@ async fn wait_for_snapshots(cloud: &TestCloud, log: LogId, positions: &[Position
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     let last = positions.last().map(|position| position.entry_number());
     wait_until("L", || async {
-        tables.segment(log, 0, true).await.unwrap().unwrap().last_snapshot == last
+        tables.segment(log, 0, ReadConsistency::Strong).await.unwrap().unwrap().last_snapshot
+            == last
     })
     .await;
     let queue = cloud.queue("SnapshotQueue");

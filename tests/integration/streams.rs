@@ -12,7 +12,7 @@ use cellar_catalog::stream::{
     Update, WriterId,
 };
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{StreamOutcome, Streams as _};
+use cellar_engine::ports::{ReadConsistency, StreamOutcome, Streams as _};
 use cellar_engine::streams::{CachedTip, StreamStore, Transacted};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_runtime::dynamodb::DynamoStreams;
@@ -149,10 +149,13 @@ async fn appends_and_loads_cost_what_the_tip_takes() {
     // events.
     let fourth = fixture.add("d", 4, CachedTip::Unknown).await;
     assert_eq!(fixture.cost(), (0.5, tip_units(&fourth.tip.unwrap()), 2));
-    let loaded = fixture.store.load(&Words, &name(), false).await.unwrap();
+    let loaded = fixture.store.load(&Words, &name(), ReadConsistency::Eventual).await.unwrap();
     assert_eq!(loaded.state, ["a".to_owned(), long(7), "c".into(), "d".into()]);
     assert_eq!(fixture.cost(), (0.5, 0, 1));
-    assert_eq!(fixture.streams.batches_before(&name(), 2, true).await, Ok(vec![batch]));
+    assert_eq!(
+        fixture.streams.batches_before(&name(), 2, ReadConsistency::Strong).await,
+        Ok(vec![batch])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +169,7 @@ async fn a_conflict_costs_a_write_and_no_read() {
     assert_eq!(third.state, ["a", "b", "c"]);
     assert_eq!(fixture.cost(), (0.0, 1 + 4, 2));
     let on = third.tip.unwrap();
-    let loaded = fixture.store.load(&Words, &name(), true).await.unwrap();
+    let loaded = fixture.store.load(&Words, &name(), ReadConsistency::Strong).await.unwrap();
     assert_eq!((loaded.tip, loaded.next), (Some(on), 3));
 }
 
@@ -194,8 +197,11 @@ async fn a_retried_split_succeeds_after_later_appends() {
     let elsewhere = EventBatch { index: 7, ..batch.clone() };
     let failed = fixture.streams.split_off(&elsewhere, &update).await;
     assert!(matches!(failed, StreamOutcome::Failed(_)), "{failed:?}");
-    assert_eq!(fixture.streams.tip(&name(), true).await, Ok(Some(on)));
-    assert_eq!(fixture.streams.batches_before(&name(), 9, true).await, Ok(vec![batch]));
+    assert_eq!(fixture.streams.tip(&name(), ReadConsistency::Strong).await, Ok(Some(on)));
+    assert_eq!(
+        fixture.streams.batches_before(&name(), 9, ReadConsistency::Strong).await,
+        Ok(vec![batch])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -235,7 +241,7 @@ async fn many_writers_lose_nothing() {
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
-    let loaded = fixture.store.load(&Words, &name(), true).await.unwrap();
+    let loaded = fixture.store.load(&Words, &name(), ReadConsistency::Strong).await.unwrap();
     assert_eq!((loaded.next, loaded.state.len()), (20, 20));
     for writer in 0..4 {
         let of_writer = loaded.state.iter().filter(|word| word.starts_with(&format!("{writer}/")));

@@ -87,7 +87,7 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
         }
     }
     assert_eq!(
-        cloud.client("alice").spreadsheet(created.id).head(None).await.unwrap().head,
+        cloud.client("alice").spreadsheet(created.id).head().await.unwrap().head,
         created.head
     );
 }

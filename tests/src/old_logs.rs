@@ -7,7 +7,7 @@ use cellar_base::position::Position;
 use cellar_engine::logs::Logs;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock as _, Entries as _, Retention, Segments as _};
+use cellar_engine::ports::{Clock as _, Entries as _, ReadConsistency, Retention, Segments as _};
 use cellar_engine::retention::{Offloader, PlannedSegment};
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::{SystemClock, SystemRandom};
@@ -88,7 +88,7 @@ impl OldLogs {
     /// Returns the offloader's plan for a log.
     pub async fn plans(&self, log: LogId, policy: Policy) -> Vec<PlannedSegment> {
         let mut plans = Vec::new();
-        self.offloader().survey(policy, |planned| plans.push(planned)).await.unwrap();
+        self.offloader().plan_all_logs(policy, |planned| plans.push(planned)).await.unwrap();
         plans.retain(|planned| planned.segment.log == log);
         plans
     }
@@ -125,7 +125,7 @@ impl OldLogs {
         let mut from = Position::new(segment, 0).unwrap();
         let mut stored = Vec::new();
         loop {
-            let page = self.tables.page(log, from, true).await.unwrap();
+            let page = self.tables.page(log, from, ReadConsistency::Strong).await.unwrap();
             stored.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
             if !page.more {
                 return stored;

@@ -1,82 +1,57 @@
 //! The commands `cellar rows` and `cellar columns`.
 
-use cellar_sheet::a1::{Range, column_name};
+use cellar_sheet::a1::{Range, Rectangle, column_name};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId, Span, Spans};
 
-use super::args::{ColumnsCommand, Inserted, RowsCommand};
+use super::args::{AxisArguments, AxisCommand};
 use super::context::Context;
-use super::edit::{CommandEditor, rectangle_spans};
+use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
 use super::warnings::FORMULAS_NOT_SHIFTED;
 use crate::describe::{describe_operation, inserted_count, row_number, span_name};
 
-/// Command-line arguments of an insertion or deletion of rows or columns.
-pub(super) struct AxisEdit {
+pub(super) async fn edit_axis(
+    context: &Context,
+    output: &Output,
     axis: Axis,
-    sheet_name: Option<String>,
-    change: AxisChange,
+    args: AxisArguments,
+) -> Result<(), CliError> {
+    let change = AxisChange::parse(axis, &args.command)?;
+    let (AxisCommand::Insert { sheet: sheet_name, .. }
+    | AxisCommand::Delete { sheet: sheet_name, .. }) = args.command;
+    let editor = CommandEditor::open(context)?;
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let operation = change.into_operation(axis, sheet);
+    note_if_truncated(output, axis, &operation);
+    let description = describe_operation(&operation);
+    let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
+    let fields = serde_json::json!({ "warnings": warnings });
+    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
+    output.print_warnings(&warnings);
+    Ok(())
 }
 
-/// An insertion or deletion whose row or column references are still unparsed strings.
+/// A parsed insertion or deletion of rows or columns. Its sheet is looked up later.
 enum AxisChange {
-    Insert { before: String, count: u32 },
-    Delete { spans: Vec<String> },
-}
-
-impl AxisEdit {
-    fn insert(axis: Axis, before: String, inserted: Inserted) -> Self {
-        let Inserted { count, sheet } = inserted;
-        Self { axis, sheet_name: sheet, change: AxisChange::Insert { before, count } }
-    }
-
-    fn delete(axis: Axis, spans: Vec<String>, sheet_name: Option<String>) -> Self {
-        Self { axis, sheet_name, change: AxisChange::Delete { spans } }
-    }
-}
-
-impl From<RowsCommand> for AxisEdit {
-    fn from(command: RowsCommand) -> Self {
-        match command {
-            RowsCommand::Insert { before, inserted } => Self::insert(Axis::Rows, before, inserted),
-            RowsCommand::Delete { rows, sheet } => Self::delete(Axis::Rows, rows, sheet),
-        }
-    }
-}
-
-impl From<ColumnsCommand> for AxisEdit {
-    fn from(command: ColumnsCommand) -> Self {
-        match command {
-            ColumnsCommand::Insert { before, inserted } => {
-                Self::insert(Axis::Columns, before, inserted)
-            }
-            ColumnsCommand::Delete { columns, sheet } => {
-                Self::delete(Axis::Columns, columns, sheet)
-            }
-        }
-    }
-}
-
-/// An insertion or deletion whose row or column references are parsed.
-enum ParsedChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },
 }
 
 impl AxisChange {
-    fn parse(&self, axis: Axis) -> Result<ParsedChange, CliError> {
-        match self {
-            Self::Insert { before, count } => {
+    fn parse(axis: Axis, command: &AxisCommand) -> Result<Self, CliError> {
+        match command {
+            AxisCommand::Insert { before, count, .. } => {
                 let before = parse_single_index(axis, before)?;
-                Ok(ParsedChange::Insert { before, count: *count })
+                Ok(Self::Insert { before, count: *count })
             }
-            Self::Delete { spans } => Ok(ParsedChange::Delete { spans: parse_spans(axis, spans)? }),
+            AxisCommand::Delete { spans, .. } => {
+                Ok(Self::Delete { spans: parse_spans(axis, spans)? })
+            }
         }
     }
-}
 
-impl ParsedChange {
     fn into_operation(self, axis: Axis, sheet: SheetId) -> Operation {
         match self {
             Self::Insert { before, count } => {
@@ -85,25 +60,6 @@ impl ParsedChange {
             Self::Delete { spans } => delete_operation(axis, DeleteSpans { sheet, spans }),
         }
     }
-}
-
-pub(super) async fn edit_axis(
-    context: &Context,
-    output: &Output,
-    axis_edit: AxisEdit,
-) -> Result<(), CliError> {
-    let AxisEdit { axis, sheet_name, change } = axis_edit;
-    let parsed_change = change.parse(axis)?;
-    let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
-    let operation = parsed_change.into_operation(axis, sheet);
-    note_if_truncated(output, axis, &operation);
-    let description = describe_operation(&operation);
-    let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
-    let fields = serde_json::json!({ "warnings": warnings });
-    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
-    output.print_warnings(&warnings);
-    Ok(())
 }
 
 fn insert_operation(axis: Axis, insert: InsertBefore) -> Operation {
@@ -160,28 +116,27 @@ fn parse_spans(axis: Axis, texts: &[String]) -> Result<Spans, CliError> {
 
 /// Parses `3` or `3:5` as rows, or `C` or `C:E` as columns.
 fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
-    let invalid = || {
-        let advice = match axis {
-            Axis::Rows => "write rows as 3 or 3:5",
-            Axis::Columns => "write columns as C or C:E",
-        };
-        CliError::usage(format!("`{text}` is not a range of {}", axis_name(axis)), advice)
+    let advice = match axis {
+        Axis::Rows => "write rows as 3 or 3:5",
+        Axis::Columns => "write columns as C or C:E",
     };
+    try_parse_span(axis, text).ok_or_else(|| {
+        CliError::usage(format!("`{text}` is not a range of {}", axis_name(axis)), advice)
+    })
+}
+
+fn try_parse_span(axis: Axis, text: &str) -> Option<Span> {
     // Rejects cells such as A1, absolute references such as $A, and references with a sheet name.
     if !text.chars().all(|character| is_span_character(axis, character)) {
-        return Err(invalid());
+        return None;
     }
     let range_text = if text.contains(':') { text.to_owned() } else { format!("{text}:{text}") };
-    let range: Range = range_text.parse().map_err(|_| invalid())?;
-    let (rows, columns) = rectangle_spans(range.rectangle);
-    let (spans, other_spans, other_axis) = match axis {
-        Axis::Rows => (rows, columns, Axis::Columns),
-        Axis::Columns => (columns, rows, Axis::Rows),
+    let Rectangle { first, last } = range_text.parse::<Range>().ok()?.rectangle;
+    let (first, last) = match axis {
+        Axis::Rows => (first.row, last.row),
+        Axis::Columns => (first.column, last.column),
     };
-    if !other_spans.is_all(other_axis) {
-        return Err(invalid());
-    }
-    spans.iter().next().ok_or_else(invalid)
+    Some(Span { first, count: last - first + 1 })
 }
 
 fn is_span_character(axis: Axis, character: char) -> bool {

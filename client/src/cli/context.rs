@@ -20,10 +20,10 @@ use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
 
-/// Environment variable for the spreadsheet id.
+/// Environment variable that contains the id of the spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
-/// The API, token, spreadsheet and local state that a command uses.
+/// The API URL, token, spreadsheet and local state that a command uses.
 #[derive(Debug)]
 pub(super) struct Context {
     overrides: Overrides,
@@ -63,7 +63,7 @@ impl Context {
         spreadsheet_variable: Option<&str>,
         working_directory: &Path,
     ) -> Result<Self, CliError> {
-        // Treats an empty environment variable as unset.
+        // Treat an empty option or environment variable as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
         let nearest_profile =
@@ -75,8 +75,8 @@ impl Context {
         let overrides = Overrides {
             spreadsheet: global.spreadsheet,
             spreadsheet_variable: match spreadsheet_variable {
-                Some(id) if !id.is_empty() => Some(parse_variable(id)?),
-                _ => None,
+                None | Some("") => None,
+                Some(id) => Some(parse_spreadsheet_variable(id)?),
             },
             url,
             token: token.map(Token),
@@ -100,7 +100,8 @@ impl Context {
         self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// Returns the token. The token in the profile is used only for the URL in the profile.
+    /// Returns the token from the options or the environment, otherwise from the profile. The
+    /// profile's token is used only for the profile's URL.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
             return Some(&token.0);
@@ -124,21 +125,21 @@ impl Context {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
-    /// Returns the handle of the selected spreadsheet.
+    /// Returns a handle of the selected spreadsheet.
     pub(super) fn spreadsheet(&self) -> Result<Spreadsheet, CliError> {
         let id = self.spreadsheet_id()?;
         Ok(self.client()?.spreadsheet(id))
     }
 
-    /// Returns the spreadsheet selected by the option `-s`.
+    /// Returns the id passed with the option `-s`, if any.
     pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
         self.overrides.spreadsheet
     }
 
-    /// Returns the id of the spreadsheet selected by the option, the environment, a share link or
-    /// the profile.
+    /// Returns the id of the selected spreadsheet. The option `-s` takes precedence over the
+    /// environment, the environment over a share link, and a share link over the profile.
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
-        // If the URL is also missing, report the missing URL first.
+        // Report a missing URL before a missing spreadsheet.
         self.url()?;
         let shared_spreadsheet = self.share_link()?.map(|link| link.log);
         let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
@@ -150,7 +151,7 @@ impl Context {
             .ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link, that is, a token for a single spreadsheet.
+    /// Returns the token if it is a share link. A share link is a token for a single spreadsheet.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
             return Ok(None);
@@ -168,18 +169,19 @@ impl Context {
         Editor::new(spreadsheet.clone(), &self.directory)
     }
 
-    /// Returns the highest position at which the spreadsheet was read. Later reads must not return
-    /// an older position. Returns `None` if the position is unknown or cannot be loaded.
+    /// Returns the newest position at which commands in this directory have read or edited the
+    /// spreadsheet. Later reads must not return an older one. Returns `None` if the position is
+    /// unknown or its file cannot be read.
     pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
         self.editor(spreadsheet).seen_position().ok().flatten()
     }
 
-    /// Returns whether the local state directory exists.
+    /// Returns whether the folder `.cellar/` exists.
     pub(super) fn has_state_folder(&self) -> bool {
         self.directory.join(STATE_FOLDER).is_dir()
     }
 
-    /// Records the position at which a spreadsheet was read. No-op if the state directory does not
+    /// Saves the position at which a spreadsheet was read. No-op if the folder `.cellar/` does not
     /// exist. Ignores errors, because the next edit reports them.
     pub(super) fn record_seen(
         &self,
@@ -193,9 +195,8 @@ impl Context {
         }
     }
 
-    /// Prints a note if there are unsent edits, because the command's output does not include them.
-    /// Counts the unsent edits of single commands and of `cellar edit`. Ignores errors that occur
-    /// when reading the local state.
+    /// Prints a note about unsent edits of single commands and of `cellar edit`, because the output
+    /// does not include these edits. Ignores errors from reading the local state.
     pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
@@ -211,14 +212,14 @@ impl Context {
         }
     }
 
-    /// Saves a spreadsheet in the profile as the current spreadsheet. Does not change a profile
-    /// that belongs to another URL.
+    /// Saves the spreadsheet in the profile as the current spreadsheet. If the profile belongs to
+    /// another URL, prints a note instead.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
-        let mut profile = match (self.matching_profile(), &self.profile) {
-            (Some(matching_profile), _) => matching_profile.clone(),
-            (None, None) => Profile::new(url),
-            (None, Some(_)) => {
+        let mut profile = match self.matching_profile() {
+            Some(matching_profile) => matching_profile.clone(),
+            None if self.profile.is_none() => Profile::new(url),
+            None => {
                 output.print_note(format!(
                     "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
@@ -233,7 +234,7 @@ impl Context {
     }
 }
 
-fn parse_variable(id: &str) -> Result<LogId, CliError> {
+fn parse_spreadsheet_variable(id: &str) -> Result<LogId, CliError> {
     id.parse().map_err(|_| {
         CliError::usage(
             format!("{SPREADSHEET_VARIABLE} is not the id of a spreadsheet: `{}`", escape(id)),

@@ -8,10 +8,10 @@ use super::output::count;
 use crate::RequestCosts;
 use crate::text::to_json;
 
-/// Prints the cost to stderr.
+/// Prints the cost of a command to stderr.
 pub(super) fn print_cost(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
-    // Ignore the failure: with stderr closed, there is nowhere to report it.
+    // Ignore a failure: if stderr is closed, the command cannot report it.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -26,8 +26,8 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown_note}", costs.cost)
 }
 
-/// Returns a JSON object with the key `cost`. The dollar amount is encoded as a string to keep it
-/// exact.
+/// Returns a JSON object with the key `cost`. The dollar amount is a string, because a JSON number
+/// might be rounded.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({

@@ -1,5 +1,3 @@
-//! `cellar create`
-
 use cellar_api::wire::CreateRequest;
 
 use super::args;

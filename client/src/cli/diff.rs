@@ -1,5 +1,3 @@
-//! `cellar diff`
-
 use cellar_api::wire::DiffReply;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
@@ -15,7 +13,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::text::{escape, escape_shortened};
 
-/// Maximum length of a cell's text in the output, in characters.
+/// Maximum length of a printed cell text, in characters.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn show_differences(
@@ -26,13 +24,11 @@ pub(super) async fn show_differences(
     let spreadsheet = context.spreadsheet()?;
     let later_position = match args.to {
         Some(position) => position,
-        None => spreadsheet.head(context.seen_position(&spreadsheet)).await?.head,
+        None => spreadsheet.head_at_or_after(context.seen_position(&spreadsheet)).await?.head,
     };
     let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;
-    for line in diff_lines(&diff) {
-        output.print_line(line)?;
-    }
+    output.print_lines(diff_lines(&diff))?;
     context.note_unsent(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
@@ -71,7 +67,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes the inserted and deleted rows or columns.
+/// Describes the inserted and deleted rows or columns, one line for each kind of change.
 fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     let mut lines = Vec::new();
     if !diff.inserted.is_empty() {
@@ -85,7 +81,8 @@ fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. Includes the number formats if only they differ.
+/// Describes a cell before and after a change. If only the number formats differ, the descriptions
+/// include them.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {

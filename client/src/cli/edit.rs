@@ -14,7 +14,7 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
-/// Warning that another client may have deleted the sheet before this edit was applied.
+/// Note for an edit whose sheet another client may have deleted before the edit was applied.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
@@ -40,7 +40,7 @@ impl CommandEditor {
         Ok(self.editor.sheets().await?)
     }
 
-    /// Commits an edit and prints its description and position.
+    /// Commits an edit and prints its JSON result or its description and position.
     pub(super) async fn apply_and_print(
         &self,
         output: &Output,
@@ -51,7 +51,7 @@ impl CommandEditor {
             .await
     }
 
-    /// Like [`CommandEditor::apply_and_print`], but includes `fields` in the JSON result.
+    /// Like [`CommandEditor::apply_and_print`], but adds `fields` to the JSON result.
     pub(super) async fn apply_and_print_with_fields(
         &self,
         output: &Output,
@@ -72,7 +72,7 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Describes the committed operations of an undo or revert, prefixed with a colon. Returns an
+    /// Returns a colon and a description of the committed operations of an undo or revert, or an
     /// empty string if the operations are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
@@ -90,17 +90,15 @@ impl CommandEditor {
         applied: &AppliedEdit,
         committed: &[Operation],
     ) -> String {
-        let mut names_before = SheetNames::default();
-        if !output.json
-            && committed.iter().any(needs_sheet_names)
-            && let Some(position_before) = previous_position(applied.position)
-        {
-            names_before = read_sheet_names(&self.spreadsheet, position_before).await;
-        }
+        let names_before = if !output.json && committed.iter().any(needs_sheet_names) {
+            read_sheet_names_before(&self.spreadsheet, applied.position).await
+        } else {
+            SheetNames::default()
+        };
         describe_operations(committed.iter(), &names_before)
     }
 
-    /// Commits an edit. Prints a note if edits from an interrupted run were sent first.
+    /// Commits an edit. Prints a note if unsent edits of an earlier, interrupted run were sent first.
     pub(super) async fn send(
         &self,
         output: &Output,
@@ -114,7 +112,7 @@ impl CommandEditor {
         Ok(applied)
     }
 
-    /// Prints an edit's result as JSON, including `more_fields`.
+    /// Prints an edit's result as JSON, with the fields of the object `more_fields`.
     pub(super) fn print_applied_edit(
         &self,
         output: &Output,
@@ -135,18 +133,29 @@ impl CommandEditor {
     }
 }
 
-/// Returns the sheet names at a position. Returns no names if the sheets cannot be read.
+/// Returns the sheet names at a position, or no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
-    let sheets = spreadsheet.sheets(Some(at), None).await;
+    let sheets = spreadsheet.sheets_at(at).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// Returns the previous position in the same log segment. Returns `None` if there is none.
-pub(super) fn previous_position(position: Position) -> Option<Position> {
+/// Returns the sheet names before the log entry at `position`, or no names if the sheets cannot be
+/// read.
+pub(super) async fn read_sheet_names_before(
+    spreadsheet: &Spreadsheet,
+    position: Position,
+) -> SheetNames {
+    // The first entry of a log segment is a Snapshot entry, which does not change names.
+    let position_before = previous_position_in_segment(position).unwrap_or(position);
+    read_sheet_names(spreadsheet, position_before).await
+}
+
+fn previous_position_in_segment(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
-/// Returns the note for an edit whose committed operations differ from the requested operation.
+/// Returns the note for an edit whose committed operations differ from the operation that the user
+/// requested.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -156,7 +165,7 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
 
 /// Returns the name of the sheet selected by `--sheet` or by a range. Fails if both are given and
 /// select different sheets.
-pub(super) fn sheet_of_range(
+pub(super) fn choose_sheet_name(
     sheet_option: Option<String>,
     range: Option<&Range>,
 ) -> Result<Option<String>, CliError> {
@@ -222,10 +231,10 @@ mod tests {
     fn sheet_option_and_range_must_agree() {
         let named = range("'My sheet'!A1");
         let flag = |text: &str| Some(text.to_owned());
-        assert_eq!(sheet_of_range(None, Some(&named)).unwrap(), flag("My sheet"));
-        assert_eq!(sheet_of_range(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
-        assert_eq!(sheet_of_range(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
-        assert_eq!(sheet_of_range(None, None).unwrap(), None);
-        assert_eq!(sheet_of_range(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
+        assert_eq!(choose_sheet_name(None, Some(&named)).unwrap(), flag("My sheet"));
+        assert_eq!(choose_sheet_name(flag("my SHEET"), Some(&named)).unwrap(), flag("my SHEET"));
+        assert_eq!(choose_sheet_name(flag("x"), Some(&range("A1"))).unwrap(), flag("x"));
+        assert_eq!(choose_sheet_name(None, None).unwrap(), None);
+        assert_eq!(choose_sheet_name(flag("x"), Some(&named)).unwrap_err().exit_code(), 64);
     }
 }

@@ -20,7 +20,7 @@ use crate::profile::ProfileError;
 use crate::reader::ReaderError;
 use crate::replay::ReplayError;
 
-/// Reason why a command failed.
+/// Error of a command.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(super) enum CliError {
     #[error(transparent)]
@@ -180,7 +180,7 @@ pub(super) enum CliError {
     Output { source: io::Error },
 }
 
-/// Converts library errors to variants that add command-line advice.
+/// Implements `From` for library errors. The variants add command-line advice to the errors.
 macro_rules! advise {
     ($($variant:ident: $error:ty),* $(,)?) => {
         $(impl From<$error> for CliError {
@@ -214,11 +214,11 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// Converts a clap error for `--json` output. The first line becomes the message; the rest,
-    /// such as the list of missing arguments, becomes the help text.
+    /// Converts the text of a clap error for `--json`. The first line becomes the message, and the
+    /// rest, such as the list of missing arguments, becomes the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
-        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let why = first.strip_prefix("error: ").unwrap_or(first).trim_end().to_owned();
+        let (first_line, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let why = first_line.trim_start_matches("error: ").trim_end().to_owned();
         let advice = match rest.trim() {
             "" => None,
             rest => Some(rest.to_owned()),
@@ -230,13 +230,13 @@ impl CliError {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
     }
 
-    /// Returns whether the server rejected an undo because the edit is no longer in effect.
+    /// Returns whether the server rejected an undo because the edit has no effect left.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
         matches!(self, Self::Editor(Advised(EditorError::Rejected { rejection, .. }))
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Returns whether the reader of the output closed the pipe, as `head` does.
+    /// Returns whether the program that reads the output has closed the pipe, as `head` does.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source }

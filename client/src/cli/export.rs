@@ -1,10 +1,9 @@
-//! `cellar export`
-
 use std::io::{self, IsTerminal as _, Seek as _};
 use std::path::Path;
 
 use cellar_api::wire::Head;
 use cellar_base::position::Position;
+use cellar_sheet::operation::SheetId;
 
 use super::args::{self, ExportFormat};
 use super::context::Context;
@@ -12,7 +11,7 @@ use super::error::CliError;
 use super::output::{Output, count};
 use super::warnings;
 use crate::export::{
-    CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv, fetch_xlsx,
+    CsvExport, CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv, fetch_xlsx,
 };
 use crate::text::escape;
 use crate::user_file::replaces_data;
@@ -28,9 +27,9 @@ pub(super) async fn export_file(
 ) -> Result<(), CliError> {
     let format = choose_format(&args)?;
     check_options_fit_format(&args, format)?;
-    check_target(&args, format, output)?;
+    check_output_target(&args, format, output)?;
     let spreadsheet = context.spreadsheet()?;
-    let exported = write_export(context, output, &spreadsheet, &args, format).await?;
+    let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
     note_omitted_sheets(output, omitted_sheets);
     let warnings = formula_warnings(&exported);
@@ -40,11 +39,7 @@ pub(super) async fn export_file(
     }
     if args.at.is_none() {
         let read_at = Head { head: exported.position, incarnation: exported.incarnation };
-        let first_sheet = match &args.sheet {
-            None => exported.sheets.first().map(|sheet| sheet.sheet),
-            Some(_) => None,
-        };
-        context.record_seen(&spreadsheet, read_at, first_sheet);
+        context.record_seen(&spreadsheet, read_at, first_sheet(&args, &exported));
     }
     output.print_json(&serde_json::json!({
         "spreadsheet": spreadsheet.id(),
@@ -59,20 +54,28 @@ pub(super) async fn export_file(
     Ok(())
 }
 
+/// Returns the spreadsheet's first sheet, or `None` if the user selected a sheet.
+fn first_sheet(args: &args::Export, exported: &Exported) -> Option<SheetId> {
+    match args.sheet {
+        Some(_) => None,
+        None => exported.sheets.first().map(|sheet| sheet.sheet),
+    }
+}
+
 fn writes_to_stdout(args: &args::Export) -> bool {
     args.file == Path::new("-")
 }
 
 /// Fails if the output file exists and must not be replaced, or if stdout cannot receive the
 /// export.
-fn check_target(
+fn check_output_target(
     args: &args::Export,
     format: ExportFormat,
     output: &Output,
 ) -> Result<(), CliError> {
     if !writes_to_stdout(args) {
         // Check for an existing file before reading any cells, so that the command fails early. The
-        // check is repeated when the file is written.
+        // export checks again when it writes the file.
         if !args.force && replaces_data(&args.file) {
             return Err(ExportError::Exists { path: args.file.clone() }.into());
         }
@@ -94,7 +97,7 @@ fn check_target(
 }
 
 /// Reads the cells and writes the file.
-async fn write_export(
+async fn fetch_and_write_cells(
     context: &Context,
     output: &Output,
     spreadsheet: &Spreadsheet,
@@ -109,19 +112,32 @@ async fn write_export(
     };
     let spinner = Spinner::new(output);
     let report_progress = |cell_count| spinner.show_cells(cell_count);
-    let delimiter = match format {
-        ExportFormat::Xlsx => {
+    match csv_delimiter(format) {
+        Some(delimiter) => {
+            let &args::Export { formulas, escape_formulas, .. } = args;
+            let style = CsvStyle { delimiter, formulas, escape_formulas };
+            let csv = fetch_csv(spreadsheet, query, style, report_progress).await?;
+            spinner.end();
+            write_csv(csv, args)
+        }
+        None => {
             let xlsx = fetch_xlsx(spreadsheet, query, report_progress).await?;
             spinner.end();
-            return write_xlsx(xlsx, args);
+            write_xlsx(xlsx, args)
         }
-        ExportFormat::Tsv => b'\t',
-        ExportFormat::Csv => b',',
-    };
-    let style =
-        CsvStyle { delimiter, formulas: args.formulas, escape_formulas: args.escape_formulas };
-    let csv = fetch_csv(spreadsheet, query, style, report_progress).await?;
-    spinner.end();
+    }
+}
+
+/// Returns the field separator of a format, or `None` for a workbook.
+fn csv_delimiter(format: ExportFormat) -> Option<u8> {
+    match format {
+        ExportFormat::Csv => Some(b','),
+        ExportFormat::Tsv => Some(b'\t'),
+        ExportFormat::Xlsx => None,
+    }
+}
+
+fn write_csv(csv: CsvExport, args: &args::Export) -> Result<Exported, CliError> {
     if writes_to_stdout(args) {
         return Ok(csv.write_to(io::stdout().lock())?);
     }
@@ -132,7 +148,7 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     if !writes_to_stdout(args) {
         return Ok(xlsx.write_file(&args.file, args.force)?);
     }
-    // Writing XLSX requires seeking, which a pipe does not support.
+    // The XLSX writer seeks, which a pipe does not support.
     let mut buffer = tempfile::tempfile()?;
     let exported = xlsx.write_to(&mut buffer)?;
     buffer.rewind()?;
@@ -140,8 +156,8 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     Ok(exported)
 }
 
-/// Returns how many sheets are missing from a single-sheet file because the user selected no sheet.
-/// Returns 0 if the sheets cannot be read.
+/// Returns how many sheets a csv or tsv file omits because the user selected no sheet, or 0 if the
+/// sheets cannot be read.
 async fn count_omitted_sheets(
     spreadsheet: &Spreadsheet,
     args: &args::Export,
@@ -151,7 +167,7 @@ async fn count_omitted_sheets(
     if format == ExportFormat::Xlsx || args.sheet.is_some() {
         return 0;
     }
-    match spreadsheet.sheets(Some(position), None).await {
+    match spreadsheet.sheets_at(position).await {
         Ok(reply) => reply.sheets.len().saturating_sub(1),
         Err(_) => 0,
     }
@@ -169,10 +185,7 @@ fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
 fn formula_warnings(exported: &Exported) -> Vec<String> {
     let formula_count = exported.sheets.iter().map(|sheet| sheet.formulas).sum();
     let text_count = exported.sheets.iter().map(|sheet| sheet.formula_like_texts).sum();
-    let mut warnings = Vec::new();
-    warnings.extend(warnings::exported_formulas(formula_count));
-    warnings.extend(warnings::formula_like_texts(text_count));
-    warnings
+    [warnings::exported_formulas(formula_count), warnings::formula_like_texts(text_count)].concat()
 }
 
 fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
@@ -184,8 +197,8 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Returns the format given as an option. Without the option, returns the format of the file
-/// extension.
+/// Returns the format of the option `--format` or, without the option, of the file extension. Fails
+/// for the extension of a spreadsheet format that cannot be exported.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -242,7 +255,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
     format!("{file_name}: {sheets}, {cells}, at {position}")
 }
 
-/// Shows the number of cells read so far if stderr is a terminal.
+/// Spinner with the number of cells already read, on stderr if it is a terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {

@@ -1,21 +1,21 @@
-//! `cellar feed`
-
 use std::io;
 
-use cellar_api::{wire::ChangeView, wire::FeedItemView};
+use cellar_api::wire::{ChangeView, FeedItemView};
 
 use super::args;
 use super::catalog;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output, count};
-use super::time::utc;
+use super::time::format_utc;
 use crate::Client;
 use crate::feed::{
     Checkpoints, Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription,
     subscribe,
 };
 use crate::text::escape;
+
+const MILLISECONDS_PER_SECOND: u64 = 1_000;
 
 pub(super) async fn print_feed(
     context: &Context,
@@ -30,7 +30,7 @@ pub(super) async fn print_feed(
     }
 }
 
-/// Prints the feed items after the checkpoint given in the arguments.
+/// Prints the feed items after the checkpoint of `--after` or `--checkpoint`.
 async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
     let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
     let subscription = Subscription { payloads, limit: page_size, until_end: !follow };
@@ -44,9 +44,7 @@ async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Resu
     }
 }
 
-const MILLISECONDS_PER_SECOND: u64 = 1_000;
-
-/// Prints delivered feed items.
+/// A feed subscriber that prints each item.
 struct Printer(Output);
 
 impl Subscriber for Printer {
@@ -55,14 +53,12 @@ impl Subscriber for Printer {
     async fn handle(&mut self, delivery: Delivery<'_>) -> Result<(), io::Error> {
         let Self(output) = self;
         output.print_json(delivery.item)?;
-        for line in item_lines(delivery.item) {
-            output.print_line(line)?;
-        }
+        output.print_lines(item_lines(delivery.item))?;
         Ok(())
     }
 }
 
-/// Prints the feed items after the saved checkpoint.
+/// Prints the feed items after the saved checkpoint, and saves the progress in `checkpoints`.
 async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
@@ -92,9 +88,9 @@ fn to_cli_error(error: SubscribeError<io::Error>) -> CliError {
     }
 }
 
-/// Formats a feed item: one line per event stream, each followed by one line per payload.
+/// Formats a feed item: a line for each event stream, followed by a line for each payload.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
-    let indexed_at = utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
+    let indexed_at = format_utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
     let mut lines = Vec::new();
     for span in &item.spans {
         let event_count = count(span.kinds.len(), "event", "events");

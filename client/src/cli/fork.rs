@@ -1,12 +1,13 @@
 //! `cellar fork` and `cellar forks`
 
-use cellar_api::{wire::ForkRequest, wire::ForkView};
+use cellar_api::wire::{ForkRequest, ForkView};
+use console::Alignment;
 
 use super::args;
 use super::context::Context;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output};
-use super::time::utc;
+use super::output::{Output, format_rows};
+use super::time::format_utc;
 use crate::outbox::new_client_id;
 use crate::text::escape;
 
@@ -36,25 +37,20 @@ pub(super) async fn fork_spreadsheet(
 pub(super) async fn list_forks(context: &Context, output: &Output) -> Result<(), CliError> {
     let forks = context.spreadsheet()?.forks().collect().await?;
     output.print_json(&serde_json::json!({ "forks": forks }))?;
-    for line in format_forks(&forks) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_forks(&forks))?;
     if forks.is_empty() {
         output.print_note("The spreadsheet has no forks. Create one with: cellar fork");
     }
     Ok(())
 }
 
-/// Formats forks, one line per fork.
 fn format_forks(forks: &[ForkView]) -> Vec<String> {
-    let position_widths = forks.iter().map(|fork| fork.position.to_string().len());
-    let position_width = position_widths.max().unwrap_or(0);
-    let format_fork = |fork: &ForkView| {
+    let fork_columns = |fork: &ForkView| {
         let author = escape(fork.author.as_deref().unwrap_or("-"));
-        let position = format!("{:>position_width$}", fork.position.to_string());
-        [fork.id.to_string(), position, utc(fork.created_s), author].join(COLUMN_GAP)
+        [fork.id.to_string(), fork.position.to_string(), format_utc(fork.created_s), author]
     };
-    forks.iter().map(format_fork).collect()
+    let rows: Vec<_> = forks.iter().map(fork_columns).collect();
+    format_rows([Alignment::Left, Alignment::Right, Alignment::Left, Alignment::Left], &rows)
 }
 
 #[cfg(test)]
@@ -74,8 +70,8 @@ mod tests {
         };
         let shown = format_forks(&[fork(1, 42, Some("alice\u{1b}")), fork(2, 7, None)]);
         let expected = [
-            "01010101-0101-0101-0101-010101010101   0.42   2023-11-14 22:13:20Z   alice\\u{1b}",
-            "02020202-0202-0202-0202-020202020202    0.7   2023-11-14 22:13:20Z   -",
+            "01010101-0101-0101-0101-010101010101   0.42   2023-11-14T22:13:20Z   alice\\u{1b}",
+            "02020202-0202-0202-0202-020202020202    0.7   2023-11-14T22:13:20Z   -",
         ];
         assert_eq!(shown, expected);
         assert!(format_forks(&[]).is_empty());

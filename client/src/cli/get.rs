@@ -1,5 +1,3 @@
-//! `cellar get`
-
 use std::sync::Arc;
 
 use cellar_api::wire::{CellsReply, Head, ProblemKind};
@@ -9,7 +7,7 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::sheet_of_range;
+use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::output::{Output, count, grouped};
 use crate::cli::table::{Window, render_table};
@@ -17,11 +15,15 @@ use crate::describe::row_number;
 use crate::reader::{ChunkCache, Reader, ReaderError};
 use crate::{CellsQuery, Spreadsheet};
 
-/// Default number of rows if --range is not given.
+/// Number of rows to print if the user passed no range.
 const SCREEN_ROWS: u32 = 40;
-/// Default number of columns if --range is not given.
+/// Number of columns to print if the user passed no range.
 const SCREEN_COLUMNS: u32 = 20;
-/// Maximum number of cells in a table, including blank cells. JSON output is unlimited.
+const FIRST_SCREEN: Rectangle = Rectangle {
+    first: CellName { row: 0, column: 0 },
+    last: CellName { row: SCREEN_ROWS - 1, column: SCREEN_COLUMNS - 1 },
+};
+/// Maximum number of cells in a table, including blank cells. JSON output has no such limit.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
 pub(super) async fn print_cells(
@@ -30,22 +32,9 @@ pub(super) async fn print_cells(
     args: args::Get,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let rectangle = args.range.as_ref().map_or_else(first_screen, |range| range.rectangle);
-    let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
-    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
-    let reply = if reads_on_server {
-        let query = CellsQuery {
-            sheet: sheet_name.clone(),
-            range: Some(args.range.as_ref().map_or_else(|| rectangle.to_string(), range_text)),
-            at: args.at,
-            min_position: context.seen_position(&spreadsheet),
-            cursor: None,
-        };
-        spreadsheet.read_cells(query).await?
-    } else {
-        check_area(args.range.as_ref())?;
-        read_snapshot(context, &spreadsheet, sheet_name.as_deref(), rectangle).await?
-    };
+    let range = args.range.as_ref();
+    let sheet_name = choose_sheet_name(args.sheet.clone(), range)?;
+    let reply = read_cells(context, &spreadsheet, &args, sheet_name.as_deref()).await?;
     if args.at.is_none() {
         let read_at = Head { head: reply.position, incarnation: reply.incarnation };
         let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
@@ -56,31 +45,43 @@ pub(super) async fn print_cells(
         output.print_json(&ReplyWithTexts::new(&reply))?;
         return Ok(());
     }
-    print_table(&reply, rectangle, args.range.is_some(), output)
+    print_table(&reply, range, output)
 }
 
-/// Reads cells from the newest snapshot and the later log entries, using the local cache.
-async fn read_snapshot(
+/// Reads the cells on the server, or from the newest snapshot and the later log entries if the local
+/// cache can be used.
+async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
+    args: &args::Get,
     sheet_name: Option<&str>,
-    rectangle: Rectangle,
 ) -> Result<CellsReply, CliError> {
+    let range = args.range.as_ref();
     let min_position = context.seen_position(spreadsheet);
+    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
+    if reads_on_server {
+        let query = CellsQuery {
+            sheet: sheet_name.map(str::to_owned),
+            range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
+            at: args.at,
+            min_position,
+            cursor: None,
+        };
+        return Ok(spreadsheet.read_cells(query).await?);
+    }
+    check_area(range)?;
     let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
     let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
-    Ok(reader.cells(sheet_name, rectangle).await?)
+    Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
 }
 
-fn first_screen() -> Rectangle {
-    Rectangle {
-        first: CellName { row: 0, column: 0 },
-        last: CellName { row: SCREEN_ROWS - 1, column: SCREEN_COLUMNS - 1 },
-    }
+/// Returns the rectangle of a range or, if the user passed no range, the default rectangle.
+fn requested_rectangle(range: Option<&Range>) -> Rectangle {
+    range.map_or(FIRST_SCREEN, |range| range.rectangle)
 }
 
-/// Formats a range for the server. Whole columns and rows are written as `A:C` or `3:5`, because
-/// such ranges are exempt from the server's cell limit.
+/// Formats a range without its sheet. Whole columns and rows are formatted as `A:C` or `3:5`,
+/// because the server does not limit the number of cells of such ranges.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     if !range.is_open {
@@ -93,7 +94,7 @@ pub(super) fn range_text(range: &Range) -> String {
     format!("{}:{}", row_number(first.row), row_number(last.row))
 }
 
-/// Enforces the server's limit on the number of cells in a range.
+/// Fails if the range has more cells than the server allows.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
     range.check_area().map_err(|error| {
@@ -102,14 +103,10 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     })
 }
 
-/// Prints the cells as a table. `is_explicit` is set if the user specified the range.
-fn print_table(
-    reply: &CellsReply,
-    rectangle: Rectangle,
-    is_explicit: bool,
-    output: &Output,
-) -> Result<(), CliError> {
-    let window = clip_to_extent(rectangle, reply.extent);
+/// Prints the cells of the range, or of the default rectangle, as a table.
+fn print_table(reply: &CellsReply, range: Option<&Range>, output: &Output) -> Result<(), CliError> {
+    let is_explicit = range.is_some();
+    let window = clip_to_extent(requested_rectangle(range), reply.extent);
     if window.rows == 0 || window.columns == 0 {
         output.print_line(if is_explicit {
             "The cells are empty."
@@ -129,7 +126,7 @@ fn print_table(
 }
 
 fn check_table_size(window: Window) -> Result<(), CliError> {
-    let cell_count = u64::from(window.rows).saturating_mul(u64::from(window.columns));
+    let cell_count = u64::from(window.rows) * u64::from(window.columns);
     if cell_count <= MAX_TABLE_CELLS {
         return Ok(());
     }
@@ -158,8 +155,8 @@ fn clipped_length(first: u32, last: u32, extent: u32) -> u32 {
     end.saturating_sub(first)
 }
 
-/// Returns a note about cells that are not shown, or `None` if all requested cells or all cells of
-/// the sheet are shown.
+/// Returns a note about the cells that the table omits, or `None` if it shows all cells of an
+/// explicit range or of the sheet.
 fn truncation_note(
     shown: Window,
     requested: Window,
@@ -182,7 +179,7 @@ fn truncation_note(
     ))
 }
 
-/// The cells in JSON output, with their displayed texts.
+/// The JSON result: the cells and their displayed texts.
 #[derive(Serialize)]
 struct ReplyWithTexts<'a> {
     #[serde(flatten)]
@@ -226,7 +223,7 @@ mod tests {
     #[test]
     fn clips_to_the_used_range() {
         let extent = Extent { rows: 100, columns: 3 };
-        let screen = clip_to_extent(first_screen(), extent);
+        let screen = clip_to_extent(FIRST_SCREEN, extent);
         assert_eq!((screen.rows, screen.columns), (SCREEN_ROWS, 3));
         let columns = clip_to_extent(range("B:Z").rectangle, extent);
         assert_eq!((columns.rows, columns.columns), (100, 2));
@@ -237,7 +234,7 @@ mod tests {
     #[test]
     fn the_note_describes_the_omitted_cells() {
         let extent = Extent { rows: 3_377, columns: 7 };
-        let screen = clip_to_extent(first_screen(), extent);
+        let screen = clip_to_extent(FIRST_SCREEN, extent);
         let note = truncation_note(screen, screen, extent, false).unwrap();
         assert!(note.contains("3,377 rows and 7 columns, up to G3377"), "{note}");
         let explicit = clip_to_extent(range("A1:B2").rectangle, extent);
@@ -245,7 +242,7 @@ mod tests {
         let cut = Window { columns: 1, ..explicit };
         assert!(truncation_note(cut, explicit, extent, true).is_some());
         let small = Extent { rows: 2, columns: 2 };
-        let all = clip_to_extent(first_screen(), small);
+        let all = clip_to_extent(FIRST_SCREEN, small);
         assert_eq!(truncation_note(all, all, small, false), None);
     }
 }

@@ -1,5 +1,3 @@
-//! `cellar health`
-
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;

@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-/// A group's heading and command names.
+/// Heading of a group and the names of its commands.
 pub type Group = (&'static str, &'static [&'static str]);
 
-/// Replaces clap's command list with one list per group. Commands without a group are not listed.
+/// Replaces clap's list of commands with a list for each group. Omits commands without a group.
 #[must_use]
-pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
+pub fn group_commands(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
     let name_width = name_lengths.max().unwrap_or(0);
     let mut command_list = String::new();
     for (heading, names) in groups {
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(command_list, "{heading}:");
         for name in *names {
             let subcommand = command.find_subcommand(name);
@@ -26,25 +26,18 @@ pub fn with_groups(command: clap::Command, groups: &[Group]) -> clap::Command {
     ))
 }
 
-/// Returns the visible commands that are not in exactly one group, and the group members that do
-/// not exist as commands. Used by tests.
+/// Returns the names of visible commands that are not in exactly one group, and the names in groups
+/// that are not commands. For tests.
 #[must_use]
-pub fn ungrouped(command: &clap::Command, groups: &[Group]) -> Vec<String> {
+pub fn misplaced_commands(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let grouped_names: Vec<&str> =
         groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-    let mut misplaced_names = Vec::new();
-    for visible_command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
-        let name = visible_command.get_name();
-        let group_count =
-            grouped_names.iter().filter(|grouped_name| **grouped_name == name).count();
-        if group_count != 1 {
-            misplaced_names.push(name.to_owned());
-        }
-    }
-    for name in grouped_names {
-        if command.find_subcommand(name).is_none() {
-            misplaced_names.push(name.to_owned());
-        }
-    }
-    misplaced_names
+    let visible_commands = command.get_subcommands().filter(|command| !command.is_hide_set());
+    let command_names: Vec<&str> = visible_commands.map(clap::Command::get_name).collect();
+    let is_in_one_group = |name: &str| {
+        grouped_names.iter().filter(|grouped_name| **grouped_name == name).count() == 1
+    };
+    let not_in_one_group = command_names.iter().filter(|name| !is_in_one_group(name));
+    let not_commands = grouped_names.iter().filter(|name| command.find_subcommand(name).is_none());
+    not_in_one_group.chain(not_commands).map(|name| (*name).to_owned()).collect()
 }

@@ -1,18 +1,16 @@
-//! `cellar history`
-
-use cellar_api::{wire::EntryKind, wire::EntryView};
+use cellar_api::wire::{EntryKind, EntryView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
-use console::{Alignment, measure_text_width, pad_str};
+use console::Alignment;
 
 use super::args;
 use super::context::Context;
-use super::edit::{previous_position, read_sheet_names};
+use super::edit::read_sheet_names_before;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output};
-use super::time::utc;
+use super::output::{Output, format_rows};
+use super::time::format_utc;
 use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::text::escape;
@@ -23,17 +21,15 @@ pub(super) async fn show_history(
     args: args::History,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let history = fetch_newest(&spreadsheet, args.until, args.limit).await?;
+    let history = fetch_newest_entries(&spreadsheet, args.until, args.limit).await?;
     output.print_json(&serde_json::json!({
         "entries": history.entries,
         "complete": history.next.is_none(),
         "next": history.next,
     }))?;
     if !output.json {
-        let names = names_before(&spreadsheet, &history.entries).await;
-        for line in format_entries(&history.entries, names) {
-            output.print_line(line)?;
-        }
+        let names = sheet_names_before(&spreadsheet, &history.entries).await;
+        output.print_lines(format_entries(&history.entries, names))?;
     }
     context.note_unsent(&spreadsheet, output);
     if let Some(next) = history.next {
@@ -42,101 +38,97 @@ pub(super) async fn show_history(
     Ok(())
 }
 
-/// The newest log entries to display, newest first.
+/// The newest displayed log entries.
 struct NewestEntries {
     max_entries: usize,
+    /// Entries, newest first.
     entries: Vec<EntryView>,
-    /// Position of the next older entry to display, if any.
+    /// Position of the next older displayed entry, if the history has one.
     next: Option<Position>,
 }
 
-/// Fetches at most `limit` log entries to display, newest first, starting at position `until`.
-async fn fetch_newest(
+/// Fetches the newest displayed log entries up to position `until`, at most `limit`.
+async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
-    let max_entries = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut newest = NewestEntries { max_entries, entries: Vec::new(), next: None };
-    // Request one more entry to detect whether there are older ones.
+    let mut newest = NewestEntries { max_entries: limit as usize, entries: Vec::new(), next: None };
+    // Request one entry more than `limit`, to detect whether the history has older entries.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
-    while let Some(page) = pages.try_next().await? {
-        let has_older_entries = newest.add_page(page.entries);
-        if has_older_entries {
-            break;
-        }
+    while newest.next.is_none()
+        && let Some(page) = pages.try_next().await?
+    {
+        newest.add_page(page.entries);
     }
     Ok(newest)
 }
 
 impl NewestEntries {
-    /// Adds a page of older log entries. Returns whether there are now more than `max_entries`
-    /// entries to display.
-    fn add_page(&mut self, entries: Vec<EntryView>) -> bool {
-        for entry in entries.into_iter().filter(is_displayed) {
+    /// Adds the displayed entries of a page of older log entries. Sets `next` to the first entry
+    /// that exceeds `max_entries`.
+    fn add_page(&mut self, page_entries: Vec<EntryView>) {
+        for entry in page_entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.max_entries {
                 self.next = Some(entry.position);
-                return true;
+                return;
             }
             self.entries.push(entry);
         }
-        false
     }
 }
 
-/// Returns whether a log entry is displayed. Only edits and the creation of the spreadsheet are.
+/// Returns whether a log entry is displayed, that is, whether it contains edits or created the
+/// spreadsheet.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns the names that the sheets had before the oldest entry. Returns no names if no
+/// Returns each sheet's name as it was before the oldest listed entry, or no names if no entry's
 /// description contains a sheet name.
-async fn names_before(spreadsheet: &Spreadsheet, entries: &[EntryView]) -> SheetNames {
-    let Some(oldest_entry) = entries.last() else { return SheetNames::default() };
-    let mut mutations = entries.iter().flat_map(|entry| &entry.mutations);
-    let is_any_name_needed = mutations.any(|mutation| {
-        needs_sheet_names(&mutation.op)
-            || mutation.committed_operations().iter().any(needs_sheet_names)
-    });
-    if !is_any_name_needed {
+async fn sheet_names_before(
+    spreadsheet: &Spreadsheet,
+    entries_newest_first: &[EntryView],
+) -> SheetNames {
+    if !entries_newest_first.iter().any(entry_needs_sheet_names) {
         return SheetNames::default();
     }
-    if oldest_entry.position == Position::FIRST {
-        return SheetNames::of_new_spreadsheet();
+    match entries_newest_first.last().map(|oldest_entry| oldest_entry.position) {
+        None => SheetNames::default(),
+        Some(Position::FIRST) => SheetNames::of_new_spreadsheet(),
+        Some(oldest_position) => read_sheet_names_before(spreadsheet, oldest_position).await,
     }
-    let position = previous_position(oldest_entry.position).unwrap_or(oldest_entry.position);
-    read_sheet_names(spreadsheet, position).await
 }
 
-/// Formats log entries, one line per entry, newest first. `names` must contain the sheet names from
-/// before the oldest entry.
+fn entry_needs_sheet_names(entry: &EntryView) -> bool {
+    entry.mutations.iter().any(|mutation| {
+        needs_sheet_names(&mutation.op)
+            || mutation.committed_operations().iter().any(needs_sheet_names)
+    })
+}
+
+/// Formats log entries, one line per entry, newest first. `names` must be the sheet names before
+/// the oldest entry.
 fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
-    let position_widths = entries_newest_first.iter().map(|entry| entry.position.to_string().len());
-    let position_width = position_widths.max().unwrap_or(0);
-    let author_widths =
-        entries_newest_first.iter().map(|entry| measure_text_width(&author_name(entry)));
-    let author_width = author_widths.max().unwrap_or(0);
-    let mut lines_oldest_first = Vec::with_capacity(entries_newest_first.len());
-    // Process the oldest entry first, because each entry may change sheet names.
-    for entry in entries_newest_first.iter().rev() {
-        let position = format!("{:>position_width$}", entry.position.to_string());
-        let author = pad_str(&author_name(entry), author_width, Alignment::Left, None).into_owned();
+    let mut entry_columns = |entry: &EntryView| {
         let description = describe_entry(entry, &mut names);
-        let columns = [position, utc(entry.created_s), author, description];
-        lines_oldest_first.push(columns.join(COLUMN_GAP));
-    }
-    lines_oldest_first.reverse();
-    lines_oldest_first
+        let position = entry.position.to_string();
+        [position, format_utc(entry.created_s), author_name(entry), description]
+    };
+    // Describe the oldest entry first, because each entry may change sheet names.
+    let mut rows: Vec<_> = entries_newest_first.iter().rev().map(&mut entry_columns).collect();
+    rows.reverse();
+    format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
 
-/// Returns a log entry's author as displayed in a list.
+/// Returns a log entry's escaped author, or `-` if the author is unknown.
 pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
-/// Describes a log entry. `names` must contain the sheet names from before the entry, and is
-/// updated to the names after the entry.
+/// Describes a log entry. `names` must be the sheet names before the entry; they are updated to
+/// the names after it.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");
@@ -148,6 +140,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     let authored = entry.mutations.iter().map(|mutation| &mutation.op);
     let committed: Vec<&Operation> =
         entry.mutations.iter().flat_map(|mutation| mutation.committed_operations()).collect();
+    // Describe added sheets by their new names, and renamed sheets by their old names.
     for operation in &committed {
         names.record_added(operation);
     }
@@ -164,7 +157,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::{wire::ExternalBody, wire::MutationView};
+    use cellar_api::wire::{ExternalBody, MutationView};
     use cellar_sheet::cell::Value;
     use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
 
@@ -193,8 +186,8 @@ mod tests {
             [entry(10, EntryKind::Edits, "alice\u{1b}"), entry(0, EntryKind::Snapshot, "bob")];
         let shown = format_entries(&entries, SheetNames::default());
         let expected = [
-            "0.10   2023-11-14 22:13:20Z   alice\\u{1b}   B2 = \"new\"",
-            " 0.0   2023-11-14 22:13:20Z   bob           created",
+            "0.10   2023-11-14T22:13:20Z   alice\\u{1b}   B2 = \"new\"",
+            " 0.0   2023-11-14T22:13:20Z   bob           created",
         ];
         assert_eq!(shown, expected);
     }
@@ -232,9 +225,11 @@ mod tests {
     fn keeps_the_newest_displayed_entries() {
         let mut newest = NewestEntries { max_entries: 2, entries: Vec::new(), next: None };
         let of = |num, kind| entry(num, kind, "a");
-        assert!(!newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]));
-        assert!(!newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]));
-        assert!(newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]));
+        newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]);
+        assert_eq!(newest.next, None);
+        newest.add_page(vec![of(3, EntryKind::EndSegment), of(2, EntryKind::Edits)]);
+        assert_eq!(newest.next, None);
+        newest.add_page(vec![of(1, EntryKind::Edits), of(0, EntryKind::Snapshot)]);
         let nums: Vec<u32> =
             newest.entries.iter().map(|entry| entry.position.entry_number()).collect();
         assert_eq!(nums, [5, 2]);

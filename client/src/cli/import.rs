@@ -1,5 +1,3 @@
-//! `cellar import`
-
 mod columns;
 mod edits;
 mod sheets;
@@ -9,7 +7,7 @@ use std::path::Path;
 use super::args::{self, Delimiter, Ragged};
 use super::context::Context;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, grouped};
 use crate::import::{
     ColumnTypes, FileFormat, ReadOptions, Survey, TypeChoice, detect_format, likely_delimiter,
 };
@@ -45,12 +43,29 @@ pub(super) async fn import_file(
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
 
-/// Builds the error for an option that requires an existing spreadsheet.
+/// Returns the error for an option that requires an existing spreadsheet.
 fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
         format!("{option} selects a sheet of an existing spreadsheet"),
         "select the spreadsheet with --into ID or -s ID",
     )
+}
+
+/// Returns a progress bar if the output is text on a terminal.
+fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::ProgressBar> {
+    if output.json || !console::user_attended_stderr() {
+        return None;
+    }
+    let style = indicatif::ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
+    Some(indicatif::ProgressBar::new(1).with_style(style.with_key("rate", write_rate)))
+}
+
+/// Writes the rate of an import in whole cells per second.
+fn write_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
+    let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
+    // Writing to a `String` cannot fail.
+    let _ = text.write_str(&grouped(cells_per_second));
 }
 
 /// Converts the arguments to options for reading the file.
@@ -91,8 +106,7 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the delimiter given as an option. Without the option, returns the usual delimiter for
-/// the file extension.
+/// Returns the delimiter of the option `--delimiter` or, without the option, of the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     match delimiter_option {
         Some(Delimiter::Comma) => b',',
@@ -102,7 +116,7 @@ fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     }
 }
 
-/// Returns a hint if the file probably uses a different delimiter.
+/// Returns a hint if the file has one column and probably uses a different delimiter.
 fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
     let name = match likely_delimiter(path, survey?, delimiter)? {
         b';' => "semicolon",

@@ -1,13 +1,12 @@
-//! `cellar list`
-
-use cellar_api::{wire::SpreadsheetStatus, wire::SpreadsheetView};
+use cellar_api::wire::{SpreadsheetStatus, SpreadsheetView};
+use console::Alignment;
 use serde_json::json;
 
 use super::args::{self, ListStatus};
 use super::context::Context;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output, count};
-use super::time::utc;
+use super::output::{Output, count, format_rows};
+use super::time::format_utc;
 use crate::SpreadsheetsQuery;
 use crate::text::escape;
 
@@ -19,9 +18,7 @@ pub(super) async fn list_spreadsheets(
     let mut spreadsheets = context.client()?.spreadsheets(to_query(args)).collect().await?;
     spreadsheets.sort_by_cached_key(|view| (view.name.to_lowercase(), view.name.clone(), view.id));
     output.print_json(&json!({ "spreadsheets": spreadsheets }))?;
-    for line in format_spreadsheets(&spreadsheets) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_spreadsheets(&spreadsheets))?;
     output.print_note(if spreadsheets.is_empty() {
         "No spreadsheets found. Create one with: cellar create --name NAME".to_owned()
     } else {
@@ -38,23 +35,23 @@ fn to_query(args: args::List) -> SpreadsheetsQuery {
         ListStatus::Archived => SpreadsheetStatus::Archived,
         ListStatus::Deleted => SpreadsheetStatus::Deleted,
     };
-    let is_filtered_by_owner = mine || shared;
-    let mine = if is_filtered_by_owner { Some(mine) } else { None };
-    SpreadsheetsQuery { name, mine, status: Some(status), ..SpreadsheetsQuery::default() }
+    let is_owned_by_caller = if mine || shared { Some(mine) } else { None };
+    SpreadsheetsQuery {
+        name,
+        mine: is_owned_by_caller,
+        status: Some(status),
+        ..SpreadsheetsQuery::default()
+    }
 }
 
-/// Formats spreadsheets, one line per spreadsheet.
 fn format_spreadsheets(spreadsheets: &[SpreadsheetView]) -> Vec<String> {
-    let name_widths = spreadsheets.iter().map(|view| display_name(view).chars().count());
-    let name_width = name_widths.max().unwrap_or(0);
-    let format_spreadsheet = |view: &SpreadsheetView| {
-        let name = format!("{:<name_width$}", display_name(view));
-        let role = format!("{:<6}", view.role.to_string());
-        let mut columns = vec![view.id.to_string(), name, role];
-        columns.extend(view.status_since_s.map(|since_s| format!("since {}", utc(since_s))));
-        columns.join(COLUMN_GAP).trim_end().to_owned()
+    let spreadsheet_columns = |view: &SpreadsheetView| {
+        let since = view.status_since_s.map(|since_s| format!("since {}", format_utc(since_s)));
+        let role = view.role.to_string();
+        [view.id.to_string(), display_name(view), role, since.unwrap_or_default()]
     };
-    spreadsheets.iter().map(format_spreadsheet).collect()
+    let rows: Vec<_> = spreadsheets.iter().map(spreadsheet_columns).collect();
+    format_rows([Alignment::Left; 4], &rows)
 }
 
 fn display_name(view: &SpreadsheetView) -> String {
@@ -83,6 +80,6 @@ mod tests {
         let lines = format_spreadsheets(&[one("a\u{1b}[2J", None), one("", Some(0))]);
         let id = "00000000-0000-0000-0000-000000000007";
         assert!(!lines[0].contains('\u{1b}') && lines[0].starts_with(id), "{lines:?}");
-        assert!(lines[1].contains("(no name)") && lines[1].ends_with("since 1970-01-01 00:00:00Z"));
+        assert!(lines[1].contains("(no name)") && lines[1].ends_with("since 1970-01-01T00:00:00Z"));
     }
 }

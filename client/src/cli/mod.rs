@@ -1,4 +1,5 @@
-//! The `cellar` command.
+//! The `cellar` command. Most subcommands are implemented in the module named after them; `axes`,
+//! `catalog`, `grid` and `ranges` implement the others.
 
 mod advice;
 mod args;
@@ -41,6 +42,7 @@ pub use advice::{Advised, CommandAdvice};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use cellar_sheet::axis_map::Axis;
 use clap::FromArgMatches as _;
 
 use args::{Cli, Command, Global};
@@ -55,7 +57,7 @@ use report::report;
 pub const EXIT_FINE: u8 = 0;
 /// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
-/// Exit code if `cellar diff` found differences or `cellar replay` lost edits.
+/// Exit code if `cellar diff` found differences or `cellar replay` dropped or rejected edits.
 pub const EXIT_DIFFERENCES: u8 = 2;
 /// Exit code for invalid usage (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
@@ -100,8 +102,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// Prints an error from clap and returns the exit code. Clap also returns the help and version
-/// texts as errors. A broken pipe is ignored.
+/// Prints an error from clap and returns the exit code. Clap also returns help and version texts as
+/// errors. Ignores a failure to print, such as a closed pipe.
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
@@ -115,7 +117,8 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     EXIT_USAGE
 }
 
-/// Executes the command. Returns the exit code and the cost. The cost is returned even on failure.
+/// Executes the command. Returns the exit code or the error, and the cost of the requests in both
+/// cases.
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
@@ -147,8 +150,8 @@ fn execute_command(
             Command::Set(args) => set::set_cells(context, &output, args).await,
             Command::Clear(args) => ranges::clear_ranges(context, &output, args).await,
             Command::Format(args) => ranges::format_range(context, &output, args).await,
-            Command::Rows(args) => axes::edit_axis(context, &output, args.command.into()).await,
-            Command::Columns(args) => axes::edit_axis(context, &output, args.command.into()).await,
+            Command::Rows(args) => axes::edit_axis(context, &output, Axis::Rows, args).await,
+            Command::Columns(args) => axes::edit_axis(context, &output, Axis::Columns, args).await,
             Command::Sheets(args) => sheets::list_or_edit_sheets(context, &output, args).await,
             Command::Undo(args) => undo::undo_edit(context, &output, args).await,
             Command::Revert(args) => revert::revert_to_position(context, &output, args).await,
@@ -161,7 +164,7 @@ fn execute_command(
             Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
-            // On success, these two commands report their result in the exit code.
+            // `cellar diff` and `cellar replay` also report their result in the exit code.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
             Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::History(args) => history::show_history(context, &output, args).await,

@@ -2,20 +2,42 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use console::{Alignment, measure_text_width, pad_str};
 use serde::Serialize;
 
 pub(super) use cellar_base::count::{count, grouped};
 
 use crate::text::to_json;
 
-/// Separator of columns in lists.
+/// Separator of the columns of a list.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Prints a command's output as text or JSON. Unlike `println!`, does not panic if stdout is
+/// Formats the rows of a list: pads each column to its widest text and joins the columns.
+pub(super) fn format_rows<const COLUMNS: usize>(
+    alignments: [Alignment; COLUMNS],
+    rows: &[[String; COLUMNS]],
+) -> Vec<String> {
+    let mut widths = [0; COLUMNS];
+    for row in rows {
+        for (width, text) in widths.iter_mut().zip(row) {
+            *width = measure_text_width(text).max(*width);
+        }
+    }
+    let format_row = |row: &[String; COLUMNS]| {
+        let columns = row.iter().zip(alignments).zip(widths);
+        let padded_columns: Vec<_> = columns
+            .map(|((text, alignment), width)| pad_str(text, width, alignment, None))
+            .collect();
+        padded_columns.join(COLUMN_GAP).trim_end().to_owned()
+    };
+    rows.iter().map(format_row).collect()
+}
+
+/// Printer of a command's result, as text or JSON. Unlike `println!`, it does not panic if stdout is
 /// closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
-    /// Whether to print only JSON.
+    /// Set if only JSON is printed (`--json`).
     pub(super) json: bool,
 }
 
@@ -24,7 +46,7 @@ impl Output {
         Self { json }
     }
 
-    /// Prints a line to stdout. No-op with `--json`.
+    /// Prints a line of the result to stdout. No-op with `--json`.
     pub(super) fn print_line(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -32,6 +54,14 @@ impl Output {
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{}", text.as_ref())?;
         stdout.flush()
+    }
+
+    /// Prints lines of the result to stdout. No-op with `--json`.
+    pub(super) fn print_lines(self, lines: Vec<String>) -> io::Result<()> {
+        for line in lines {
+            self.print_line(line)?;
+        }
+        Ok(())
     }
 
     /// Prints a note to stderr. No-op with `--json`.

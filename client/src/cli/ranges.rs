@@ -9,7 +9,7 @@ use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetForm
 
 use super::args;
 use super::context::Context;
-use super::edit::{CommandEditor, rectangle_spans, sheet_of_range};
+use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
@@ -22,7 +22,7 @@ pub(super) async fn clear_ranges(
 ) -> Result<(), CliError> {
     let mut sheet_name = args.sheet;
     for range in &args.ranges {
-        sheet_name = sheet_of_range(sheet_name, Some(range))?;
+        sheet_name = choose_sheet_name(sheet_name, Some(range))?;
     }
     let clearing = Clearing::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
@@ -32,7 +32,7 @@ pub(super) async fn clear_ranges(
     editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
 }
 
-/// The form of an edit that clears ranges.
+/// The cells to clear, in the form that the edit stores.
 enum Clearing {
     /// A single range of any size.
     Range(Rectangle),
@@ -44,7 +44,7 @@ impl Clearing {
     fn of_ranges(ranges: &[Range]) -> Result<Self, CliError> {
         match ranges {
             [range] => Ok(Self::Range(range.rectangle)),
-            ranges => Ok(Self::Cells(clear_each_cell(ranges)?)),
+            ranges => Ok(Self::Cells(build_clearing_edits(ranges)?)),
         }
     }
 
@@ -59,8 +59,9 @@ impl Clearing {
     }
 }
 
-/// Returns one cell edit for each cell in the ranges, in row-major order.
-fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
+/// Returns an edit for each cell of the ranges, in row-major order. Cells in several ranges occur
+/// once.
+fn build_clearing_edits(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let mut cell_names = BTreeSet::new();
     for range in ranges {
         check_cell_count(range.rectangle.area())?;
@@ -80,7 +81,7 @@ fn clear_each_cell(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-/// Fails if the number of cells exceeds the limit of a single edit.
+/// Fails if one edit cannot contain this number of cells.
 fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     if cell_count > max_cells {
@@ -97,7 +98,7 @@ pub(super) async fn format_range(
     output: &Output,
     args: args::Format,
 ) -> Result<(), CliError> {
-    let sheet_name = sheet_of_range(args.sheet, Some(&args.range))?;
+    let sheet_name = choose_sheet_name(args.sheet, Some(&args.range))?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let (range, format) = (range_name(&args.range), escape(&args.format));
@@ -121,7 +122,7 @@ pub(super) async fn format_range(
 /// General.
 fn is_format_supported(format: &str) -> bool {
     // A supported format displays at least one sample differently from General. The first sample
-    // tests formats with a number of decimals, and the second tests date and time formats.
+    // detects formats with a fixed number of decimals, the second date and time formats.
     const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
     let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
     format == GENERAL || !SAMPLES.into_iter().all(is_general)
@@ -158,7 +159,7 @@ mod tests {
     fn clears_each_cell_of_several_ranges_once() {
         let cells = |ranges: &[&str]| {
             let ranges: Vec<Range> = ranges.iter().map(|range| range.parse().unwrap()).collect();
-            clear_each_cell(&ranges).map(|cells| cells.len())
+            build_clearing_edits(&ranges).map(|cells| cells.len())
         };
         assert_eq!(cells(&["A1", "B1"]).unwrap(), 2);
         assert_eq!(cells(&["A1:B2", "B2:C3"]).unwrap(), 7, "B2 is in both");

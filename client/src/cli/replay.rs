@@ -1,13 +1,12 @@
-//! `cellar replay`
-
 use cellar_base::count::count;
 use cellar_base::identity::LogId;
+use console::Alignment;
 use serde_json::json;
 
 use super::args;
 use super::context::Context;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output};
+use super::output::{Output, format_rows};
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
@@ -28,13 +27,11 @@ pub(super) async fn replay_fork(
         (None, replay.preview().await?)
     } else {
         let replayed = replay.create_replayed_fork().await?;
+        if !args.no_use {
+            context.select(replayed.id, output)?;
+        }
         (Some(replayed.id), replayed.mutations)
     };
-    if let Some(new_fork) = new_fork
-        && !args.no_use
-    {
-        context.select(new_fork, output)?;
-    }
     print_replay(output, &replay, new_fork, &edits)?;
     let has_lost_edits = edits
         .iter()
@@ -48,7 +45,7 @@ fn note_plan(output: &Output, replay: &ForkReplay) {
     output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
 }
 
-/// Prints the outcome of each edit and the new fork. `new_fork` is `None` for a dry run.
+/// Prints the outcome of each edit and the id of the new fork, which is `None` for a dry run.
 fn print_replay(
     output: &Output,
     replay: &ForkReplay,
@@ -62,9 +59,7 @@ fn print_replay(
         "onto": replay.onto,
         "mutations": edits,
     }))?;
-    for line in format_edits(edits) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_edits(edits))?;
     let Some(new_fork) = new_fork else {
         output.print_note("Dry run: nothing was changed.");
         return Ok(());
@@ -77,17 +72,14 @@ fn print_replay(
     Ok(())
 }
 
-/// Formats replayed edits and their outcomes, one line per edit.
 fn format_edits(edits: &[ReplayedEdit]) -> Vec<String> {
-    let position_widths = edits.iter().map(|edit| edit.position.to_string().len());
-    let position_width = position_widths.max().unwrap_or(0);
-    let format_edit = |edit: &ReplayedEdit| {
-        let position = format!("{:>position_width$}", edit.position.to_string());
-        let outcome = format!("{:<11}", outcome_name(edit.outcome));
+    let edit_columns = |edit: &ReplayedEdit| {
         let author = escape(edit.author.as_deref().unwrap_or("-"));
-        [position, outcome, author, describe_edit(edit)].join(COLUMN_GAP)
+        let outcome = outcome_name(edit.outcome).to_owned();
+        [edit.position.to_string(), outcome, author, describe_edit(edit)]
     };
-    edits.iter().map(format_edit).collect()
+    let rows: Vec<_> = edits.iter().map(edit_columns).collect();
+    format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
 
 fn outcome_name(outcome: ReplayOutcome) -> &'static str {
@@ -99,8 +91,8 @@ fn outcome_name(outcome: ReplayOutcome) -> &'static str {
     }
 }
 
-/// Describes an edit of the existing fork and, if it was transformed, the resulting operations in
-/// the new fork.
+/// Describes an edit of the existing fork. The description of a transformed edit includes its
+/// operations in the new fork, and that of a rejected edit includes the reason.
 fn describe_edit(edit: &ReplayedEdit) -> String {
     let sheet_names = SheetNames::default();
     let mut description = describe_operations(edit.operations.iter(), &sheet_names);

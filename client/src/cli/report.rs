@@ -7,12 +7,12 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use crate::text::to_json;
 
-/// Minimum width of a report, in columns.
+/// Minimum width of a graphical report, in characters.
 const MIN_WIDTH: usize = 40;
 
-/// Prints an error and its help text to stderr. If `json` is set, the format is JSON (`{"error":
-/// {"code", "message", "help"}}`). Otherwise, the format is a graphical report if stderr is a
-/// terminal, or plain text if not.
+/// Prints an error and its help text to stderr. With `json`, prints a JSON object `error` with the
+/// fields `code`, `message` and `help`. Otherwise, prints a graphical report to a terminal and plain
+/// text to any other output.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
     let report_text = if json {
@@ -22,7 +22,7 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
     } else {
         format_plain(error)
     };
-    // Ignore the failure: with stderr closed, there is nowhere to report it.
+    // Ignore a failure: if stderr is closed, the command cannot report it.
     let _ = writeln!(stderr, "{}", report_text.trim_end());
 }
 

@@ -1,5 +1,3 @@
-//! `cellar revert`
-
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Revert};
 
@@ -19,7 +17,8 @@ pub(super) async fn revert_to_position(
 ) -> Result<(), CliError> {
     let position = args.to;
     let editor = CommandEditor::open(context)?;
-    // Check the position first, because a revert to a missing position must not append an entry.
+    // Check the position before sending, because the server appends an entry even for a rejected
+    // revert.
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
@@ -36,7 +35,8 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
-/// Succeeds if the error means that there was nothing to revert; otherwise returns the error.
+/// Succeeds if the server rejected the revert because nothing has changed since `position`.
+/// Otherwise, returns the error.
 fn succeed_if_nothing_to_revert(
     output: &Output,
     position: Position,

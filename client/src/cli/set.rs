@@ -1,5 +1,3 @@
-//! `cellar set`
-
 use std::collections::BTreeSet;
 
 use cellar_sheet::a1::CellName;
@@ -14,42 +12,46 @@ use super::output::Output;
 use crate::describe::describe_operation;
 use crate::editor::CellReference;
 
-/// Help text for an invalid command line.
+/// Help text for invalid pairs of a cell and a value.
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The cell edits and, for each edit, the sheet named in its cell reference, if any.
-type ParsedPairs = (Vec<CellEdit>, Vec<Option<String>>);
+/// The parsed pairs of a cell and its value.
+#[derive(Debug, Default)]
+struct ParsedPairs {
+    edits: Vec<CellEdit>,
+    /// For each edit, the sheet that its cell reference names, if any.
+    sheets: Vec<Option<String>>,
+}
 
 pub(super) async fn set_cells(
     context: &Context,
     output: &Output,
     args: args::Set,
 ) -> Result<(), CliError> {
-    let (cells, sheets) = parse_pairs(&args.pairs, args.text)?;
-    check_no_duplicates(&cells)?;
-    let sheet = common_sheet(args.sheet.as_deref(), &sheets)?;
+    let ParsedPairs { edits, sheets } = parse_pairs(&args.pairs, args.text)?;
+    check_no_duplicates(&edits)?;
+    let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet.as_deref()).await?;
-    let operation = Operation::SetCells(SetCells { sheet, cells });
+    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let operation = Operation::SetCells(SetCells { sheet, cells: edits });
     let description = describe_operation(&operation);
     editor.apply_and_print(output, operation, &description).await
 }
 
 /// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
-    let mut edits = Vec::new();
-    let mut sheets = Vec::new();
+    let mut parsed = ParsedPairs::default();
     for pair in pairs.chunks(2) {
         let [cell, value] = pair else {
             let cell = pair.concat();
             return Err(CliError::usage(format!("cell `{cell}` has no value"), USAGE));
         };
         let (cell_name, sheet) = parse_cell(cell)?;
-        edits.push(to_edit(cell_name, parse_value(value, as_text)));
-        sheets.push(sheet);
+        parsed.edits.push(to_edit(cell_name, parse_value(value, as_text)));
+        parsed.sheets.push(sheet);
     }
-    Ok((edits, sheets))
+    Ok(parsed)
 }
 
 fn parse_value(value_text: &str, as_text: bool) -> TypedText {
@@ -63,35 +65,36 @@ fn parse_value(value_text: &str, as_text: bool) -> TypedText {
     TypedText { value, format: None }
 }
 
-/// Returns the sheet of the cells. Fails if they are in different sheets, because a single edit
-/// sets all cells. The option `--sheet` applies to cell references without a sheet.
-fn common_sheet(
+/// Returns the name of the sheet that contains all cells, or `None` for the first sheet. Fails if the
+/// cells are in different sheets, because one edit sets all cells. The option `--sheet` applies to
+/// cell references without a sheet.
+fn find_common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
 ) -> Result<Option<String>, CliError> {
-    let first_cell_sheet = cell_sheets.iter().flatten().next();
-    let Some(sheet) = sheet_option.or(first_cell_sheet.map(String::as_str)) else {
+    let first_named_sheet = cell_sheets.iter().flatten().next();
+    let Some(common_sheet) = sheet_option.or(first_named_sheet.map(String::as_str)) else {
         return Ok(None);
     };
-    let is_same_sheet = |cell_sheet: &Option<String>| match cell_sheet {
-        Some(cell_sheet) => cell_sheet.to_lowercase() == sheet.to_lowercase(),
+    let is_in_common_sheet = |cell_sheet: &Option<String>| match cell_sheet {
+        Some(cell_sheet) => cell_sheet.to_lowercase() == common_sheet.to_lowercase(),
         None => sheet_option.is_some(),
     };
-    if !cell_sheets.iter().all(is_same_sheet) {
+    if !cell_sheets.iter().all(is_in_common_sheet) {
         return Err(CliError::usage(
             "the cells are in different sheets",
             "use one command for each sheet, and name the sheet in every cell or with --sheet",
         ));
     }
-    Ok(Some(sheet.to_owned()))
+    Ok(Some(common_sheet.to_owned()))
 }
 
-/// Fails if a cell occurs twice, because one of the two values would be lost.
+/// Fails if a cell occurs twice, because one of its values would be lost.
 fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
     let mut seen_cells = BTreeSet::new();
     for CellEdit { row, column, .. } in edits {
-        let is_new = seen_cells.insert((row, column));
-        if !is_new {
+        let is_first_occurrence = seen_cells.insert((row, column));
+        if !is_first_occurrence {
             let duplicate = CellName { row: *row, column: *column };
             return Err(CliError::usage(
                 format!("cell {duplicate} occurs more than once"),
@@ -129,7 +132,8 @@ mod tests {
 
     #[test]
     fn parses_values_and_their_formats() {
-        let (edits, sheets) = parse_pairs(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
+        let ParsedPairs { edits, sheets } =
+            parse_pairs(&words("A1 1 $B$2 2.50 Sheet1!C3 hello"), false).unwrap();
         assert_eq!(sheets, [None, None, Some("Sheet1".to_owned())]);
         let values: Vec<_> = edits.iter().map(|e| (e.row, e.column, e.value.clone())).collect();
         let expected = [
@@ -139,11 +143,11 @@ mod tests {
         ];
         assert_eq!(values, expected);
         assert_eq!(edits[1].format.as_deref(), Some("0.00"));
-        let (text, _) = parse_pairs(&words("A1 1"), true).unwrap();
-        assert_eq!(text[0].value, Some(Value::Text("1".into())));
+        let text = parse_pairs(&words("A1 1"), true).unwrap();
+        assert_eq!(text.edits[0].value, Some(Value::Text("1".into())));
         let empty = vec!["A1".to_owned(), String::new()];
         for as_text in [false, true] {
-            assert_eq!(parse_pairs(&empty, as_text).unwrap().0[0].value, Some(Value::Empty));
+            assert_eq!(parse_pairs(&empty, as_text).unwrap().edits[0].value, Some(Value::Empty));
         }
     }
 
@@ -159,12 +163,13 @@ mod tests {
     fn rejects_a_cell_that_occurs_twice() {
         for line in ["A1 1 A1 2", "B2 1 A1 1 Sheet1!$A$1 1"] {
             let error =
-                check_no_duplicates(&parse_pairs(&words(line), false).unwrap().0).unwrap_err();
+                check_no_duplicates(&parse_pairs(&words(line), false).unwrap().edits).unwrap_err();
             assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
             assert!(error.to_string().contains("A1 occurs more than once"), "{error}");
         }
         assert!(
-            check_no_duplicates(&parse_pairs(&words("A1 1 B1 1 A2 1"), false).unwrap().0).is_ok()
+            check_no_duplicates(&parse_pairs(&words("A1 1 B1 1 A2 1"), false).unwrap().edits)
+                .is_ok()
         );
     }
 
@@ -172,7 +177,7 @@ mod tests {
     fn all_cells_must_be_in_one_sheet() {
         let of = |flag: Option<&str>, cells: &[&str]| {
             let name = |text: &&str| Some((*text).to_owned()).filter(|text| !text.is_empty());
-            common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
+            find_common_sheet(flag, &cells.iter().map(name).collect::<Vec<_>>())
         };
         assert_eq!(of(None, &["", ""]).unwrap(), None);
         assert_eq!(of(None, &["Costs", "costs"]).unwrap().as_deref(), Some("Costs"));

@@ -1,15 +1,13 @@
-//! `cellar sheets`
-
 use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
-use console::{Alignment, measure_text_width, pad_str};
+use console::Alignment;
 
 use super::args::{self, SheetsCommand};
 use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
-use super::output::{COLUMN_GAP, Output, count};
+use super::output::{Output, count, format_rows};
 use crate::sheet_deletion::find_sheet;
 use crate::text::escape;
 
@@ -32,31 +30,24 @@ async fn list_sheets(
     position: Option<Position>,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let min_position = match position {
-        Some(_) => None,
-        None => context.seen_position(&spreadsheet),
+    let reply = match position {
+        Some(position) => spreadsheet.sheets_at(position).await?,
+        None => spreadsheet.sheets_at_or_after(context.seen_position(&spreadsheet)).await?,
     };
-    let reply = spreadsheet.sheets(position, min_position).await?;
     output.print_json(&reply)?;
-    for line in format_sheets(&reply.sheets) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_sheets(&reply.sheets))?;
     context.note_unsent(&spreadsheet, output);
     Ok(())
 }
 
-/// Formats sheets with their sizes, one line per sheet.
 fn format_sheets(sheets: &[SheetView]) -> Vec<String> {
-    let name_widths = sheets.iter().map(|sheet| measure_text_width(&escape(&sheet.name)));
-    let name_width = name_widths.max().unwrap_or(0);
-    let format_sheet = |sheet: &SheetView| {
-        let escaped_name = escape(&sheet.name);
-        let name = pad_str(&escaped_name, name_width, Alignment::Left, None);
+    let name_and_size = |sheet: &SheetView| {
         let rows = count(sheet.extent.rows, "row", "rows");
         let columns = count(sheet.extent.columns, "column", "columns");
-        format!("{name}{COLUMN_GAP}{rows}, {columns}")
+        [escape(&sheet.name), format!("{rows}, {columns}")]
     };
-    sheets.iter().map(format_sheet).collect()
+    let lines: Vec<_> = sheets.iter().map(name_and_size).collect();
+    format_rows([Alignment::Left; 2], &lines)
 }
 
 async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(), CliError> {
@@ -76,8 +67,7 @@ async fn rename_sheet(
 ) -> Result<(), CliError> {
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(Some(old_name)).await?;
-    // If the old and new names differ only in case, skip the check, because it would find the sheet
-    // that is being renamed.
+    // Skip the check if the names differ only in case: it would find the sheet that is being renamed.
     if old_name.to_lowercase() != new_name.to_lowercase() {
         check_name_is_free(&editor.list_sheets().await?, &new_name)?;
     }
@@ -98,8 +88,8 @@ async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<
         .await
 }
 
-/// Fails if a sheet with this name exists. Without this check, the server would append a number to
-/// the name, which might surprise the user.
+/// Fails if a sheet with this name exists. Without this check, the server would silently append a
+/// number to the name.
 fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
         Some(sheet) => Err(CliError::SheetExists { name: escape(&sheet.name) }),

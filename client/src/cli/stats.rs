@@ -1,6 +1,4 @@
-//! `cellar stats`
-
-use cellar_api::{wire::LevelStats, wire::SnapshotStats, wire::StatsReply};
+use cellar_api::wire::{LevelStats, SnapshotStats, StatsReply};
 
 use super::args;
 use super::context::Context;
@@ -18,13 +16,11 @@ pub(super) async fn show_statistics(
     };
     let stats = spreadsheet.stats(context.seen_position(&spreadsheet)).await?;
     output.print_json(&stats)?;
-    for line in format_stats(&stats) {
-        output.print_line(line)?;
-    }
+    output.print_lines(format_stats(&stats))?;
     Ok(())
 }
 
-/// Formats storage statistics: one line per property, and one line per LSM level.
+/// Formats storage statistics: one line per property and one line per level of the snapshot.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
@@ -36,11 +32,15 @@ fn format_stats(stats: &StatsReply) -> Vec<String> {
     let mut lines = vec![
         format!("head       {}, {} entries after the snapshot", stats.head, stats.entries_since),
         format!("snapshot   {position}, of {entries} entries"),
-        format!("cells      {cells} in {}{}", kilobytes(*bytes), per_cell(*bytes, *cells)),
+        format!(
+            "cells      {cells} in {}{}",
+            format_kilobytes(*bytes),
+            format_bytes_per_cell(*bytes, *cells)
+        ),
         format!(
             "opening    {} objects, {}, in {} round trips",
             stats.open.objects,
-            kilobytes(stats.open.bytes),
+            format_kilobytes(stats.open.bytes),
             stats.open.round_trips
         ),
         "levels     last entry   cells   bytes   chunks".to_owned(),
@@ -53,15 +53,15 @@ fn format_stats(stats: &StatsReply) -> Vec<String> {
 fn level_line(level: &LevelStats) -> String {
     let LevelStats { last, cells, bytes, .. } = level;
     let chunks = if level.in_root { "in the root".to_owned() } else { level.chunks.to_string() };
-    format!("           {last}   {cells}   {}   {chunks}", kilobytes(*bytes))
+    format!("           {last}   {cells}   {}   {chunks}", format_kilobytes(*bytes))
 }
 
-fn kilobytes(bytes: u64) -> String {
+fn format_kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average cell size with two decimals. Returns an empty string if there are no cells.
-fn per_cell(bytes: u64, cells: u64) -> String {
+/// Formats the average size of a cell with two decimals, or an empty text if `cells` is 0.
+fn format_bytes_per_cell(bytes: u64, cells: u64) -> String {
     let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
         return String::new();
     };

@@ -1,24 +1,17 @@
 //! Formats times in UTC, regardless of the local time zone.
 
-use cellar_sheet::cell::{Value, display};
+use std::time::{Duration, UNIX_EPOCH};
 
-/// Spreadsheet date serial number of the Unix epoch.
-const UNIX_EPOCH_SERIAL: f64 = 25_569.0;
-const SECONDS_PER_DAY: u64 = 86_400;
+/// The last second of the year 9999, the latest time that RFC 3339 can represent.
+const LAST_S: u64 = 253_402_300_799;
 
-/// Formats seconds since the Unix epoch as `YYYY-MM-DD HH:MM:SSZ`. Times after the year 9999 are
+/// Formats seconds since the Unix epoch as `2026-11-01T12:00:00Z`. Times after the year 9999 are
 /// formatted as plain seconds.
-pub(super) fn utc(unix_s: u64) -> String {
-    let plain_seconds = format!("{unix_s} s");
-    let (Ok(days), Ok(seconds_of_day)) =
-        (u32::try_from(unix_s / SECONDS_PER_DAY), u32::try_from(unix_s % SECONDS_PER_DAY))
-    else {
-        return plain_seconds;
-    };
-    let serial = UNIX_EPOCH_SERIAL + f64::from(days) + f64::from(seconds_of_day) / 86_400.0;
-    let date_and_time = display(&Value::Number(serial), "yyyy-mm-dd hh:mm:ss");
-    let is_representable = date_and_time.contains(':');
-    if is_representable { format!("{date_and_time}Z") } else { plain_seconds }
+pub(super) fn format_utc(unix_s: u64) -> String {
+    if unix_s > LAST_S {
+        return format!("{unix_s} s");
+    }
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(unix_s)).to_string()
 }
 
 #[cfg(test)]
@@ -28,14 +21,14 @@ mod tests {
     #[test]
     fn formats_unix_seconds_as_utc() {
         for (unix_s, text) in [
-            (0, "1970-01-01 00:00:00Z"),
-            (951_782_399, "2000-02-28 23:59:59Z"),
-            (1_700_000_000, "2023-11-14 22:13:20Z"),
-            (253_402_300_799, "9999-12-31 23:59:59Z"),
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (1_700_000_000, "2023-11-14T22:13:20Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
             (253_402_300_800, "253402300800 s"),
             (u64::MAX, "18446744073709551615 s"),
         ] {
-            assert_eq!(utc(unix_s), text);
+            assert_eq!(format_utc(unix_s), text);
         }
     }
 }

@@ -1,8 +1,6 @@
-//! `cellar undo`
-
 use std::collections::BTreeSet;
 
-use cellar_api::{wire::EntryKind, wire::EntryView, wire::MutationView, wire::ProblemKind};
+use cellar_api::wire::{EntryKind, EntryView, MutationView, ProblemKind};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
@@ -15,8 +13,8 @@ use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of ineffective edits that one command skips. For each skipped edit, the server
-/// reads the whole spreadsheet and appends a log entry.
+/// Maximum number of edits without effect that one command skips. The number is small, because for
+/// each skipped edit the server reads the whole spreadsheet and appends a log entry.
 const MAX_SKIPPED: usize = 10;
 
 /// Note for an undo or revert that recovered a deleted sheet.
@@ -53,23 +51,24 @@ pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
     operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
-/// Result of an undo.
+/// A committed undo.
 struct UndoneEdit {
+    /// Position of the undone edit.
     position: Position,
     applied: AppliedEdit,
-    /// Newer edits that were skipped because they are no longer in effect.
+    /// Positions of newer edits that were skipped because they have no effect left.
     skipped: Vec<Position>,
 }
 
-/// Fails if the log entry at a position cannot be undone. Called before sending an undo, because
+/// Fails if the log entry at a position cannot be undone. Call this before sending an undo, because
 /// the server appends an entry even for a rejected undo.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
-    let entry = match read_entry_at(spreadsheet, position).await? {
-        EntryLookup::Found(entry) => entry,
-        EntryLookup::Missing { why } => return Err(CliError::NoEdit { position, why }),
+    let reason = match read_entry_at(spreadsheet, position).await? {
+        EntryLookup::Found(entry) => reason_not_undoable(&entry).map(str::to_owned),
+        EntryLookup::Missing { why } => Some(why),
     };
-    match reason_not_undoable(&entry) {
-        Some(why) => Err(CliError::NoEdit { position, why: why.to_owned() }),
+    match reason {
+        Some(why) => Err(CliError::NoEdit { position, why }),
         None => Ok(()),
     }
 }
@@ -77,7 +76,7 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
 /// Result of looking up the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
-    /// The position does not exist.
+    /// The log has no entry at the position, for the reason `why`.
     Missing {
         why: String,
     },
@@ -88,15 +87,14 @@ pub(super) async fn read_entry_at(
     spreadsheet: &Spreadsheet,
     position: Position,
 ) -> Result<EntryLookup, CliError> {
-    let page = match spreadsheet.history_page(Some(position), Some(1)).await {
-        Err(ClientError::Problem { problem, .. })
-            if problem.kind == ProblemKind::UnknownPosition =>
-        {
-            return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
-        }
-        result => result?,
-    };
-    match page.entries.into_iter().next() {
+    let max_entries = 1;
+    let result = spreadsheet.history_page(Some(position), Some(max_entries)).await;
+    if let Err(ClientError::Problem { problem, .. }) = &result
+        && problem.kind == ProblemKind::UnknownPosition
+    {
+        return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
+    }
+    match result?.entries.into_iter().next() {
         Some(entry) if entry.position == position => Ok(EntryLookup::Found(entry)),
         _ => Ok(EntryLookup::Missing { why: "the position does not exist".to_owned() }),
     }
@@ -113,19 +111,14 @@ fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
             Some("a log segment was closed at this position; nothing was changed")
         }
         EntryKind::Edits if had_effect(entry) => None,
-        EntryKind::Edits => {
-            let has_operations =
-                entry.mutations.iter().any(|edit| !edit.committed_operations().is_empty());
-            if has_operations {
-                Some("the edit was rejected and had no effect")
-            } else {
-                Some("the edit had no effect")
-            }
+        EntryKind::Edits if has_operations(entry) => {
+            Some("the edit was rejected and had no effect")
         }
+        EntryKind::Edits => Some("the edit had no effect"),
     }
 }
 
-/// Undoes the edit at a position, regardless of the author.
+/// Undoes the edit at a position, by any author.
 async fn undo_at(
     editor: &CommandEditor,
     output: &Output,
@@ -169,17 +162,18 @@ fn list_positions(positions: &[Position]) -> String {
     names.join(", ")
 }
 
-/// Searches for an author's newest edit that is still in effect. Visits log entries newest first.
+/// Search for an author's newest edit that is still in effect. The log entries must be visited from
+/// the newest to the oldest.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Positions of log entries that are currently undone, because their undo is still in effect.
+    /// Positions of log entries that were undone and whose undo is still in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is still in effect. That revert undid all log
-    /// entries between its target and itself.
+    /// Target of the oldest visited revert that is still in effect. The revert undid all log entries
+    /// between its target and itself.
     reverted_to: Option<Position>,
-    /// Positions of log entries that could not be undone, because they were no longer in effect.
-    /// Excludes entries that a later undo or revert may have restored.
+    /// Positions of log entries whose undo was rejected because they had no effect left. Excludes
+    /// entries that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 
@@ -191,7 +185,7 @@ impl UndoSearch {
         let is_reverted = self.reverted_to.is_some_and(|target| position > target);
         let is_in_effect = !is_reverted && !self.undone.contains(&position);
         if let Some((target, mutation)) = find_undo(entry) {
-            self.visit_undo(target, mutation, is_in_effect);
+            self.record_undo(target, mutation, is_in_effect);
             return None;
         }
         if is_in_effect && let Some(target) = find_revert_target(entry) {
@@ -200,10 +194,10 @@ impl UndoSearch {
         let is_by_author = entry.author.as_deref() == Some(self.author.as_str());
         let has_effect =
             is_in_effect && had_effect(entry) && !self.without_effect.contains(&position);
-        if is_by_author && has_effect { Some(position) } else { None }
+        (is_by_author && has_effect).then_some(position)
     }
 
-    fn visit_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
+    fn record_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
         if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
             let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
@@ -216,7 +210,11 @@ impl UndoSearch {
     }
 }
 
-/// Returns whether a log entry took effect when it was committed.
+fn has_operations(entry: &EntryView) -> bool {
+    entry.mutations.iter().any(|mutation| !mutation.committed_operations().is_empty())
+}
+
+/// Returns whether a log entry changed the spreadsheet when it was committed.
 fn had_effect(entry: &EntryView) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -225,8 +223,8 @@ fn had_effect(entry: &EntryView) -> bool {
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the target and the mutation of an undo, or `None` for other entries. An undo is always
-/// the only mutation in its entry.
+/// Returns the target and the mutation of an undo, or `None` for other entries. An entry with an
+/// undo contains no other mutation.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
@@ -234,17 +232,15 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the target of a revert. Returns `None` for other entries and for a rejected revert.
+/// Returns the target of a revert, or `None` for a rejected revert and for other entries.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
-    for mutation in &entry.mutations {
+    entry.mutations.iter().find_map(|mutation| {
         let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);
-        if let Operation::Revert(revert) = &mutation.op
-            && !is_rejected
-        {
-            return Some(revert.position);
+        match &mutation.op {
+            Operation::Revert(revert) if !is_rejected => Some(revert.position),
+            _ => None,
         }
-    }
-    None
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-//! `cellar use`
-
 use super::args;
 use super::context::Context;
 use super::error::CliError;
@@ -10,9 +8,8 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Check now whether the spreadsheet exists, so that this command reports a wrong id. Otherwise,
-    // the next command would report it.
-    let head = context.client()?.spreadsheet(args.id).head(None).await?;
+    // Read the spreadsheet, so that this command, not the next one, reports a wrong id.
+    let head = context.client()?.spreadsheet(args.id).head().await?;
     context.select(args.id, output)?;
     output.print_json(
         &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),

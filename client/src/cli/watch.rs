@@ -1,5 +1,3 @@
-//! `cellar watch`
-
 mod affects;
 
 use std::time::Duration;
@@ -12,21 +10,21 @@ use serde::Serialize;
 
 use super::args;
 use super::context::Context;
-use super::edit::{find_sheet_number, read_sheet_names, sheet_of_range};
+use super::edit::{choose_sheet_name, find_sheet_number, read_sheet_names};
 use super::error::CliError;
 use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
-use super::time::utc;
+use super::time::format_utc;
 use crate::describe::SheetNames;
 
 use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
 
-/// A line of `--json` output.
+/// A line of the `--json` output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
 enum WatchEvent<'a> {
-    /// A new entry.
+    /// A new log entry.
     Entry {
         #[serde(flatten)]
         entry: &'a EntryView,
@@ -38,8 +36,8 @@ enum WatchEvent<'a> {
     Offline { why: String },
     /// The server is reachable again.
     Online,
-    /// The log entries up to `to` were skipped, because there were too many or the tables were
-    /// restored.
+    /// The log entries up to position `to` were skipped, because they were too many or the tables
+    /// were restored.
     Skipped { to: Position, restored: bool },
 }
 
@@ -79,15 +77,15 @@ struct WatchFilter {
     rectangle: Rectangle,
 }
 
-/// Prints a spreadsheet's new log entries.
+/// Printer of a spreadsheet's new log entries.
 struct Watcher {
     spreadsheet: Spreadsheet,
     output: Output,
     filter: Option<WatchFilter>,
     until: Option<Position>,
-    /// The position up to which log entries were printed, and the table incarnation of that
-    /// position.
+    /// Position up to which log entries were printed, and the incarnation at that position.
     printed_head: Head,
+    /// Sheet names at that position.
     names: SheetNames,
 }
 
@@ -97,16 +95,15 @@ impl Watcher {
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = spreadsheet.sheets(args.after, None).await?;
-        let sheet_name = sheet_of_range(args.sheet.clone(), args.range.as_ref())?;
-        let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
-        let filter = match &args.range {
-            Some(range) => Some(WatchFilter { sheet, rectangle: range.rectangle }),
-            None if sheet_name.is_some() => {
-                Some(WatchFilter { sheet, rectangle: Rectangle::EVERYTHING })
-            }
-            None => None,
+        let sheets = match args.after {
+            Some(position) => spreadsheet.sheets_at(position).await?,
+            None => spreadsheet.sheets().await?,
         };
+        let sheet_name = choose_sheet_name(args.sheet.clone(), args.range.as_ref())?;
+        let sheet = find_sheet_number(&sheets.sheets, sheet_name.as_deref())?;
+        let is_filtered = args.range.is_some() || sheet_name.is_some();
+        let rectangle = args.range.as_ref().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+        let filter = if is_filtered { Some(WatchFilter { sheet, rectangle }) } else { None };
         Ok(Self {
             spreadsheet,
             output,
@@ -117,7 +114,7 @@ impl Watcher {
         })
     }
 
-    /// Returns whether the position of `--until` was reached.
+    /// Returns whether the entries up to the position of `--until` were printed.
     fn is_finished(&self) -> bool {
         self.until.is_some_and(|until| self.printed_head.head >= until)
     }
@@ -150,8 +147,8 @@ impl Watcher {
         }
     }
 
-    /// Continues after a position without printing the entries before it. `restored` is set if the
-    /// tables were restored to an earlier time.
+    /// Skips the entries up to position `to`. `restored` is set if the reason is that the tables were
+    /// restored to an earlier time.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;
@@ -165,17 +162,17 @@ impl Watcher {
 
     /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
-        // Describe every entry, even a filtered one, because this also updates the sheet names.
+        // Describe every entry, even one that is not printed, because this updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
-        let passes_filter = match &self.filter {
-            None => true,
-            Some(filter) => affects_range(entry, filter.sheet, filter.rectangle),
-        };
+        let filter = self.filter.as_ref();
+        let passes_filter =
+            filter.is_none_or(|filter| affects_range(entry, filter.sheet, filter.rectangle));
         if !is_displayed(entry) || !passes_filter {
             return Ok(());
         }
         let position = entry.position.to_string();
-        let columns = [position, utc(entry.created_s), author_name(entry), description.clone()];
+        let columns =
+            [position, format_utc(entry.created_s), author_name(entry), description.clone()];
         self.output.print_line(columns.join(COLUMN_GAP))?;
         Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }

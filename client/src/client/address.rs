@@ -8,7 +8,7 @@ use crate::ClientError;
 
 /// Parses the API URL. The scheme must be `http` or `https`. The URL may have a path. Rejects URLs
 /// with credentials, a query or a fragment.
-pub(super) fn parse(url: &str) -> Result<Url, ClientError> {
+pub(super) fn parse_api_url(url: &str) -> Result<Url, ClientError> {
     let fault =
         |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
     let parsed = Url::parse(url.trim()).map_err(|error| fault(&error.to_string()))?;
@@ -37,12 +37,12 @@ fn without_credentials(url: &str) -> String {
 }
 
 /// Returns the URL without a trailing slash.
-pub(super) fn base_text(base: &Url) -> String {
+pub(super) fn without_trailing_slash(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
 
 /// Builds a request URL by appending path segments and a query to `base`.
-pub(super) fn join(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
+pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path);
@@ -76,7 +76,7 @@ mod tests {
             "https://example.com?x=1",
             "https://example.com#x",
         ] {
-            let error = parse(url).unwrap_err();
+            let error = parse_api_url(url).unwrap_err();
             assert!(matches!(error, ClientError::InvalidUrl { .. }), "{url}");
             assert!(!error.to_string().contains("secret"));
         }
@@ -91,13 +91,16 @@ mod tests {
             ("https://example.com/", "https://example.com/v1/a%20b"),
             ("https://example.com/prod/", "https://example.com/prod/v1/a%20b"),
         ] {
-            let base = parse(base).unwrap();
-            assert_eq!(join(&base, &path, &[]).as_str(), url);
-            let with_query = join(&base, &path, &query);
+            let base = parse_api_url(base).unwrap();
+            assert_eq!(request_url(&base, &path, &[]).as_str(), url);
+            let with_query = request_url(&base, &path, &query);
             let value = with_query.query_pairs().next().unwrap().1.into_owned();
             assert_eq!(value, "'It''s & mine'!A1");
         }
-        assert_eq!(base_text(&parse("http://h/prod/").unwrap()), "http://h/prod");
+        assert_eq!(
+            without_trailing_slash(&parse_api_url("http://h/prod/").unwrap()),
+            "http://h/prod"
+        );
     }
 
     #[test]
@@ -109,7 +112,7 @@ mod tests {
             ("http://example.com", false),
             ("http://10.0.0.1", false),
         ] {
-            assert_eq!(is_loopback(&parse(url).unwrap()), loopback, "{url}");
+            assert_eq!(is_loopback(&parse_api_url(url).unwrap()), loopback, "{url}");
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Maximum length of a response body, in bytes. This limit is larger than `MAX_REPLY_BYTES`, to
-/// which the server limits lists before JSON escaping. The difference leaves room for escapes, up
-/// to the maximum size of a Lambda response.
+/// Maximum length of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
+/// JSON escaping, which may make them longer, up to the maximum size of a Lambda response.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
 /// Error that occurs when reading a response body.

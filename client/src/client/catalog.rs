@@ -1,8 +1,8 @@
 //! Requests that read and change a spreadsheet's name, status, members and share links.
 //!
-//! Each change request contains the details version that the caller has read
-//! ([`DetailsReply::changes`]). The API rejects the change if that version is stale, so a delayed
-//! request cannot undo a newer change. Change requests are idempotent.
+//! Each change request is idempotent and may contain the details version that the caller has read
+//! ([`DetailsReply::changes`]). The server rejects the request if that version is no longer the
+//! newest, so a delayed request cannot undo a newer change.
 
 use cellar_api::wire::{
     ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, PersonRequest, ShareRequest,
@@ -17,7 +17,7 @@ use crate::ClientError;
 
 impl Spreadsheet {
     /// Returns the name, status, members and share links (`GET /v1/spreadsheets/{id}/details`).
-    /// Omits data that the caller's role is not allowed to view.
+    /// The server omits what the caller's role may not view.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl Spreadsheet {
         self.client.transport.send(self.call(Method::GET).with_segment("details")).await
     }
 
-    /// Returns the changes to the details, newest first.
+    /// Returns the changes to the name, status, members and share links, newest first.
     pub fn changes(&self) -> ItemStream<ChangeView> {
         let spreadsheet = self.clone();
         let pages = read_pages(self.client.url(), None, move |cursor| {
@@ -36,8 +36,8 @@ impl Spreadsheet {
         pages.into_items(|page: ChangesReply| page.changes)
     }
 
-    /// Returns one page of changes to the details, newest first
-    /// (`GET /v1/spreadsheets/{id}/details/changes`). `cursor` is the `next` of the previous page.
+    /// Returns one page of [`Spreadsheet::changes`] (`GET /v1/spreadsheets/{id}/details/changes`).
+    /// `cursor` is the `next` of the previous page, or `None` for the first page.
     ///
     /// # Errors
     ///
@@ -61,8 +61,7 @@ impl Spreadsheet {
         seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = self.call(Method::PATCH).with_segment("details").with_body(request)?;
-        let if_match = seen_version.map(DetailsReply::etag_of);
-        self.client.transport.send(call.if_match(if_match)).await
+        self.client.transport.send(call.if_details_version(seen_version)).await
     }
 
     /// Shares a spreadsheet with a user, or changes the user's role
@@ -77,8 +76,7 @@ impl Spreadsheet {
         seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = self.call(Method::POST).with_segment("members").with_body(request)?;
-        let if_match = seen_version.map(DetailsReply::etag_of);
-        self.client.transport.send(call.if_match(if_match)).await
+        self.client.transport.send(call.if_details_version(seen_version)).await
     }
 
     /// Revokes a user's access (`DELETE /v1/spreadsheets/{id}/members`).
@@ -96,8 +94,7 @@ impl Spreadsheet {
             .with_segment("members")
             .with_text("subject", Some(person.subject.clone()))
             .with_text("issuer", person.issuer.clone());
-        let if_match = seen_version.map(DetailsReply::etag_of);
-        self.client.transport.send(call.if_match(if_match)).await
+        self.client.transport.send(call.if_details_version(seen_version)).await
     }
 
     /// Creates a share link (`POST /v1/spreadsheets/{id}/links`).
@@ -110,8 +107,7 @@ impl Spreadsheet {
         seen_version: Option<u64>,
     ) -> Result<LinkReply, ClientError> {
         let call = self.call(Method::POST).with_segment("links").with_body(request)?;
-        let if_match = seen_version.map(DetailsReply::etag_of);
-        self.client.transport.send(call.if_match(if_match)).await
+        self.client.transport.send(call.if_details_version(seen_version)).await
     }
 
     /// Revokes a share link (`DELETE /v1/spreadsheets/{id}/links/{link}`).
@@ -124,7 +120,6 @@ impl Spreadsheet {
         seen_version: Option<u64>,
     ) -> Result<DetailsReply, ClientError> {
         let call = self.call(Method::DELETE).with_segment("links").with_segment(&link.to_string());
-        let if_match = seen_version.map(DetailsReply::etag_of);
-        self.client.transport.send(call.if_match(if_match)).await
+        self.client.transport.send(call.if_details_version(seen_version)).await
     }
 }

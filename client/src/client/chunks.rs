@@ -26,26 +26,25 @@ impl Spreadsheet {
         let reply: ChunksReply = self.client.transport.send(call).await?;
         if reply.urls.len() != hashes.len() {
             let why = format!("{} URLs for {} chunks", reply.urls.len(), hashes.len());
-            return Err(ClientError::NotUnderstood { url: self.client.url().to_owned(), why });
+            return Err(self.client.unexpected_reply(why));
         }
         Ok(reply)
     }
 }
 
 impl Client {
-    /// Downloads a snapshot object in its stored (encoded) form. The caller must verify the object.
-    pub(crate) async fn stored_object(
+    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash.
+    pub(crate) async fn download_object(
         &self,
         url: &str,
         max_bytes: usize,
     ) -> Result<Vec<u8>, ClientError> {
-        let invalid_url = || ClientError::NotUnderstood {
-            url: self.url().to_owned(),
-            why: "the URL of a snapshot object is invalid".to_owned(),
+        let Some(url) = parse_object_url(url) else {
+            return Err(self.unexpected_reply("the URL of a snapshot object is invalid"));
         };
         let request = ObjectRequest {
             method: Method::GET,
-            url: parse_object_url(url).ok_or_else(invalid_url)?,
+            url,
             headers: HeaderMap::new(),
             body: None,
             max_bytes,

@@ -10,8 +10,8 @@ use super::pages::read_pages;
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Compares the spreadsheet at two positions (`GET /v1/spreadsheets/{id}/diff`). Fetches all
-    /// pages and merges them.
+    /// Compares the spreadsheet at two positions. Merges all pages of the comparison
+    /// (`GET /v1/spreadsheets/{id}/diff`).
     ///
     /// # Errors
     ///
@@ -22,20 +22,16 @@ impl Spreadsheet {
             let spreadsheet = spreadsheet.clone();
             async move { spreadsheet.diff_page(from, to, cursor).await }
         });
-        let mut diff: Option<DiffReply> = None;
+        let Some(mut diff) = pages.try_next().await? else {
+            return Err(self.client.unexpected_reply("the comparison has no pages"));
+        };
         while let Some(page) = pages.try_next().await? {
-            match &mut diff {
-                None => diff = Some(page),
-                Some(diff) => {
-                    diff.next = page.next;
-                    page.sheets.into_iter().for_each(|sheet| merge_sheet(&mut diff.sheets, sheet));
-                }
+            diff.next = page.next;
+            for sheet in page.sheets {
+                add_changed_cells(&mut diff.sheets, sheet);
             }
         }
-        diff.ok_or_else(|| ClientError::NotUnderstood {
-            url: self.client.url().to_owned(),
-            why: "the comparison has no pages".to_owned(),
-        })
+        Ok(diff)
     }
 
     async fn diff_page(
@@ -54,14 +50,14 @@ impl Spreadsheet {
     }
 }
 
-/// Merges the next page into a sheet's diff. Each page contains every sheet, but only some of the
-/// changed cells.
-fn merge_sheet(sheets: &mut Vec<SheetDiff>, page: SheetDiff) {
-    match sheets.iter_mut().find(|sheet| sheet.sheet == page.sheet) {
-        Some(sheet) => {
-            sheet.cells.extend(page.cells);
-            sheet.deleted_cells.extend(page.deleted_cells);
+/// Adds a sheet's changed cells on the next page to the sheet's diff from the earlier pages. Each
+/// page contains every sheet, but only some of the changed cells.
+fn add_changed_cells(merged_sheets: &mut Vec<SheetDiff>, on_page: SheetDiff) {
+    match merged_sheets.iter_mut().find(|merged| merged.sheet == on_page.sheet) {
+        Some(merged) => {
+            merged.cells.extend(on_page.cells);
+            merged.deleted_cells.extend(on_page.deleted_cells);
         }
-        None => sheets.push(page),
+        None => merged_sheets.push(on_page),
     }
 }

@@ -33,8 +33,8 @@ impl StateFolder {
         }
         let created = tempfile::tempdir()
             .map_err(|source| FileError::Unwritable { path: std::env::temp_dir(), source })?;
-        // If another thread was faster, the other thread's directory is used, and the one created
-        // here is deleted.
+        // If another thread has created a directory in the meantime, that one is used, and the
+        // directory created here is deleted.
         Ok(cell.get_or_init(|| created).path())
     }
 }

@@ -11,7 +11,7 @@ use super::objects::UploadGrant;
 use super::{Client, Spreadsheet};
 use crate::ClientError;
 
-/// HTTP status with which the object store reports that the object already exists.
+/// HTTP status of an upload if the object already exists in the object store.
 const PRECONDITION_FAILED: u16 = 412;
 
 impl Spreadsheet {
@@ -35,12 +35,12 @@ impl Spreadsheet {
         let reply: ImportUploadsReply = self.client.transport.send(call).await?;
         if reply.uploads.len() != count {
             let why = format!("{} upload URLs for {count} chunks", reply.uploads.len());
-            return Err(ClientError::NotUnderstood { url: self.client.url().to_owned(), why });
+            return Err(self.client.unexpected_reply(why));
         }
         Ok(reply.uploads)
     }
 
-    /// Verifies uploaded chunks and protects them from expiry
+    /// Has the server verify uploaded chunks and protect them from expiry
     /// (`POST /v1/spreadsheets/{id}/imports/checks`). Idempotent.
     ///
     /// # Errors

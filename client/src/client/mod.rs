@@ -68,8 +68,8 @@ pub struct CellsQuery {
     pub at: Option<Position>,
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<String>,
-    /// Minimum position of the response. For read-your-writes consistency, set this to the position
-    /// of your last write.
+    /// Position that the read must include. For read-your-writes consistency, set this to the
+    /// position of your last write.
     pub min_position: Option<Position>,
 }
 
@@ -132,8 +132,8 @@ impl Client {
         Self { folder: StateFolder::Permanent(dir.into()), ..self }
     }
 
-    /// Sets the stack name, which does not change when the URL changes. An empty name is treated as
-    /// `None`.
+    /// Sets the stack name ([`Client::identity`]), which stays the same if the stack's URL changes.
+    /// An empty name counts as `None`.
     #[must_use]
     pub fn with_identity(self, identity: Option<&str>) -> Self {
         let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
@@ -148,7 +148,8 @@ impl Client {
     }
 
     /// Returns the stack name or, if no name is set, the URL. Unsent edits are stored under this
-    /// identity. With a stack name, they still reach a local stack that restarted on another port.
+    /// identity. With a stack name, they are found again after a local stack has restarted on
+    /// another port.
     #[must_use]
     pub fn identity(&self) -> &str {
         self.identity.as_deref().unwrap_or_else(|| self.url())
@@ -197,6 +198,11 @@ impl Client {
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
+    }
+
+    /// Builds the error for a reply that violates the API.
+    pub(crate) fn unexpected_reply(&self, why: impl Into<String>) -> ClientError {
+        ClientError::NotUnderstood { url: self.url().to_owned(), why: why.into() }
     }
 
     /// Creates a spreadsheet with a name.

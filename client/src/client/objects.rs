@@ -50,7 +50,7 @@ impl Spreadsheet {
     }
 
     /// Appends an uploaded object as a log entry
-    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). The request is idempotent.
+    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). Idempotent.
     ///
     /// # Errors
     ///
@@ -76,9 +76,9 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns a [`ClientError`] if the request fails. The object may exist even if the object
-    /// store refuses the upload: an upload URL works only once, so a retry after a lost response is
-    /// refused. [`Spreadsheet::complete_upload`] determines whether the object exists.
+    /// Returns a [`ClientError`] if the request fails. The object may nevertheless exist: an upload
+    /// URL works only once, so the object store refuses a retry after a lost response.
+    /// [`Spreadsheet::complete_upload`] determines whether the object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -90,29 +90,19 @@ impl Client {
         grant: UploadGrant<'_>,
         object: Vec<u8>,
     ) -> Result<(), ClientError> {
-        let invalid = |part: &str| ClientError::NotUnderstood {
-            url: self.url().to_owned(),
-            why: format!("the upload grant has an invalid {part}"),
-        };
-        let mut headers = HeaderMap::new();
-        for (name, value) in grant.headers {
-            let name = name.parse::<HeaderName>().map_err(|_| invalid("header name"))?;
-            let value = HeaderValue::from_str(value).map_err(|_| invalid("header value"))?;
-            if name == CONTENT_LENGTH && value.as_bytes() != object.len().to_string().as_bytes() {
-                return Err(invalid("Content-Length"));
-            }
-            headers.insert(name, value);
-        }
-        let bytes = u64::try_from(object.len()).unwrap_or(u64::MAX);
+        let invalid =
+            |part| self.unexpected_reply(format!("the upload grant has an invalid {part}"));
+        let object_bytes_sent = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let request = ObjectRequest {
             method: Method::from_bytes(grant.method.as_bytes()).map_err(|_| invalid("method"))?,
             url: parse_object_url(grant.url).ok_or_else(|| invalid("URL"))?,
-            headers,
+            headers: upload_headers(grant.headers, object.len()).map_err(invalid)?,
             body: Some(object),
             max_bytes: MAX_REPLY_BODY_BYTES,
-            cost: Cost { object_puts: 1, object_bytes_sent: bytes, ..Cost::default() },
+            cost: Cost { object_puts: 1, object_bytes_sent, ..Cost::default() },
         };
-        self.transport.send_object_request(request).await.map(|_| ())
+        self.transport.send_object_request(request).await?;
+        Ok(())
     }
 
     /// Downloads and verifies the body of a large entry. Returns the entry's mutations, with the
@@ -127,25 +117,26 @@ impl Client {
         &self,
         external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ClientError> {
-        let object = self.external_object(external).await?;
-        self.mutations_of(external, &object)
+        let object = self.download_external_body(external).await?;
+        self.verified_mutations(external, &object)
     }
 
-    /// Downloads the body of a large entry. The caller must verify the body.
-    pub(crate) async fn external_object(
+    /// Downloads the body of a large entry, without verifying it.
+    pub(crate) async fn download_external_body(
         &self,
         external: &ExternalBody,
     ) -> Result<Vec<u8>, ClientError> {
         let url = external.url.as_deref().and_then(parse_object_url);
-        let url =
-            url.ok_or_else(|| wrong_object(self.url(), "the entry has no URL for its object"))?;
+        let Some(url) = url else {
+            return Err(wrong_object(self.url(), "the entry has no URL for its object"));
+        };
         let length = match usize::try_from(external.bytes) {
             Ok(length) if length <= MAX_UPLOAD_BYTES => length,
             _ => {
                 let origin = url.origin().ascii_serialization();
                 let why =
                     format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
-                return Err(wrong_object(&origin, &why));
+                return Err(wrong_object(&origin, why));
             }
         };
         let request = ObjectRequest {
@@ -153,8 +144,8 @@ impl Client {
             url,
             headers: HeaderMap::new(),
             body: None,
-            // The limit must also leave room for an S3 error document, which may be longer than a
-            // small object.
+            // Instead of the object, S3 may return an error document, which is longer than a small
+            // object.
             max_bytes: length.max(MAX_REPLY_BODY_BYTES),
             cost: Cost { object_gets: 1, ..Cost::default() },
         };
@@ -167,38 +158,57 @@ impl Client {
     /// # Errors
     ///
     /// Returns [`ClientError::WrongObject`] if the object does not match the entry.
-    pub(crate) fn mutations_of(
+    pub(crate) fn verified_mutations(
         &self,
         external: &ExternalBody,
         object: &[u8],
     ) -> Result<Vec<MutationView>, ClientError> {
-        let object_url = external.url.as_deref().and_then(parse_object_url);
-        let origin = match object_url {
-            Some(url) => url.origin().ascii_serialization(),
-            None => self.url().to_owned(),
-        };
-        let fault = |why: &str| wrong_object(&origin, why);
-        let length = u64::try_from(object.len()).ok();
-        if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase()
-        {
-            return Err(fault("its length or SHA-256 differs from the entry"));
-        }
-        let operations = decode_external_body(object).map_err(|error| fault(&error.to_string()))?;
-        if u32::try_from(operations.len()) != Ok(external.count) {
-            return Err(fault("its number of mutations differs from the entry"));
-        }
-        let map = space_map(&external.axis_maps)
-            .ok_or_else(|| fault("the axis maps of the entry are invalid"))?;
-        let view = |(id, op)| {
-            let committed = transform(&op, &map);
-            MutationView { id, base: external.base, op, committed }
-        };
-        Ok((external.first_id..).zip(operations).map(view).collect())
+        decode_mutations(external, object).map_err(|why| {
+            let object_url = external.url.as_deref().and_then(parse_object_url);
+            let origin = object_url.map(|url| url.origin().ascii_serialization());
+            wrong_object(origin.as_deref().unwrap_or(self.url()), why)
+        })
     }
 }
 
-fn wrong_object(url: &str, why: &str) -> ClientError {
-    ClientError::WrongObject { url: url.to_owned(), why: why.to_owned() }
+/// Decodes the body of a large entry. The error describes how the body differs from the entry.
+fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<MutationView>, String> {
+    let length = u64::try_from(object.len()).ok();
+    if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase() {
+        return Err("its length or SHA-256 differs from the entry".to_owned());
+    }
+    let operations = decode_external_body(object).map_err(|error| error.to_string())?;
+    if u32::try_from(operations.len()) != Ok(external.count) {
+        return Err("its number of mutations differs from the entry".to_owned());
+    }
+    let map =
+        decode_space_map(&external.axis_maps).ok_or("the axis maps of the entry are invalid")?;
+    let to_view = |(id, op)| {
+        let committed = transform(&op, &map);
+        MutationView { id, base: external.base, op, committed }
+    };
+    Ok((external.first_id..).zip(operations).map(to_view).collect())
+}
+
+/// Parses the headers of an upload request. The error names the invalid part of the grant.
+fn upload_headers(
+    granted: &BTreeMap<String, String>,
+    object_bytes: usize,
+) -> Result<HeaderMap, &'static str> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in granted {
+        let name = name.parse::<HeaderName>().map_err(|_| "header name")?;
+        let value = HeaderValue::from_str(value).map_err(|_| "header value")?;
+        if name == CONTENT_LENGTH && value.as_bytes() != object_bytes.to_string().as_bytes() {
+            return Err("Content-Length");
+        }
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn wrong_object(url: &str, why: impl Into<String>) -> ClientError {
+    ClientError::WrongObject { url: url.to_owned(), why: why.into() }
 }
 
 /// Parses the URL of an object. Returns `None` if the URL is not an HTTP URL.
@@ -207,24 +217,24 @@ pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes an entry's axis maps, which describe row and column moves. Returns `None` if they are
-/// invalid.
-fn space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
+/// Decodes an entry's axis maps, which transform the entry's operations from their base to the
+/// entry's position. Returns `None` if the axis maps are invalid.
+fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
     }
     let sheets = sheet_maps.iter().map(|sheet| {
-        let rows = axis_map(Axis::Rows, &sheet.rows)?;
-        let columns = axis_map(Axis::Columns, &sheet.columns)?;
+        let rows = decode_axis_map(Axis::Rows, &sheet.rows)?;
+        let columns = decode_axis_map(Axis::Columns, &sheet.columns)?;
         Some((sheet.sheet, SheetMap { target: sheet.target, rows, columns }))
     });
     let sheets: Option<Vec<(SheetId, SheetMap)>> = sheets.collect();
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from runs of retained rows or columns. A run consists of `src`, `dst` and
-/// `len`. Returns `None` if a run is invalid.
-fn axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
+/// Decodes an axis map from its runs of kept rows or columns, each a tuple of `src`, `dst` and
+/// `len`. Returns `None` if there are too many runs or a run is invalid.
+fn decode_axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;
     }
@@ -248,8 +258,8 @@ mod tests {
             AxisMap::insert(Axis::Rows, 3, 2).then(&AxisMap::delete(Axis::Rows, &Spans::one(7, 1)));
         let sent: Vec<(u32, u32, u32)> =
             map.runs().iter().map(|run| (run.src, run.dst, run.len)).collect();
-        assert_eq!(axis_map(Axis::Rows, &sent), Some(map));
-        assert!(axis_map(Axis::Rows, &[]).is_some_and(|map| map.get(0).is_none()));
+        assert_eq!(decode_axis_map(Axis::Rows, &sent), Some(map));
+        assert!(decode_axis_map(Axis::Rows, &[]).is_some_and(|map| map.get(0).is_none()));
         let limit = Axis::Rows.limit();
         for bad in [
             vec![(0, 0, 0)],
@@ -258,12 +268,12 @@ mod tests {
             vec![(5, 0, 2), (4, 9, 2)],
             vec![(u32::MAX, 0, 1)],
         ] {
-            assert_eq!(axis_map(Axis::Rows, &bad), None, "{bad:?}");
+            assert_eq!(decode_axis_map(Axis::Rows, &bad), None, "{bad:?}");
         }
         let many = |count: usize| {
             let runs =
                 (0..u32::try_from(count).unwrap()).map(|i| (2 * i, i, 1)).collect::<Vec<_>>();
-            axis_map(Axis::Rows, &runs).is_some()
+            decode_axis_map(Axis::Rows, &runs).is_some()
         };
         assert!(many(MAX_AXIS_RUNS) && !many(MAX_AXIS_RUNS + 1));
     }

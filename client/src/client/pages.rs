@@ -84,13 +84,12 @@ impl<T> std::fmt::Debug for ItemStream<T> {
 /// A page of a list.
 pub(super) trait Page: Send + 'static {
     /// The position in the list at which a page starts.
-    type Cursor: Clone + Send + 'static;
+    type Cursor: Clone + Send + Sync + 'static;
 
     /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    /// Returns whether `next` is after `cursor`, which is the start of this page. A list whose
-    /// cursor does not advance would never end.
+    /// Returns whether the cursor `next` of the next page is after the cursor of this page.
     fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
 }
 
@@ -114,26 +113,39 @@ where
     Fetch: Fn(Option<P::Cursor>) -> Fetched + Send + 'static,
     Fetched: Future<Output = Result<P, ClientError>> + Send + 'static,
 {
-    let url = url.to_owned();
-    let pages = stream::try_unfold(NextRequest::Page(start), move |request| {
-        let url = url.clone();
-        let fetched = match request {
-            NextRequest::Page(cursor) => Some((cursor.clone(), fetch_page(cursor))),
-            NextRequest::Nothing => None,
-        };
-        async move {
-            let Some((cursor, page)) = fetched else { return Ok(None) };
-            let page = page.await?;
-            let next = next_request(&page, cursor.as_ref(), &url)?;
-            Ok(Some((page, next)))
-        }
-    });
-    ItemStream::new(pages)
+    let reader = PageReader { url: url.to_owned(), request: NextRequest::Page(start), fetch_page };
+    ItemStream::new(stream::try_unfold(reader, |mut reader| async move {
+        let page = reader.next_page().await?;
+        Ok(page.map(|page| (page, reader)))
+    }))
 }
 
-/// Returns the request that follows a page. `cursor` is the cursor with which the page was
-/// requested.
-fn next_request<P: Page>(
+/// Reads the pages of one list.
+struct PageReader<Cursor, Fetch> {
+    /// API URL for error messages.
+    url: String,
+    request: NextRequest<Cursor>,
+    fetch_page: Fetch,
+}
+
+impl<Cursor, Fetch> PageReader<Cursor, Fetch> {
+    /// Returns the next page, or `None` after the last page.
+    async fn next_page<P, Fetched>(&mut self) -> Result<Option<P>, ClientError>
+    where
+        P: Page<Cursor = Cursor>,
+        Fetch: Fn(Option<Cursor>) -> Fetched,
+        Fetched: Future<Output = Result<P, ClientError>>,
+        Cursor: Clone,
+    {
+        let NextRequest::Page(cursor) = &self.request else { return Ok(None) };
+        let page = (self.fetch_page)(cursor.clone()).await?;
+        self.request = request_after(&page, cursor.as_ref(), &self.url)?;
+        Ok(Some(page))
+    }
+}
+
+/// Returns the request that follows `page`, which was requested at `cursor`.
+fn request_after<P: Page>(
     page: &P,
     cursor: Option<&P::Cursor>,
     url: &str,
@@ -207,8 +219,8 @@ impl Page for CellsReply {
     }
 
     fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
-        // The client cannot compare the order of these cursors. Instead, the cursor counts as not
-        // advancing if it is unchanged or the page is empty.
+        // These cursors have no order that the client could compare. A changed cursor after a page
+        // with cells is sufficient.
         next.cursor != cursor.cursor && !self.cells.is_empty()
     }
 }

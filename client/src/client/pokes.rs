@@ -1,5 +1,5 @@
-//! Receives pokes: change hints that the server sends when entries are appended to a spreadsheet.
-//! Pokes make clients poll sooner, but never replace polling.
+//! Receives pokes: hints from the server that entries were appended to a spreadsheet. After a poke,
+//! a client polls at once. Without pokes, it still polls at intervals.
 
 use std::future::pending;
 
@@ -10,11 +10,11 @@ use reqwest::{Method, Response};
 use super::Spreadsheet;
 use super::transport::StreamReply;
 
-/// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
+/// Maximum length of a server-sent event, in bytes. Valid events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// A subscription to a spreadsheet's pokes (change hints). Callers must also poll, because stacks
-/// in AWS send no pokes and a connection may be lost unnoticed.
+/// A subscription to a spreadsheet's pokes (hints that it has grown). Callers must also poll,
+/// because stacks in AWS send no pokes and a connection may be lost unnoticed.
 #[derive(Debug)]
 pub struct Pokes {
     spreadsheet: Spreadsheet,
@@ -47,32 +47,35 @@ impl Pokes {
             match &mut self.connection {
                 PokeConnection::Unsupported => pending::<()>().await,
                 PokeConnection::Disconnected => self.connect().await,
-                PokeConnection::Open(response, bytes) => {
-                    if let Some(poke) = take_next_poke(bytes) {
-                        if poke.head > known {
-                            return poke.head;
-                        }
-                        continue;
-                    }
-                    match response.chunk().await {
-                        Ok(Some(chunk)) if bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
-                            bytes.extend_from_slice(&chunk);
-                        }
-                        // The event exceeds the buffer, so it is not a poke. Do not reconnect,
-                        // because the server would send such events again.
-                        Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
-                        // The server or a proxy closed the connection. Only the next call
-                        // reconnects, so that there is at most one attempt per poll.
-                        Ok(None) | Err(_) => {
-                            self.connection = PokeConnection::Disconnected;
-                            pending::<()>().await;
-                        }
-                    }
-                }
+                PokeConnection::Open(_, unread_bytes) => match take_next_poke(unread_bytes) {
+                    Some(poke) if poke.head > known => return poke.head,
+                    Some(_outdated_poke) => {}
+                    None => self.receive_bytes().await,
+                },
             }
         }
     }
 
+    /// Receives more bytes on an open connection. Waits forever if the connection is closed.
+    async fn receive_bytes(&mut self) {
+        let PokeConnection::Open(response, unread_bytes) = &mut self.connection else { return };
+        match response.chunk().await {
+            Ok(Some(chunk)) if unread_bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
+                unread_bytes.extend_from_slice(&chunk);
+            }
+            // The event exceeds the buffer, so it is not a poke. Do not reconnect, because the
+            // server would send such events again.
+            Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
+            // The server or a proxy closed the connection. Only the next call reconnects, so that
+            // there is at most one attempt per poll.
+            Ok(None) | Err(_) => {
+                self.connection = PokeConnection::Disconnected;
+                pending::<()>().await;
+            }
+        }
+    }
+
+    /// Opens the connection. Waits forever if the server is unreachable.
     async fn connect(&mut self) {
         let call = self.spreadsheet.call(Method::GET).with_segment("pokes");
         match self.spreadsheet.client.transport.open_stream(call).await {

@@ -68,7 +68,7 @@ pub(super) struct RetryState {
 
 impl RetryState {
     /// Records a failed attempt. Returns the delay before the next attempt in milliseconds, or
-    /// `None` if the call must not be retried.
+    /// `None` if the failure is permanent or a limit of the retry policy is reached.
     pub(super) fn delay_after(
         &mut self,
         failure: &Failure,

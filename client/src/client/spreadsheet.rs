@@ -16,7 +16,7 @@ use super::transport::Call;
 use super::{CellsQuery, Client};
 use crate::ClientError;
 
-/// HTTP status of the response if the ETag in the request is current.
+/// HTTP status of the response if the request's `If-None-Match` header contains the current ETag.
 const NOT_MODIFIED: u16 = 304;
 
 /// A handle to one spreadsheet. Cheap to clone.
@@ -31,7 +31,7 @@ pub struct Spreadsheet {
     last_seen: Arc<Mutex<LastSeen>>,
 }
 
-/// Newest state that the program has read or written through a handle.
+/// The most recent use of a handle, which determines the base of the next edit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum LastSeen {
     /// The program has read and edited nothing through the handle.
@@ -74,8 +74,8 @@ impl Spreadsheet {
         *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = last_seen;
     }
 
-    /// Records that the program has read the newest state, at `position`.
-    fn note_read(&self, position: Position, incarnation: u32) {
+    /// Records that the program has read the newest state, which was at `position`.
+    fn record_read(&self, position: Position, incarnation: u32) {
         self.set_last_seen(LastSeen::Read(Head { head: position, incarnation }));
     }
 
@@ -98,11 +98,9 @@ impl Spreadsheet {
     /// Returns a [`ClientError`] if a request fails.
     pub async fn read_cells(&self, query: CellsQuery) -> Result<CellsReply, ClientError> {
         let mut pages = self.cell_pages(query);
-        let no_pages = || ClientError::NotUnderstood {
-            url: self.client.url().to_owned(),
-            why: "the response has no pages".to_owned(),
+        let Some(mut reply) = pages.try_next().await? else {
+            return Err(self.client.unexpected_reply("the response has no pages"));
         };
-        let mut reply = pages.try_next().await?.ok_or_else(no_pages)?;
         while let Some(page) = pages.try_next().await? {
             reply.cells.extend(page.cells);
             reply.next = page.next;
@@ -249,25 +247,38 @@ impl Spreadsheet {
             .with_position("min_position", query.min_position);
         let page: CellsReply = self.client.transport.send(call).await?;
         match query.at {
-            Some(at) if at != page.position => Err(ClientError::NotUnderstood {
-                url: self.client.url().to_owned(),
-                why: format!("position {at} was requested, not {}", page.position),
-            }),
+            Some(at) if at != page.position => {
+                let why = format!("position {at} was requested, not {}", page.position);
+                Err(self.client.unexpected_reply(why))
+            }
             Some(_) => Ok(page),
             None => {
-                self.note_read(page.position, page.incarnation);
+                self.record_read(page.position, page.incarnation);
                 Ok(page)
             }
         }
     }
 
-    /// Returns the newest position, which is at or after `min_position`
-    /// (`GET /v1/spreadsheets/{id}/head`).
+    /// Returns the newest position (`GET /v1/spreadsheets/{id}/head`).
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails.
-    pub async fn head(&self, min_position: Option<Position>) -> Result<Head, ClientError> {
+    pub async fn head(&self) -> Result<Head, ClientError> {
+        self.head_at_or_after(None).await
+    }
+
+    /// Like [`Spreadsheet::head`], but the result is at or after `min_position`, if there is one.
+    /// For read-your-writes consistency, pass the position of your last write.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn head_at_or_after(
+        &self,
+        min_position: impl Into<Option<Position>>,
+    ) -> Result<Head, ClientError> {
+        let min_position = min_position.into();
         let call =
             self.call(Method::GET).with_segment("head").with_position("min_position", min_position);
         self.client.transport.send(call).await
@@ -313,13 +324,41 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Returns the sheets in tab order at position `at` (`GET /v1/spreadsheets/{id}/sheets`). If
-    /// `at` is `None`, the newest position is used, which is at or after `min_position`.
+    /// Returns the sheets in tab order at the newest position
+    /// (`GET /v1/spreadsheets/{id}/sheets`).
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails.
-    pub async fn sheets(
+    pub async fn sheets(&self) -> Result<SheetsReply, ClientError> {
+        self.request_sheets(None, None).await
+    }
+
+    /// Returns the sheets in tab order at a position (`GET /v1/spreadsheets/{id}/sheets`).
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn sheets_at(&self, position: Position) -> Result<SheetsReply, ClientError> {
+        self.request_sheets(Some(position), None).await
+    }
+
+    /// Like [`Spreadsheet::sheets`], but the newest position is at or after `min_position`, if there
+    /// is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails.
+    pub async fn sheets_at_or_after(
+        &self,
+        min_position: impl Into<Option<Position>>,
+    ) -> Result<SheetsReply, ClientError> {
+        self.request_sheets(None, min_position.into()).await
+    }
+
+    /// Requests the sheets at position `at` or, if `at` is `None`, at the newest position. The
+    /// server's state is at or after `min_position`.
+    pub(crate) async fn request_sheets(
         &self,
         at: Option<Position>,
         min_position: Option<Position>,
@@ -331,13 +370,13 @@ impl Spreadsheet {
             .with_position("min_position", min_position);
         let reply: SheetsReply = self.client.transport.send(call).await?;
         if at.is_none() {
-            self.note_read(reply.position, reply.incarnation);
+            self.record_read(reply.position, reply.incarnation);
         }
         Ok(reply)
     }
 
-    /// Returns the storage statistics and the cost of opening the spreadsheet (`GET
-    /// /v1/spreadsheets/{id}/stats`). Both are computed at a position at or after `min_position`.
+    /// Returns the storage statistics and the cost of opening the spreadsheet
+    /// (`GET /v1/spreadsheets/{id}/stats`), both at a position at or after `min_position`.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use cellar_api::cost::{Cost, HEADER};
-use cellar_api::wire::Problem;
+use cellar_api::wire::{DetailsReply, Problem};
 use cellar_base::limits::MAX_TOKEN_BYTES;
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
@@ -56,8 +56,8 @@ pub(super) struct ObjectRequest {
     pub(super) body: Option<Vec<u8>>,
     /// Maximum response length, in bytes.
     pub(super) max_bytes: usize,
-    /// Cost of the request, because the object store reports no cost. Excludes the transfer cost of
-    /// received bytes, which is added later.
+    /// Cost of one attempt, because the object store reports no cost. The number of received bytes
+    /// is added when the response arrives.
     pub(super) cost: Cost,
 }
 
@@ -135,15 +135,15 @@ impl Call {
         Ok(self)
     }
 
-    /// Requests a full response only if the current ETag differs from `etag`.
+    /// Requests a response without a body if `etag` is still the current ETag.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
     }
 
-    /// Makes the change conditional on `etag` being the current ETag.
-    pub(super) fn if_match(mut self, etag: Option<String>) -> Self {
-        self.if_match = etag;
+    /// Makes a change of the details conditional on the version that the caller has read, if any.
+    pub(super) fn if_details_version(mut self, seen_version: Option<u64>) -> Self {
+        self.if_match = seen_version.map(DetailsReply::etag_of);
         self
     }
 
@@ -155,15 +155,15 @@ impl Call {
 
 impl Transport {
     pub(super) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
-        let base = address::parse(url)?;
+        let base = address::parse_api_url(url)?;
         let authorization = token.map(authorization_header).transpose()?;
         if authorization.is_some() && base.scheme() == "http" && !address::is_loopback(&base) {
-            return Err(ClientError::ClearText { url: address::base_text(&base) });
+            return Err(ClientError::ClearText { url: address::without_trailing_slash(&base) });
         }
         Ok(Self {
             http: http_client(&base, READ_TIMEOUT_MS)?,
             object_http: Arc::default(),
-            base_text: address::base_text(&base),
+            base_text: address::without_trailing_slash(&base),
             base,
             authorization,
             tally: Tally::default(),
@@ -195,23 +195,10 @@ impl Transport {
 
     /// Sends a call without retries. Returns when the streaming response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
-        let RetryableRequest { http, method, url, headers, .. } = self.prepare(call);
-        let attempt_cost = self.tally.start_attempt();
-        match http.request(method, url).headers(headers).send().await {
-            Ok(response) => {
-                attempt_cost.record_header(response.headers().get(HEADER));
-                match response.status() {
-                    status if status.is_success() => StreamReply::Open(response),
-                    status if status.is_client_error() => StreamReply::Refused,
-                    _ => StreamReply::Failed,
-                }
-            }
-            Err(error) => {
-                if !network_failure(error).may_have_been_done() {
-                    attempt_cost.record_not_sent();
-                }
-                StreamReply::Failed
-            }
+        match self.start_response(&self.prepare(call)).await {
+            Ok(response) if response.status().is_success() => StreamReply::Open(response),
+            Ok(response) if response.status().is_client_error() => StreamReply::Refused,
+            Ok(_) | Err(_) => StreamReply::Failed,
         }
     }
 
@@ -231,7 +218,7 @@ impl Transport {
         RetryableRequest {
             http: &self.http,
             method: call.method,
-            url: address::join(&self.base, &call.path, &call.query),
+            url: address::request_url(&self.base, &call.path, &call.query),
             headers,
             body: call.body,
             max_bytes: MAX_REPLY_BODY_BYTES,
@@ -248,15 +235,8 @@ impl Transport {
     ) -> Result<Vec<u8>, ClientError> {
         // A presigned URL grants access, so messages contain only the URL's origin.
         let shown_url = request.url.origin().ascii_serialization();
-        let http = match self.object_http.get() {
-            Some(http) => http,
-            None => {
-                let http = http_client(&request.url, OBJECT_TIMEOUT_MS)?;
-                self.object_http.get_or_init(|| http)
-            }
-        };
         let request = RetryableRequest {
-            http,
+            http: self.object_http(&request.url)?,
             method: request.method,
             url: request.url,
             headers: request.headers,
@@ -266,6 +246,15 @@ impl Transport {
             timeout_ms: OBJECT_TIMEOUT_MS,
         };
         self.send_with_retries(&request, &shown_url).await
+    }
+
+    /// Returns the HTTP client for the object store. Creates it if this is the first object request.
+    fn object_http(&self, url: &Url) -> Result<&reqwest::Client, ClientError> {
+        if let Some(http) = self.object_http.get() {
+            return Ok(http);
+        }
+        let http = http_client(url, OBJECT_TIMEOUT_MS)?;
+        Ok(self.object_http.get_or_init(|| http))
     }
 
     /// Sends a request with retries until the request succeeds, fails permanently or reaches a
@@ -294,6 +283,28 @@ impl Transport {
 
     /// Sends a request once. Returns the status and body of a successful response.
     async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
+        let response = self.start_response(request).await?;
+        let status = response.status();
+        let retry_after_ms = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
+        let body = read_body(response, request.max_bytes).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => Failure::TooLarge,
+            BodyFault::Broken(error) => network_failure(error),
+        })?;
+        if status.is_success() {
+            return Ok((status.as_u16(), body));
+        }
+        Err(status_failure(status.as_u16(), &body, retry_after_ms))
+    }
+
+    /// Sends a request and records its cost. Returns when the headers of the response have arrived,
+    /// whatever its status.
+    async fn start_response(
+        &self,
+        request: &RetryableRequest<'_>,
+    ) -> Result<reqwest::Response, Failure> {
         let mut builder = request
             .http
             .request(request.method.clone(), request.url.clone())
@@ -311,26 +322,13 @@ impl Transport {
                 return Err(failure);
             }
         };
-        // Record the cost first, because reading the body may fail.
         match request.cost {
             Some(cost) => {
                 attempt_cost.record(add_received_bytes(cost, &response, request.max_bytes));
             }
             None => attempt_cost.record_header(response.headers().get(HEADER)),
         }
-        let status = response.status();
-        let retry_after_ms = response
-            .headers()
-            .get(RETRY_AFTER)
-            .and_then(|value| parse_retry_after_ms(value.to_str().ok()?));
-        let body = read_body(response, request.max_bytes).await.map_err(|fault| match fault {
-            BodyFault::TooLarge => Failure::TooLarge,
-            BodyFault::Broken(error) => network_failure(error),
-        })?;
-        if status.is_success() {
-            return Ok((status.as_u16(), body));
-        }
-        Err(status_failure(status.as_u16(), &body, retry_after_ms))
+        Ok(response)
     }
 }
 
@@ -344,7 +342,7 @@ fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize
     Cost { object_bytes_received, ..cost }
 }
 
-/// Adds an ETag header. No-op if the ETag is missing or not a valid header value.
+/// Adds an ETag header if there is an ETag and it is a valid header value.
 fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
     if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
         headers.insert(name, value);
@@ -435,7 +433,7 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
     }
 }
 
-/// Builds the error for a request that is not retried. `uncertain` is set if the server may have
+/// Builds the error of a call from its last failure. `uncertain` is set if the server may have
 /// executed one of the attempts.
 fn final_error(
     failure: Failure,

@@ -99,7 +99,8 @@ impl Editor {
             LastSeen::Nothing => self.newest_sheets().await.map(|_| ()),
             LastSeen::Edited => Ok(()),
             LastSeen::Read(head) => match self.record_seen(head.head, head.incarnation, None) {
-                // Another edit is being sent. The response to it contains a newer position.
+                // Another process is sending an edit. The response to that edit contains a newer
+                // position.
                 Err(FileError::InUse { .. }) => Ok(()),
                 result => Ok(result?),
             },

@@ -40,12 +40,11 @@ pub struct Editor {
 pub struct AppliedEdit {
     /// Position of the log entry that contains the edit.
     pub position: Position,
-    /// The committed operations. Set only if they differ from the requested operation, because
-    /// earlier edits by other clients moved the target or because the edit is an undo. Empty if the
-    /// edit has no effect.
+    /// The committed operations, if they differ from the requested operation: other clients have
+    /// moved its target, or it is an undo or revert. Empty if the edit has no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Set if another client may have deleted the sheet before the edit was committed, because this
-    /// could not be checked.
+    /// Whether another client may have deleted the sheet before the edit was committed. Set only if
+    /// the request that checks this failed.
     pub sheet_in_doubt: bool,
     /// Number of edits from an interrupted run that were sent before this edit.
     pub earlier_edits: usize,
@@ -80,9 +79,9 @@ impl Editor {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Records that the spreadsheet was read at `position`, and which sheet was first at the time,
-    /// if known. Later edits are based on this position, and later reads are at or after it. Fails
-    /// immediately if another process is sending an edit. This failure is harmless, because the
+    /// Records that the spreadsheet was read at `position`, and which sheet was first at that
+    /// position, if known. Later edits are based on this position, and later reads are at or after
+    /// it. Fails at once while another process is sending an edit, which is harmless, because the
     /// response to that edit contains a newer position.
     ///
     /// # Errors
@@ -127,10 +126,10 @@ impl Editor {
         }
         let position = settled.answer.position.unwrap_or(state.seen);
         let sheet_deleted = self.was_sheet_deleted(&settled, sheet_known_at).await;
-        let committed = if matches!(sheet_deleted, Ok(true)) {
-            Some(Vec::new())
-        } else {
-            self.committed_operations(&settled.answer).await
+        let committed = match sheet_deleted {
+            // An edit of a deleted sheet has no effect.
+            Ok(true) => Some(Vec::new()),
+            Ok(false) | Err(_) => self.committed_operations(&settled.answer).await,
         };
         let sheet_in_doubt = sheet_deleted.is_err();
         Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
@@ -153,8 +152,8 @@ impl Editor {
         known_at: Position,
     ) -> Result<bool, ClientError> {
         let Some(sheet) = settled.sheet else { return Ok(false) };
-        // If the edit's base differs from `known_at`, the responses do not cover the entries
-        // between the two positions; check the sheet at the base too.
+        // The response contains only entries after the edit's base. If `known_at` is another
+        // position, check the sheet at the base.
         let check_at = match settled.possible_deletion {
             Some(position) => position,
             None if settled.base != known_at => settled.base,
@@ -179,7 +178,7 @@ impl Editor {
         if let Some(state) = self.outbox.read()? {
             return Ok(state);
         }
-        let head = self.outbox.spreadsheet.head(None).await?;
+        let head = self.outbox.spreadsheet.head().await?;
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
@@ -190,29 +189,21 @@ impl Editor {
             return Ok(0);
         }
         let mut settled = Vec::new();
-        let sent = self.outbox.send_all(state, &mut settled).await;
+        let send_result = self.outbox.send_all(state, &mut settled).await;
         // Report a rejection now. A rejected edit is no longer pending, so a later run cannot
         // report it.
-        for SettledEdit { description: edit, answer, .. } in settled {
-            if let Some(rejection) = answer.rejection {
-                let rejection = escape_rejection(&rejection);
-                return Err(EditorError::EarlierRejected { edit, rejection });
-            }
+        check_none_rejected(settled)?;
+        let error = match send_result {
+            Ok(()) => return Ok(earlier_edits),
+            Err(SendError::File(error)) => return Err(error.into()),
+            Err(SendError::Client(error)) => error,
+        };
+        let sent_before = true;
+        if choose_recovery(&error, sent_before) == Recovery::MoveToFile {
+            return Err(self.set_aside(state, error)?);
         }
-        match sent {
-            Ok(()) => Ok(earlier_edits),
-            Err(SendError::File(error)) => Err(error.into()),
-            Err(SendError::Client(error)) => {
-                let sent_before = true;
-                match choose_recovery(&error, sent_before) {
-                    Recovery::SetAside => Err(self.set_aside(state, error)?),
-                    Recovery::Keep | Recovery::Withdraw | Recovery::StartOver => {
-                        let edits = state.describe_pending();
-                        Err(EditorError::EarlierKept { edits, source: Box::new(error) })
-                    }
-                }
-            }
-        }
+        let edits = state.describe_pending();
+        Err(EditorError::EarlierKept { edits, source: Box::new(error) })
     }
 
     /// Handles a failed first attempt to send a new edit.
@@ -228,10 +219,10 @@ impl Editor {
         };
         let sent_before = state.is_uncertain();
         match choose_recovery(&error, sent_before) {
-            Recovery::Keep => Err(kept_error(state, error)),
-            Recovery::SetAside => Err(self.set_aside(state, error)?),
-            Recovery::Withdraw => Err(self.withdraw(state, error)),
-            Recovery::StartOver => self.start_over(state, error, settled).await,
+            Recovery::KeepAndResend => Err(kept_error(state, error)),
+            Recovery::MoveToFile => Err(self.set_aside(state, error)?),
+            Recovery::RemoveFromOutbox => Err(self.withdraw(state, error)),
+            Recovery::RecreateAsNewClient => self.start_over(state, error, settled).await,
         }
     }
 
@@ -265,11 +256,11 @@ impl Editor {
         let spreadsheet = &self.outbox.spreadsheet;
         if state.adds_a_sheet() {
             // At the new base, the added sheet's number may already be in use.
-            let sheets = spreadsheet.sheets(None, None).await?;
+            let sheets = spreadsheet.sheets().await?;
             state.start_over(new_client_id(), sheets.incarnation, sheets.position);
             state.renumber_added_sheets(sheets.next_sheet);
         } else {
-            let head = spreadsheet.head(None).await?;
+            let head = spreadsheet.head().await?;
             state.start_over(new_client_id(), head.incarnation, head.head);
         }
         Ok(())
@@ -296,6 +287,17 @@ impl Editor {
         self.outbox.delete()?;
         Ok(EditorError::SetAside { edits, file, source: Box::new(error) })
     }
+}
+
+/// Fails if the server rejected one of the edits from an earlier run.
+fn check_none_rejected(settled: Vec<SettledEdit>) -> Result<(), EditorError> {
+    for SettledEdit { description: edit, answer, .. } in settled {
+        if let Some(rejection) = answer.rejection {
+            let rejection = escape_rejection(&rejection);
+            return Err(EditorError::EarlierRejected { edit, rejection });
+        }
+    }
+    Ok(())
 }
 
 /// Escapes control characters in a rejection, because they could manipulate the terminal.

@@ -17,7 +17,7 @@ impl Editor {
     pub async fn sheets(&self) -> Result<SheetsReply, EditorError> {
         let lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
-        match self.outbox.spreadsheet.sheets(Some(state.seen), None).await {
+        match self.outbox.spreadsheet.sheets_at(state.seen).await {
             Ok(sheets) => {
                 let first = first_sheet(&sheets);
                 let (position, incarnation) = (sheets.position, sheets.incarnation);
@@ -39,7 +39,7 @@ impl Editor {
     pub(super) async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
-        let sheets = self.outbox.spreadsheet.sheets(None, None).await?;
+        let sheets = self.outbox.spreadsheet.sheets().await?;
         let first = first_sheet(&sheets);
         state.record_seen(sheets.position, sheets.incarnation, first, new_client_id());
         self.outbox.write(&state)?;

@@ -7,10 +7,10 @@ use cellar_api::wire::{CellAt, CellsReply};
 use cellar_exchange::{CellToWrite, CsvWriter};
 use cellar_sheet::cell::{Cell, Value};
 
-use super::spool::{RowSpool, SpoolError};
+use super::spool::RowSpool;
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, cells_out_of_order_error,
-    temporary_file_error, write_error, write_output_file,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, temporary_file_error, write_error,
+    write_output_file,
 };
 use crate::{CellsQuery, Spreadsheet};
 
@@ -84,7 +84,7 @@ impl Spreadsheet {
     }
 }
 
-/// Cell counts for export warnings.
+/// Numbers of cells about which the `cellar` command warns after an export.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,
@@ -102,13 +102,14 @@ fn add_page(
     style: CsvStyle,
 ) -> Result<(), ExportError> {
     for CellAt { row, column, cell } in &page.cells {
-        warning_counts.formulas += u64::from(cell.formula.is_some());
+        if cell.formula.is_some() {
+            warning_counts.formulas += 1;
+        }
         let field = Field::of_cell(cell, style);
-        warning_counts.formula_like_texts += u64::from(field.is_formula_like);
-        spool.add_cell(*row, *column, field.text).map_err(|error| match error {
-            SpoolError::OutOfOrder => cells_out_of_order_error(),
-            SpoolError::Io(source) => temporary_file_error(source),
-        })?;
+        if field.is_formula_like {
+            warning_counts.formula_like_texts += 1;
+        }
+        spool.add_cell(*row, *column, field.text)?;
     }
     Ok(())
 }

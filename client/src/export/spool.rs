@@ -5,6 +5,8 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
 
 use serde::{Deserialize, Serialize};
 
+use super::{ExportError, cells_out_of_order_error, temporary_file_error};
+
 /// The non-blank cells of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct SparseRow {
@@ -26,15 +28,6 @@ pub(super) struct RowSpool {
     cells: u64,
 }
 
-/// Error that occurs when adding a cell to the spool.
-#[derive(Debug)]
-pub(super) enum SpoolError {
-    /// The cell does not follow the previous cell in row-major order.
-    OutOfOrder,
-    /// The temporary file cannot be written.
-    Io(io::Error),
-}
-
 impl RowSpool {
     pub(super) fn new() -> io::Result<Self> {
         let file = BufWriter::new(tempfile::tempfile()?);
@@ -48,23 +41,24 @@ impl RowSpool {
         })
     }
 
-    /// Adds the text of the next cell in row-major order. No-op for an empty text.
+    /// Adds the text of the next cell, unless the text is empty. Fails if the cell does not follow
+    /// the previous cell in row-major order, or if the temporary file cannot be written.
     pub(super) fn add_cell(
         &mut self,
         row: u32,
         column: u32,
         text: String,
-    ) -> Result<(), SpoolError> {
+    ) -> Result<(), ExportError> {
         let cell = (row, column);
         if self.last_cell.is_some_and(|last_cell| last_cell >= cell) {
-            return Err(SpoolError::OutOfOrder);
+            return Err(cells_out_of_order_error());
         }
         self.last_cell = Some(cell);
         if text.is_empty() {
             return Ok(());
         }
         if row != self.current_row.row {
-            self.write_row().map_err(SpoolError::Io)?;
+            self.write_row().map_err(temporary_file_error)?;
             self.current_row.row = row;
         }
         self.current_row.fields.push((column, text));
@@ -74,6 +68,7 @@ impl RowSpool {
         Ok(())
     }
 
+    /// Writes the cells of the current row to the file.
     fn write_row(&mut self) -> io::Result<()> {
         if self.current_row.fields.is_empty() {
             return Ok(());

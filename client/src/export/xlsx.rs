@@ -29,7 +29,7 @@ pub async fn fetch_xlsx(
     query: CellsQuery,
     mut report_progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
-    let reply = spreadsheet.sheets(query.at, query.min_position).await?;
+    let reply = spreadsheet.request_sheets(query.at, query.min_position).await?;
     let position = reply.position;
     let mut export = XlsxExport::new(position, reply.incarnation)?;
     for SheetView { sheet, name, .. } in selected_sheets(&reply, query.sheet.as_deref()) {

@@ -17,16 +17,16 @@ pub use file::{ReadOptions, detect_format, likely_delimiter};
 #[cfg(feature = "cli")]
 pub(crate) use whole_file::name_of_file;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::file_target::{parent_folder, sync_folder};
-use crate::files::FileError;
+use crate::files::{FileError, STATE_FOLDER};
 
 /// Number of hexadecimal digits in a journal's file name.
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
-/// Deletes a journal durably. If the journal reappeared after a crash, the next import of the file
-/// would resume an import that has already finished.
+/// Deletes a journal durably. If it reappeared after a crash, the next import of the same file would
+/// resume the finished import instead of importing the file again.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
@@ -36,12 +36,15 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns the file name of a journal: a hash of the values that identify the import.
-fn journal_name(context: &str, parts: &[&[u8]]) -> String {
+/// Returns the path of a journal in `dir/.cellar/imports/`. The file name is a hash of the values
+/// that identify the import: the imported file and all `other_fields` of the journal key.
+fn journal_path(dir: &Path, context: &str, file: &Path, other_fields: &str) -> PathBuf {
     let mut hasher = blake3::Hasher::new_derive_key(context);
-    for part in parts {
+    for part in [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()] {
         hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().to_hex().chars().take(JOURNAL_NAME_CHARACTERS).collect()
+    let hash = hasher.finalize().to_hex();
+    let file_stem: String = hash.chars().take(JOURNAL_NAME_CHARACTERS).collect();
+    dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
 }

@@ -16,8 +16,8 @@ use crate::reader::{
 /// The committed state of the spreadsheet up to one position.
 #[derive(Debug)]
 pub(super) struct CanonicalState {
-    /// The state from which cells are read. Also contains the pending edits of the most recently
-    /// installed view.
+    /// The state from which cells are read. Includes the pending edits of the view that was
+    /// installed last.
     pub(super) readable: ReadableState,
     /// The cumulative effect of the log entries after the snapshot root. Excludes pending edits.
     pub(super) tail: EntryTail,
@@ -90,8 +90,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
-        // The first entry is either the root's Snapshot entry or the first log entry. Neither moves
-        // cells.
+        // The first entry is either the root's Snapshot entry or the log's first entry. Neither
+        // moves cells, so a rebase does not need it.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,
@@ -110,20 +110,10 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Evicts the oldest entries until the number and the size of the remaining entries are within
-    /// their limits. Without this eviction, a spreadsheet that has no snapshot could fill the
-    /// memory with entries.
+    /// Evicts the oldest entries until the number and total size of the remaining entries are within
+    /// the limits. Otherwise, the entries of a spreadsheet without a snapshot could fill the memory.
     fn evict_oldest_entries(&mut self) {
-        let mut retained_bytes = 0_usize;
-        let mut evicted_count = self.entries.len();
-        let entries_newest_first = self.entries.iter().rev();
-        for entry in entries_newest_first.take(MAX_LIVE_ENTRIES) {
-            retained_bytes = retained_bytes.saturating_add(entry.weight_bytes());
-            if retained_bytes > MAX_LIVE_ENTRY_BYTES {
-                break;
-            }
-            evicted_count -= 1;
-        }
+        let evicted_count = self.entries.len() - count_newest_within_limits(&self.entries);
         if let Some(last_evicted) = self.entries.drain(..evicted_count).next_back() {
             self.known_after = last_evicted.position;
             self.has_all_entries = false;
@@ -175,39 +165,46 @@ impl CanonicalState {
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
-    /// Fetches the entries between `after` and the oldest known entry, so that pending edits with
+    /// Adds the log entries between `after` and the oldest known entry, so that pending edits with
     /// an older base can be rebased. If the entries cannot be fetched or exceed the limits, returns
     /// `false` and leaves the state unchanged.
-    pub(super) async fn fetch_earlier_entries(
+    pub(super) async fn add_earlier_entries(
         &mut self,
         source: &SnapshotSource,
         after: Position,
     ) -> bool {
-        let mut earlier_entries = Vec::<EntryView>::new();
-        let mut earlier_bytes = 0_usize;
+        let Some(earlier) = self.fetch_earlier_entries(source, after).await else { return false };
+        self.prepend_entries(earlier.entries, after);
+        self.applied_bytes = self.applied_bytes.max(earlier.total_bytes);
+        true
+    }
+
+    /// Fetches the log entries after `after` up to at least the oldest known entry. Returns `None`
+    /// if the entries cannot be fetched, have gaps or exceed the limits.
+    async fn fetch_earlier_entries(
+        &self,
+        source: &SnapshotSource,
+        after: Position,
+    ) -> Option<EarlierEntries> {
+        let mut earlier = EarlierEntries::default();
         let mut fetched_until = after;
         while fetched_until < self.known_after {
-            let Ok(page) = source.spreadsheet.entries_page(fetched_until).await else {
-                return false;
-            };
-            let Some(last_entry) = page.entries.last() else { return false };
+            let page = source.spreadsheet.entries_page(fetched_until).await.ok()?;
             let is_other_incarnation = page.incarnation != self.incarnation();
-            if is_other_incarnation || has_gap_between(&earlier_entries, &page.entries) {
-                return false;
+            if is_other_incarnation || has_gap_between(&earlier.entries, &page.entries) {
+                return None;
             }
-            fetched_until = last_entry.position;
+            fetched_until = page.entries.last()?.position;
             for entry in page.entries {
-                let entry = without_url(entry);
-                earlier_bytes = earlier_bytes.saturating_add(entry.weight_bytes());
-                earlier_entries.push(entry);
+                earlier.total_bytes = earlier.total_bytes.saturating_add(entry.weight_bytes());
+                earlier.entries.push(without_url(entry));
             }
-            if earlier_entries.len() > MAX_LIVE_ENTRIES || earlier_bytes > MAX_LIVE_ENTRY_BYTES {
-                return false;
+            let has_too_many = earlier.entries.len() > MAX_LIVE_ENTRIES;
+            if has_too_many || earlier.total_bytes > MAX_LIVE_ENTRY_BYTES {
+                return None;
             }
         }
-        self.prepend_entries(earlier_entries, after);
-        self.applied_bytes = self.applied_bytes.max(earlier_bytes);
-        true
+        Some(earlier)
     }
 
     /// Prepends the entries after position `after` to the known entries. Skips entries that are
@@ -235,8 +232,8 @@ impl CanonicalState {
         self.has_unsaved_changes = false;
         // Omit the entries before the snapshot root. They may have gaps, and only pending edits
         // need them.
-        let root_position =
-            self.readable.root.as_ref().map_or(Position::FIRST, |root| root.position);
+        let root = self.readable.root.as_ref();
+        let root_position = root.map_or(Position::FIRST, |root| root.position);
         let count_before_root =
             self.entries.partition_point(|entry| entry.position < root_position);
         match self.entries.get(count_before_root..) {
@@ -247,6 +244,27 @@ impl CanonicalState {
             _ => disk_cache::delete_state(outbox),
         }
     }
+}
+
+/// Log entries before the known entries.
+#[derive(Default)]
+struct EarlierEntries {
+    entries: Vec<EntryView>,
+    total_bytes: usize,
+}
+
+/// Returns how many of the newest entries are within the limits on their number and total size.
+fn count_newest_within_limits(entries: &[EntryView]) -> usize {
+    let mut total_bytes = 0_usize;
+    let mut count = 0;
+    for entry in entries.iter().rev().take(MAX_LIVE_ENTRIES) {
+        total_bytes = total_bytes.saturating_add(entry.weight_bytes());
+        if total_bytes > MAX_LIVE_ENTRY_BYTES {
+            break;
+        }
+        count += 1;
+    }
+    count
 }
 
 /// Returns whether entries are missing between two consecutive pages.

@@ -52,8 +52,8 @@ pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     is_valid.then_some(cached)
 }
 
-/// Writes a root's key and all entries at and after the root's position. Deletes the cache file if
-/// the data is too large or cannot be written.
+/// Writes the cache file: the key of the snapshot root and all log entries at and after the root's
+/// position. Deletes the cache file if it would be too large or cannot be written.
 pub(super) fn write_state(
     outbox: &Outbox,
     root: Option<&str>,

@@ -211,7 +211,7 @@ impl LiveSheet {
         self.rebased_view.install(&mut self.canonical);
         let read_result = self.canonical.readable.read_cells(&self.source, sheet, rectangle).await;
         if let Err(error) = &read_result
-            && error.object().is_some()
+            && error.unreadable_object().is_some()
         {
             // A newer snapshot has probably replaced the missing object. The next sync loads the
             // newest root.
@@ -248,7 +248,7 @@ impl LiveSheet {
         self.outbox.delete_unreferenced_bodies(&self.outbox_state);
         self.rebase();
         if let Err(entries_needed) = self.rebased_view.check_rebased()
-            && self.canonical.fetch_earlier_entries(&self.source, entries_needed.after).await
+            && self.canonical.add_earlier_entries(&self.source, entries_needed.after).await
         {
             self.rebase();
         }

@@ -23,7 +23,7 @@ impl LiveSheet {
         self.acknowledge_known_entries();
         let last_uncertain_id = self.outbox_state.attempted_id.max(last_uncertain_id);
         self.set_aside_up_to(last_uncertain_id)?;
-        let new_state = self.remake_edits_after(last_uncertain_id)?;
+        let new_state = self.recreate_edits_after(last_uncertain_id)?;
         self.pending = load_pending(&self.outbox, &new_state)?;
         self.own_entries = OwnEntries::new(client_key(self.subject, &new_state.client_id));
         self.outbox_state = new_state;
@@ -46,7 +46,7 @@ impl LiveSheet {
 
     /// Returns the state of a new client based on the canonical position. The new client recreates
     /// the pending edits after `last_id`.
-    fn remake_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
+    fn recreate_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
             new_client_id(),
@@ -69,8 +69,8 @@ impl LiveSheet {
     }
 }
 
-/// Renumbers the sheets that a sequence of operations adds. Later operations on these sheets are
-/// adapted.
+/// Renumbers the sheets that a sequence of operations adds, and adapts the later operations on these
+/// sheets.
 struct SheetRenumbering {
     next_number: u32,
     /// The new number of each added sheet, by its old number.
@@ -82,7 +82,8 @@ impl SheetRenumbering {
         Self { next_number: first_number.0, sheet_maps: Vec::new() }
     }
 
-    /// Renumbers the next operation of the sequence.
+    /// Renumbers the sheet that an operation adds, or adapts the operation to the new numbers of the
+    /// sheets added by earlier operations.
     fn renumber(&mut self, operation: Operation) -> Operation {
         if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
             let sheet = SheetId(self.next_number);
@@ -92,8 +93,11 @@ impl SheetRenumbering {
             return Operation::AddSheet(AddSheet { sheet, name });
         }
         let space_map = SpaceMap::from_sheets(self.sheet_maps.iter().cloned());
-        let transformed = transform(&operation, &space_map);
-        transformed.and_then(|parts| parts.into_iter().next()).unwrap_or(operation)
+        match transform(&operation, &space_map) {
+            // A new sheet number neither splits nor drops an operation.
+            Some(adapted) => adapted.into_iter().next().unwrap_or(operation),
+            None => operation,
+        }
     }
 }
 

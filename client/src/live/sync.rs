@@ -75,6 +75,15 @@ pub struct SetAsideEdits {
 /// Results by edit id, for sent edits whose log entries have not been read yet.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
+/// How the log differs from the canonical state.
+enum LogChange {
+    Unchanged,
+    /// There are log entries or a snapshot root to fetch.
+    NewEntries,
+    /// The tables were restored, so the local state belongs to an earlier table incarnation.
+    IncarnationChanged,
+}
+
 /// Result of a successful fetch of entries.
 enum FetchOutcome {
     /// The canonical state is up to date.
@@ -132,7 +141,7 @@ impl LiveSheet {
     /// Sends the pending edits in as few requests as possible.
     async fn send_pending(&mut self) -> Result<(), LiveError> {
         while let Some(request) = self.outbox_state.next_request() {
-            let Some((first_id, last_id)) = self.edit_ids(&request) else { break };
+            let Some((first_id, last_id)) = self.first_and_last_id(&request) else { break };
             let previously_attempted_id = self.outbox_state.attempted_id;
             self.save_attempt(last_id)?;
             // An abandoned upload may still have committed a large edit.
@@ -186,15 +195,15 @@ impl LiveSheet {
         last_id: u64,
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
-            Recovery::StartOver => self.start_over(NO_EDIT_ID).await,
+            Recovery::RecreateAsNewClient => self.start_over(NO_EDIT_ID).await,
             // The refusal is permanent, so none of the edits in the request may be resent.
-            Recovery::SetAside => self.start_over(last_id).await,
-            Recovery::Keep | Recovery::Withdraw => Err(error.into()),
+            Recovery::MoveToFile => self.start_over(last_id).await,
+            Recovery::KeepAndResend | Recovery::RemoveFromOutbox => Err(error.into()),
         }
     }
 
     /// Returns the ids of the first and last edits in a request.
-    fn edit_ids(&self, request: &NextRequest) -> Option<(u64, u64)> {
+    fn first_and_last_id(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {
                 Some((append.mutations.first()?.id, append.mutations.last()?.id))
@@ -208,15 +217,10 @@ impl LiveSheet {
 
     /// Fetches and applies the log entries after the canonical position, if any.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
-        if !self.is_fetch_needed() {
-            let known_head = self.canonical.head();
-            match self.outbox.spreadsheet.head_if_changed(known_head).await? {
-                None => return self.settle_answered_edits().await,
-                Some(newest) if newest.incarnation != known_head.incarnation => {
-                    return self.start_over(NO_EDIT_ID).await;
-                }
-                Some(_) => {}
-            }
+        match self.detect_log_change().await? {
+            LogChange::Unchanged => return self.settle_answered_edits().await,
+            LogChange::IncarnationChanged => return self.start_over(NO_EDIT_ID).await,
+            LogChange::NewEntries => {}
         }
         let fetch_result = self.apply_new_entries().await;
         // Remove the committed edits even after an error, because the entries before the failure
@@ -226,6 +230,22 @@ impl LiveSheet {
             FetchOutcome::UpToDate => Ok(()),
             FetchOutcome::IncarnationChanged => self.start_over(NO_EDIT_ID).await,
         }
+    }
+
+    /// Compares the canonical position with the newest position. Sends no request if there is
+    /// certainly something to fetch.
+    async fn detect_log_change(&self) -> Result<LogChange, LiveError> {
+        if self.is_fetch_needed() {
+            return Ok(LogChange::NewEntries);
+        }
+        let known_head = self.canonical.head();
+        Ok(match self.outbox.spreadsheet.head_if_changed(known_head).await? {
+            None => LogChange::Unchanged,
+            Some(newest) if newest.incarnation != known_head.incarnation => {
+                LogChange::IncarnationChanged
+            }
+            Some(_) => LogChange::NewEntries,
+        })
     }
 
     /// Returns whether there is certainly something to fetch: log entries of edits that the server
@@ -278,7 +298,7 @@ impl LiveSheet {
     /// Asks the server whether the table incarnation has changed. Returns `false` if the server
     /// does not respond.
     async fn has_incarnation_changed(&self) -> bool {
-        let head = self.outbox.spreadsheet.head(None).await;
+        let head = self.outbox.spreadsheet.head().await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
@@ -292,8 +312,8 @@ impl LiveSheet {
         }
     }
 
-    /// Removes and reports the pending edits that an entry by this client contains. Only counts an
-    /// entry by another client.
+    /// Removes and reports the pending edits that `entry` contains, if it is an entry of this
+    /// client. An entry of another client is only counted.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own_entries.contains(entry) {
             if entry.kind == EntryKind::Edits {
@@ -312,9 +332,9 @@ impl LiveSheet {
         }
     }
 
-    /// Removes and reports the answered edits up to the canonical position. Their log entries may
-    /// be missing from the known entries, because the snapshot root may already include them. If
-    /// anything changed, persists the state and rebases the remaining edits.
+    /// Removes and reports the answered edits up to the canonical position, even if their log
+    /// entries are not known, because the snapshot root already includes them. If anything changed,
+    /// persists the state and rebases the remaining edits.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let answers_in_order = self.answers.values();
@@ -330,8 +350,8 @@ impl LiveSheet {
     }
 
     /// Removes the pending edits up to `last_id` and reports them as settled (committed or
-    /// rejected). `position` and `outcome` belong to the edit `last_id`. The results of earlier
-    /// edits are taken from their answers, if there are any.
+    /// rejected). `position` and `outcome` are those of the edit `last_id`. The outcome of an
+    /// earlier edit comes from the server's answer, or is unknown without an answer.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
@@ -367,9 +387,8 @@ impl EditOutcome {
         }
     }
 
-    /// Returns an edit's outcome according to the response. The response to a duplicate request
-    /// omits the committed operations. Missing operations therefore do not imply that the edit was
-    /// committed unchanged.
+    /// Returns an edit's outcome according to the server's answer. The answer to a resent edit omits
+    /// the committed operations, so it does not tell whether the edit was committed unchanged.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -141,8 +141,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Copies edits that may have been committed but cannot be resent to a new file. Returns the
-    /// file's path. Does not remove the edits from the state.
+    /// Copies edits to a new file, because they may have been committed but cannot be resent. Returns
+    /// the path of the file. The edits also remain in the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
         let mut mutations = Vec::new();
@@ -153,7 +153,7 @@ impl Outbox {
         Ok(path)
     }
 
-    /// Deletes the state and all objects. The next edit is sent as a new client.
+    /// Deletes the state file and the objects of large edits. The next edit is that of a new client.
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
@@ -192,8 +192,8 @@ impl Outbox {
 
     /// Builds the error for a response that does not contain one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
-        let why = "the response does not contain a result for each edit".to_owned();
-        ClientError::NotUnderstood { url: self.spreadsheet.client().url().to_owned(), why }
+        let why = "the response does not contain a result for each edit";
+        self.spreadsheet.client().unexpected_reply(why)
     }
 }
 

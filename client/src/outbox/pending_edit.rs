@@ -58,8 +58,8 @@ pub(crate) struct UploadBody {
 }
 
 impl EditPayload {
-    /// Encodes an operation for an append request or, if it is too large, for an upload. Also
-    /// returns the object to upload, if any.
+    /// Encodes an operation for an append request or, if it is too large for one, for an upload.
+    /// Returns the payload and, for an upload, the object.
     ///
     /// # Errors
     ///

@@ -8,46 +8,46 @@ use crate::ClientError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// The edits may have been committed. Keep them and later resend them unchanged.
-    Keep,
+    KeepAndResend,
     /// The edits were certainly not committed. Remove them from the outbox.
-    Withdraw,
+    RemoveFromOutbox,
     /// The edits were certainly not committed, and their base position no longer exists. Recreate
     /// them as edits of a new client with a new base.
-    StartOver,
+    RecreateAsNewClient,
     /// The edits may have been committed but cannot be resent. Move them to a separate file.
-    SetAside,
+    MoveToFile,
 }
 
 /// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is
 /// set if an earlier request may have reached the server, so that the edit may have been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
-    let is_certainly_not_committed = error.certainly_not_done() && !may_have_been_sent;
-    let problem_kind = error.problem_kind();
+    let may_be_committed = may_have_been_sent || !error.certainly_not_done();
     let is_base_lost = matches!(
-        problem_kind,
+        error.problem_kind(),
         Some(ProblemKind::UnknownBase | ProblemKind::MutationGap | ProblemKind::ReloadRequired)
     );
-    if is_certainly_not_committed {
-        return if is_base_lost { Recovery::StartOver } else { Recovery::Withdraw };
+    let is_resend_futile = is_base_lost || error.problem_kind().is_some_and(is_permanent);
+    match (may_be_committed, is_base_lost) {
+        (false, true) => Recovery::RecreateAsNewClient,
+        (false, false) => Recovery::RemoveFromOutbox,
+        (true, _) if is_resend_futile => Recovery::MoveToFile,
+        // A later retry can succeed, for example with another token.
+        (true, _) => Recovery::KeepAndResend,
     }
-    if is_base_lost || problem_kind.is_some_and(is_permanent) {
-        return Recovery::SetAside;
-    }
-    // A later retry can succeed, for example with another token.
-    Recovery::Keep
 }
 
-/// Like [`choose_recovery`], but for queued edits, whose author does not wait for the result.
-/// Queued edits are kept until they can be sent. If the server permanently refuses them, they are
-/// moved to a file. If their base position no longer exists, the caller starts over as a new
-/// client. The caller then moves only the edits that may have been committed to a file.
+/// Chooses the recovery for queued edits, whose author does not wait for the result. The edits are
+/// kept until they can be sent, or moved to a file if the server refuses them permanently. If their
+/// base position no longer exists, the caller recreates them as a new client, except for those that
+/// may have been committed, which it moves to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_permanent_problem = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, may_have_been_sent) {
-        Recovery::Withdraw | Recovery::SetAside if is_permanent_problem => Recovery::SetAside,
-        Recovery::SetAside => Recovery::StartOver,
-        Recovery::Withdraw => Recovery::Keep,
-        recovery => recovery,
+        Recovery::RemoveFromOutbox | Recovery::MoveToFile if is_permanent_problem => {
+            Recovery::MoveToFile
+        }
+        Recovery::RemoveFromOutbox | Recovery::KeepAndResend => Recovery::KeepAndResend,
+        Recovery::MoveToFile | Recovery::RecreateAsNewClient => Recovery::RecreateAsNewClient,
     }
 }
 
@@ -92,9 +92,12 @@ mod tests {
         for kind in
             [ProblemKind::UnknownBase, ProblemKind::ReloadRequired, ProblemKind::MutationGap]
         {
-            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::StartOver);
-            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::SetAside);
-            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::SetAside);
+            assert_eq!(
+                choose_recovery(&problem(kind, false), false),
+                Recovery::RecreateAsNewClient
+            );
+            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::MoveToFile);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::MoveToFile);
         }
     }
 
@@ -107,20 +110,20 @@ mod tests {
             ProblemKind::BadRequest,
             ProblemKind::InvalidUpload,
         ] {
-            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Withdraw);
-            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::SetAside);
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::RemoveFromOutbox);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::MoveToFile);
         }
     }
 
     #[test]
     fn resolvable_problems_keep_an_edit_that_may_have_been_sent() {
         for kind in RESOLVABLE {
-            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Withdraw);
-            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::Keep);
-            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::Keep);
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::RemoveFromOutbox);
+            assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::KeepAndResend);
+            assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::KeepAndResend);
         }
         for kind in [ProblemKind::Unavailable, ProblemKind::Internal] {
-            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::Keep);
+            assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::KeepAndResend);
         }
     }
 
@@ -128,16 +131,19 @@ mod tests {
     fn queued_edits_are_kept_while_the_server_is_unreachable() {
         let url = || "http://localhost".to_owned();
         let offline = ClientError::Unreachable { url: url(), why: "no".into(), uncertain: false };
-        assert_eq!(choose_queued_recovery(&offline, false), Recovery::Keep);
+        assert_eq!(choose_queued_recovery(&offline, false), Recovery::KeepAndResend);
         for kind in RESOLVABLE {
-            assert_eq!(choose_queued_recovery(&problem(kind, false), false), Recovery::Keep);
+            assert_eq!(
+                choose_queued_recovery(&problem(kind, false), false),
+                Recovery::KeepAndResend
+            );
         }
         for kind in [ProblemKind::InvalidRequest, ProblemKind::TooLarge] {
-            assert_eq!(choose_queued_recovery(&problem(kind, false), false), Recovery::SetAside);
+            assert_eq!(choose_queued_recovery(&problem(kind, false), false), Recovery::MoveToFile);
         }
         let restored = problem(ProblemKind::UnknownBase, false);
-        assert_eq!(choose_queued_recovery(&restored, false), Recovery::StartOver);
-        assert_eq!(choose_queued_recovery(&restored, true), Recovery::StartOver);
+        assert_eq!(choose_queued_recovery(&restored, false), Recovery::RecreateAsNewClient);
+        assert_eq!(choose_queued_recovery(&restored, true), Recovery::RecreateAsNewClient);
     }
 
     #[test]
@@ -145,10 +151,10 @@ mod tests {
         let url = || "http://localhost".to_owned();
         let unreachable =
             |uncertain| ClientError::Unreachable { url: url(), why: "refused".into(), uncertain };
-        assert_eq!(choose_recovery(&unreachable(false), false), Recovery::Withdraw);
-        assert_eq!(choose_recovery(&unreachable(true), false), Recovery::Keep);
-        assert_eq!(choose_recovery(&unreachable(false), true), Recovery::Keep);
+        assert_eq!(choose_recovery(&unreachable(false), false), Recovery::RemoveFromOutbox);
+        assert_eq!(choose_recovery(&unreachable(true), false), Recovery::KeepAndResend);
+        assert_eq!(choose_recovery(&unreachable(false), true), Recovery::KeepAndResend);
         let timeout = ClientError::TimedOut { url: url(), timeout_ms: 1 };
-        assert_eq!(choose_recovery(&timeout, false), Recovery::Keep);
+        assert_eq!(choose_recovery(&timeout, false), Recovery::KeepAndResend);
     }
 }

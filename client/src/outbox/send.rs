@@ -67,7 +67,7 @@ impl Outbox {
                 return Err(self.incomplete_reply_error().into());
             };
             settled_edits.extend(answered_edits);
-            // If this write fails, the edits are resent later, and the server deduplicates them.
+            // If this write fails, a later run resends the edits, and the server deduplicates them.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -136,9 +136,9 @@ impl Outbox {
         }
     }
 
-    /// Uploads an object and persists that it is uploaded. Returns the object store's refusal, if
-    /// any. A refused object may nevertheless exist, because a retry after a lost response is
-    /// refused. Only the completion request determines whether the object exists.
+    /// Uploads an object and persists that it is uploaded. Returns the error with which the object
+    /// store refused the upload, if any. The object may exist even then, because the object store
+    /// refuses a retry after a lost response. Only the completion request determines whether it does.
     async fn upload_object(
         &self,
         state: &mut OutboxState,

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
+
 use cellar_api::{
     wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CompleteRequest,
     wire::EntryView, wire::MutationStatus, wire::MutationView, wire::SentMutation,
@@ -49,7 +51,7 @@ pub(crate) struct OutboxState {
     /// because a retried request gets the same response.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id in a request that may have been committed, or 0 if there is none. Used only by
+    /// Highest id of an edit that a request may have committed, or 0 if there is none. Used only by
     /// live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
@@ -62,7 +64,7 @@ pub(crate) struct OutboxState {
     pub(crate) pending: Vec<PendingEdit>,
 }
 
-/// The identity of an edit, which never changes.
+/// The id and base of an edit, which never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EditNumber {
     pub(crate) id: u64,
@@ -364,19 +366,15 @@ impl OutboxState {
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }
-        if position < self.seen {
-            return false;
+        match position.cmp(&self.seen) {
+            Ordering::Less => false,
+            Ordering::Equal if first_sheet.is_none() || first_sheet == self.first_sheet => false,
+            Ordering::Equal | Ordering::Greater => {
+                self.seen = position;
+                self.first_sheet = first_sheet;
+                true
+            }
         }
-        if position > self.seen {
-            self.seen = position;
-            self.first_sheet = first_sheet;
-            return true;
-        }
-        let has_new_sheet = first_sheet.is_some() && first_sheet != self.first_sheet;
-        if has_new_sheet {
-            self.first_sheet = first_sheet;
-        }
-        has_new_sheet
     }
 
     /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.
@@ -398,8 +396,9 @@ impl SettledEdit {
     }
 }
 
-/// Returns the position at which to check whether another client had deleted an edit's sheet before
-/// the edit was committed. Returns `None` if the response rules this out.
+/// Returns the position at which to check whether an edit's sheet exists, because another client may
+/// have deleted the sheet before the edit was committed. Returns `None` if the response rules out
+/// such a deletion.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,

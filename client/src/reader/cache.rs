@@ -19,8 +19,8 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// Divisor of the cache size limit. An eviction frees this fraction of the limit, so that not every
-/// write needs an eviction.
+/// An eviction frees the cache size limit divided by this number, so that not every write needs an
+/// eviction.
 const EVICTION_DIVISOR: u64 = 16;
 /// Number of writes between two directory scans. A scan also counts files written by other
 /// processes.
@@ -40,7 +40,7 @@ pub struct ChunkCache {
 /// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
-    /// Size of all files at the last scan plus the number of bytes written since then.
+    /// Total size of the files at the last scan and of the files written since then, in bytes.
     bytes: u64,
     /// Number of writes until the next directory scan.
     writes_until_scan: u32,
@@ -182,8 +182,8 @@ impl ChunkCache {
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Scans the directory. If the cache exceeds its limit, evicts the least recently used files.
-    /// Returns the remaining size in bytes.
+    /// Measures the size of the cache. If it exceeds the limit, evicts the least recently used files.
+    /// Returns the size of the remaining files, in bytes.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.list_files();
         let mut total_bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);

@@ -51,7 +51,7 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Returns the problem kind that the server uses for the same error.
+    /// Builds the error for a problem that the client detects like the server.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false })
@@ -62,9 +62,9 @@ impl ReaderError {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the missing or corrupt object. The caller can then retry with a newer snapshot or a
-    /// new URL. Returns `None` if neither can resolve the error.
-    pub(crate) fn object(&self) -> Option<String> {
+    /// Returns the key or entry position of the missing or corrupt object. A retry with a newer
+    /// snapshot or a new URL may then succeed. Returns `None` for other errors.
+    pub(crate) fn unreadable_object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
             Self::LargeEntry { position, .. } => Some(position.to_string()),
@@ -79,11 +79,6 @@ pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
 }
 
-/// Returns whether the object store reported that the object does not exist.
-pub(super) fn is_not_found(error: &ClientError) -> bool {
-    matches!(error, ClientError::UnexpectedStatus { status: 404, .. })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,10 +91,10 @@ mod tests {
         let damaged = ReaderError::Damaged { log, key: key.clone(), why: "a bit".into() };
         for error in [missing, damaged] {
             assert!(error.to_string().contains(&key), "{error}");
-            assert_eq!(error.object(), Some(key.clone()));
+            assert_eq!(error.unreadable_object(), Some(key.clone()));
         }
         let unknown =
             ReaderError::from_problem(ProblemKind::SheetNotFound, "sheet `x` does not exist");
-        assert_eq!(unknown.object(), None);
+        assert_eq!(unknown.unreadable_object(), None);
     }
 }

@@ -88,7 +88,8 @@ impl Reader {
         loop {
             attempts_left -= 1;
             let result = self.state.read_cells(&self.source, sheet, rectangle).await;
-            let is_object_missing = result.as_ref().is_err_and(|error| error.object().is_some());
+            let is_object_missing =
+                result.as_ref().is_err_and(|error| error.unreadable_object().is_some());
             if !is_object_missing || attempts_left == 0 {
                 return result;
             }
@@ -119,7 +120,7 @@ impl Spreadsheet {
     ///
     /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn reader(&self) -> Result<Reader, ReaderError> {
-        // Without a folder, the reader works without a cache.
+        // If the folder cannot be created, nothing is cached.
         let folder = self.client().folder().ok();
         let cache = folder.map(|folder| Arc::new(ChunkCache::new(folder)));
         Reader::open(self.clone(), None, cache).await

@@ -1,7 +1,6 @@
 //! Loads a spreadsheet's snapshot objects from the disk cache. On a cache miss, objects are
 //! downloaded concurrently from the object store (S3).
 
-use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
 use cellar_api::{wire::ExternalBody, wire::MutationView};
@@ -16,11 +15,11 @@ use cellar_snapshot::keys::{ObjectKey, chunk_key, root_key};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::objects::{Fetch, ObjectRequest, Objects};
 use cellar_snapshot::root::Root;
-use tokio::task::{JoinError, JoinSet};
 
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
-use super::error::{is_not_found, is_refusal};
+use super::error::is_refusal;
+use crate::concurrent::run_concurrently;
 use crate::{Client, ClientError, Spreadsheet};
 
 /// The snapshot objects and external entry bodies of one spreadsheet.
@@ -71,7 +70,7 @@ impl SnapshotSource {
         }
         let path = root_key(key.log, key.hash);
         let damaged = |why| ReaderError::Damaged { log: self.log(), key: path.clone(), why };
-        let stored = match self.client().stored_object(url, MAX_STORED_ROOT_BYTES).await {
+        let stored = match self.client().download_object(url, MAX_STORED_ROOT_BYTES).await {
             Ok(stored) => stored,
             Err(error) if is_refusal(&error) => {
                 return Err(ReaderError::Missing { log: self.log(), key: path });
@@ -86,8 +85,8 @@ impl SnapshotSource {
         Ok(root)
     }
 
-    /// Calls `read` until it returns a value. Before each further call, loads the objects that
-    /// `read` has requested.
+    /// Returns the value that `read` computes from `objects`. Loads the objects that `read` requests
+    /// and calls it again, until it requests no more.
     pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
@@ -96,7 +95,7 @@ impl SnapshotSource {
         loop {
             match read(objects).map_err(|error| ReaderError::inconsistent(self.log(), &error))? {
                 Fetch::Ready(value) => return Ok(value),
-                Fetch::Need(wanted) => self.load_chunks(&wanted, objects).await?,
+                Fetch::Need(requests) => self.load_chunks(&requests, objects).await?,
             }
         }
     }
@@ -110,24 +109,44 @@ impl SnapshotSource {
     ) -> Result<(), ReaderError> {
         let missing_requests = self.receive_cached_chunks(requests, receiver);
         for batch in missing_requests.chunks(MAX_CHUNK_URLS) {
-            let refused = self.download_chunks(batch, receiver).await?;
-            if refused.is_empty() {
-                continue;
-            }
-            // The first URLs may have expired. Retry once with new URLs.
-            let retried: Vec<R::Request> = refused.iter().map(|chunk| chunk.request).collect();
-            for refused_again in self.download_chunks(&retried, receiver).await? {
-                let RefusedChunk { request, is_not_found } = refused_again;
-                let key = chunk_key(self.family(), R::hash_of(&request));
-                let error = ReaderError::Missing { log: self.log(), key };
-                // If access was refused, it is unknown whether the chunk exists.
-                if !is_not_found {
-                    return Err(error);
-                }
-                receiver.handle_unavailable(&request, error)?;
+            for undelivered in self.download_with_one_retry(batch, receiver).await? {
+                self.report_undelivered(&undelivered, receiver)?;
             }
         }
         Ok(())
+    }
+
+    /// Downloads at most `MAX_CHUNK_URLS` chunks. Because the URLs may expire during the download,
+    /// requests the undelivered chunks once more with new URLs. Returns the chunks that are still
+    /// undelivered.
+    async fn download_with_one_retry<R: ChunkReceiver>(
+        &self,
+        requests: &[R::Request],
+        receiver: &mut R,
+    ) -> Result<Vec<UndeliveredChunk<R::Request>>, ReaderError> {
+        let undelivered = self.download_chunks(requests, receiver).await?;
+        if undelivered.is_empty() {
+            return Ok(undelivered);
+        }
+        let retried_requests: Vec<R::Request> =
+            undelivered.iter().map(|chunk| chunk.request).collect();
+        self.download_chunks(&retried_requests, receiver).await
+    }
+
+    /// Reports a missing chunk to `receiver`. Fails if access was refused, because it is then
+    /// unknown whether the chunk exists.
+    fn report_undelivered<R: ChunkReceiver>(
+        &self,
+        undelivered: &UndeliveredChunk<R::Request>,
+        receiver: &mut R,
+    ) -> Result<(), ReaderError> {
+        let UndeliveredChunk { request, reason } = undelivered;
+        let key = chunk_key(self.family(), R::hash_of(request));
+        let error = ReaderError::Missing { log: self.log(), key };
+        match reason {
+            UndeliveredReason::NotFound => receiver.handle_unavailable(request, error),
+            UndeliveredReason::AccessRefused => Err(error),
+        }
     }
 
     /// Passes the cached chunks to `receiver`. Returns the requests for the chunks that are not
@@ -149,39 +168,37 @@ impl SnapshotSource {
         missing_requests
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently. Returns the chunks that the object
-    /// store refused.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently and passes them to `receiver`. Returns
+    /// the chunks that the object store did not deliver.
     async fn download_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
         receiver: &mut R,
-    ) -> Result<Vec<RefusedChunk<R::Request>>, ReaderError> {
+    ) -> Result<Vec<UndeliveredChunk<R::Request>>, ReaderError> {
         let hashes: Vec<ChunkHash> = requests.iter().map(R::hash_of).collect();
         let urls = self.spreadsheet.chunk_urls(&hashes).await?.urls;
         let download = |(request, url): (R::Request, String)| {
             let client = self.client().clone();
-            async move { (request, client.stored_object(&url, MAX_STORED_CHUNK_BYTES).await) }
+            async move { (request, client.download_object(&url, MAX_STORED_CHUNK_BYTES).await) }
         };
-        let mut refused = Vec::new();
-        let handle_result = |joined: Result<(R::Request, DownloadResult), JoinError>| {
-            // Joining fails only if the task panicked, which is a bug.
-            let (request, result) =
-                joined.map_err(|error| ClientError::Setup { why: error.to_string() })?;
-            refused.extend(self.receive_download(request, result, receiver)?);
+        let mut undelivered = Vec::new();
+        let handle_result = |(request, result): (R::Request, DownloadResult)| {
+            undelivered.extend(self.receive_download(request, result, receiver)?);
             Ok::<(), ReaderError>(())
         };
         let requests_with_urls = requests.iter().copied().zip(urls);
         run_concurrently(CHUNK_GETS_AT_ONCE, requests_with_urls, download, handle_result).await?;
-        Ok(refused)
+        Ok(undelivered)
     }
 
-    /// Passes a downloaded chunk to `receiver`. Returns the chunk if the object store refused it.
+    /// Passes a downloaded chunk to `receiver`. Returns the chunk if the object store did not
+    /// deliver it.
     fn receive_download<R: ChunkReceiver>(
         &self,
         request: R::Request,
         result: DownloadResult,
         receiver: &mut R,
-    ) -> Result<Option<RefusedChunk<R::Request>>, ReaderError> {
+    ) -> Result<Option<UndeliveredChunk<R::Request>>, ReaderError> {
         let hash = R::hash_of(&request);
         let damaged = |why| {
             let key = chunk_key(self.family(), hash);
@@ -192,9 +209,13 @@ impl SnapshotSource {
                 Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
                 Err(why) => receiver.handle_unavailable(&request, damaged(why))?,
             },
-            Err(error) if is_refusal(&error) => {
-                let is_not_found = is_not_found(&error);
-                return Ok(Some(RefusedChunk { request, is_not_found }));
+            Err(ClientError::UnexpectedStatus { status: 403, .. }) => {
+                let reason = UndeliveredReason::AccessRefused;
+                return Ok(Some(UndeliveredChunk { request, reason }));
+            }
+            Err(ClientError::UnexpectedStatus { status: 404, .. }) => {
+                let reason = UndeliveredReason::NotFound;
+                return Ok(Some(UndeliveredChunk { request, reason }));
             }
             Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
                 receiver.handle_unavailable(&request, damaged(too_large_message(max_bytes)))?;
@@ -212,11 +233,11 @@ impl SnapshotSource {
         external: &ExternalBody,
     ) -> Result<Vec<MutationView>, ReaderError> {
         let cache_name = self.cache_names().body(&external.sha256);
-        let decode = |stored: &[u8]| self.client().mutations_of(external, stored);
+        let decode = |stored: &[u8]| self.client().verified_mutations(external, stored);
         if let Some(mutations) = self.read_cached(&cache_name, MAX_UPLOAD_BYTES, decode) {
             return Ok(mutations);
         }
-        let object = match self.client().external_object(external).await {
+        let object = match self.client().download_external_body(external).await {
             Ok(object) => object,
             Err(error) if is_refusal(&error) => {
                 return Err(ReaderError::LargeEntry { position, source: Box::new(error) });
@@ -290,87 +311,22 @@ impl ChunkReceiver for Objects {
     }
 }
 
-/// Result of downloading one object.
 type DownloadResult = Result<Vec<u8>, ClientError>;
 
-/// A chunk that the object store did not return.
-struct RefusedChunk<Request> {
+/// A chunk that the object store did not deliver.
+struct UndeliveredChunk<Request> {
     request: Request,
-    /// Whether the object store reported that the chunk does not exist. `false` if it refused
-    /// access.
-    is_not_found: bool,
+    reason: UndeliveredReason,
+}
+
+/// Reason why the object store did not deliver a chunk.
+enum UndeliveredReason {
+    /// The chunk does not exist.
+    NotFound,
+    /// The URL has expired or grants no access.
+    AccessRefused,
 }
 
 fn too_large_message(max_bytes: usize) -> String {
     format!("it is larger than the limit of {max_bytes} bytes")
-}
-
-/// Runs one task per input, at most `max_tasks` at a time. Passes each result to `handle_result` as
-/// soon as it is available. If `handle_result` returns an error, cancels the other tasks.
-async fn run_concurrently<I, T: Send + 'static, F, E>(
-    max_tasks: usize,
-    inputs: impl IntoIterator<Item = I>,
-    task_of: impl Fn(I) -> F,
-    mut handle_result: impl FnMut(Result<T, JoinError>) -> Result<(), E>,
-) -> Result<(), E>
-where
-    F: Future<Output = T> + Send + 'static,
-{
-    let mut remaining_inputs = inputs.into_iter();
-    let mut running_tasks = JoinSet::new();
-    for input in remaining_inputs.by_ref().take(max_tasks) {
-        running_tasks.spawn(task_of(input));
-    }
-    while let Some(joined) = running_tasks.join_next().await {
-        handle_result(joined)?;
-        if let Some(input) = remaining_inputs.next() {
-            running_tasks.spawn(task_of(input));
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn runs_at_most_the_limit_of_tasks_concurrently() {
-        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        for count in [0, 1, CHUNK_GETS_AT_ONCE, CHUNK_GETS_AT_ONCE + 1, 100] {
-            most.store(0, Ordering::SeqCst);
-            let run = |number: usize| {
-                let (running, most) = (Arc::clone(&running), Arc::clone(&most));
-                async move {
-                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-                    tokio::task::yield_now().await;
-                    running.fetch_sub(1, Ordering::SeqCst);
-                    number
-                }
-            };
-            let mut ended = Vec::new();
-            let done = |number: Result<usize, JoinError>| {
-                ended.push(number.unwrap());
-                Ok::<(), ()>(())
-            };
-            run_concurrently(CHUNK_GETS_AT_ONCE, 0..count, run, done).await.unwrap();
-            ended.sort_unstable();
-            assert_eq!(ended, Vec::from_iter(0..count));
-            assert_eq!(most.load(Ordering::SeqCst), count.min(CHUNK_GETS_AT_ONCE));
-        }
-    }
-
-    #[tokio::test]
-    async fn the_first_error_cancels_all_tasks() {
-        let mut ended = 0;
-        let done = |number: Result<usize, JoinError>| {
-            ended += 1;
-            if number.unwrap() == 2 { Err("no") } else { Ok(()) }
-        };
-        let run = |number| async move { number };
-        assert_eq!(run_concurrently(1, 0..9, run, done).await, Err("no"));
-        assert_eq!(ended, 3);
-    }
 }

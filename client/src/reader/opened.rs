@@ -15,7 +15,7 @@ use cellar_snapshot::view;
 
 use super::ReaderError;
 use super::objects::SnapshotSource;
-use crate::{ClientError, ItemStream};
+use crate::ItemStream;
 
 /// A spreadsheet's state at one position, from which cells can be read.
 #[derive(Debug)]
@@ -101,15 +101,16 @@ impl LoadedSpreadsheet {
                 Ok(loaded) => return Ok(loaded),
                 Err(error) => error,
             };
-            let missing_object = error.object();
-            let can_retry =
-                missing_object.is_some() || matches!(error, ReaderError::Changing { .. });
-            // If the same object is missing twice, a newer snapshot is not the cause.
-            let is_same_object = missing_object.is_some() && missing_object == previous_object;
-            if !can_retry || is_same_object || attempts_left == 0 {
+            let unreadable_object = error.unreadable_object();
+            let can_retry = match &unreadable_object {
+                // If the same object is missing twice, a newer snapshot is not the cause.
+                Some(_) => unreadable_object != previous_object,
+                None => matches!(error, ReaderError::Changing { .. }),
+            };
+            if !can_retry || attempts_left == 0 {
                 return Err(error);
             }
-            previous_object = missing_object;
+            previous_object = unreadable_object;
         }
     }
 
@@ -128,8 +129,8 @@ impl LoadedSpreadsheet {
             return Err(invalid_reply(source, "`next` is not the position of the last entry"));
         }
         let mut pages = source.spreadsheet.entry_pages(after);
-        // Stop at the newest position of the first response. Otherwise, a fast writer could prolong
-        // the load forever.
+        // Stop at the position that was the newest when the load began. Otherwise, a fast writer
+        // could prolong the load forever.
         while loaded.tail.last_position < Some(head) {
             let Some(entries) = load_next_entries(&mut pages, incarnation).await? else { break };
             loaded.apply_entries(source, entries, retention).await?;
@@ -158,7 +159,8 @@ impl LoadedSpreadsheet {
         Ok(Some(loaded))
     }
 
-    /// Creates the state at a snapshot root, to which the log entries after it can be applied.
+    /// Creates the state at a snapshot root or, without a root, at the start of the log. The log
+    /// entries from there on can then be applied.
     async fn start_at_root(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -255,8 +257,9 @@ impl EntryTail {
     }
 }
 
-/// Loads the next page of log entries, if there is one. Returns [`ReaderError::Changing`] if the
-/// tables were restored after the load began, or if the load has fallen too far behind the log.
+/// Loads the next page of log entries, or `None` after the last page. Fails with
+/// [`ReaderError::Changing`] if the tables were restored since the load began, or if the load has
+/// fallen too far behind the log.
 async fn load_next_entries(
     pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,
@@ -284,14 +287,13 @@ async fn load_root(
     Ok(Some(source.load_root(object_key, url).await?))
 }
 
-/// Parses a snapshot root's key. The key of a fork's root may contain the id of the original
-/// spreadsheet, from which the fork descends.
+/// Parses the key of a snapshot root. For a fork, the key may contain the id of the spreadsheet from
+/// which the fork descends.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))
 }
 
 fn invalid_reply(source: &SnapshotSource, why: impl Into<String>) -> ReaderError {
-    let url = source.spreadsheet.client().url().to_owned();
-    ClientError::NotUnderstood { url, why: why.into() }.into()
+    source.spreadsheet.client().unexpected_reply(why).into()
 }

@@ -57,7 +57,7 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// Action for a band that requires tiles that are not in memory.
+/// What to do if some of the tiles that a band requires are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.
@@ -70,9 +70,8 @@ enum MissingTilesAction {
 }
 
 impl MissingTilesAction {
-    fn choose_action(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
-        let total_tiles = loaded_tiles.saturating_add(missing_tiles);
-        if missing_tiles == 0 || total_tiles <= MAX_READ_BAND_TILES {
+    fn for_band(loaded_tiles: usize, missing_tiles: usize, band_rows: usize) -> Self {
+        if missing_tiles == 0 || loaded_tiles + missing_tiles <= MAX_READ_BAND_TILES {
             Self::Load
         } else if loaded_tiles > 0 {
             Self::DropLoaded
@@ -168,8 +167,7 @@ impl ReadableState {
             let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
-            match MissingTilesAction::choose_action(loaded_tiles, missing_tiles, window.rows.len())
-            {
+            match MissingTilesAction::for_band(loaded_tiles, missing_tiles, window.rows.len()) {
                 MissingTilesAction::Load => {
                     source.load_chunks(&missing_objects, &mut self.objects).await?;
                 }
@@ -199,8 +197,8 @@ impl ReadableState {
         Ok(displayed_cells)
     }
 
-    /// Loads the cells' long texts from chunks or from the log entries after the snapshot. Omits
-    /// missing or corrupt texts.
+    /// Returns the cells' long texts, from the log entries after the snapshot root or else from
+    /// chunks. Omits missing and corrupt texts.
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,
@@ -218,8 +216,7 @@ impl ReadableState {
                 long_texts.by_hash.insert(hash, tail_text.text.clone());
             }
         }
-        let stored_hashes = Vec::from_iter(missing_hashes);
-        source.load_chunks(&stored_hashes, &mut long_texts).await?;
+        source.load_chunks(&Vec::from_iter(missing_hashes), &mut long_texts).await?;
         Ok(long_texts)
     }
 }
@@ -241,7 +238,7 @@ mod tests {
             (most + 9, 0, 2, MissingTilesAction::Load),
         ] {
             assert_eq!(
-                MissingTilesAction::choose_action(loaded, missing, rows),
+                MissingTilesAction::for_band(loaded, missing, rows),
                 action,
                 "{loaded} {missing} {rows}"
             );

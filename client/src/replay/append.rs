@@ -20,17 +20,17 @@ const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 128;
 
-/// A piece to append: a single operation of a mutation in the fork, or a part of such an operation.
+/// A piece to append: one operation of a mutation in the fork, or a part of that operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OperationPiece {
     /// Index of the mutation among the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) operation: Operation,
-    /// JSON length of the mutation.
+    /// Upper bound on the JSON length of the mutation that appends the piece.
     bytes: usize,
 }
 
-/// Outcome of an operation.
+/// A piece with its actual or predicted outcome in the new fork.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SettledPiece {
     /// Index of the mutation among the fork's mutations.
@@ -152,21 +152,8 @@ pub(super) async fn read_outcomes(
     pieces: &[OperationPiece],
 ) -> Result<Vec<SettledPiece>, ReplayError> {
     let last_id = u64::try_from(pieces.len()).unwrap_or(u64::MAX);
-    let mut mutations_by_id = BTreeMap::new();
-    let mut entries_newest_first = new_fork.long_history(Some(head));
-    while let Some(entry) = entries_newest_first.try_next().await? {
-        let is_entry_of_source = entry.position.segment() < first_position.segment();
-        if is_entry_of_source {
-            break;
-        }
-        for mutation in load_mutations(new_fork.client(), entry).await? {
-            // Entries are read newest first, so an earlier entry replaces a later one with the same
-            // id. This is intended, because later entries by other clients may use the same ids.
-            if mutation.id <= last_id {
-                mutations_by_id.insert(mutation.id, mutation);
-            }
-        }
-    }
+    let mut mutations_by_id =
+        read_mutations_up_to_id(new_fork, first_position, head, last_id).await?;
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for (id, piece) in (FIRST_MUTATION_ID..).zip(pieces) {
         let Some(mutation) = mutations_by_id.remove(&id) else {
@@ -175,6 +162,32 @@ pub(super) async fn read_outcomes(
         settled_pieces.push(SettledPiece::new(piece, mutation));
     }
     Ok(settled_pieces)
+}
+
+/// Reads the mutations with ids up to `last_id` from the log entries of the new fork that follow
+/// those of its source. If an id occurs more than once, returns the oldest mutation.
+async fn read_mutations_up_to_id(
+    new_fork: &Spreadsheet,
+    first_position: Position,
+    head: Position,
+    last_id: u64,
+) -> Result<BTreeMap<u64, MutationView>, ReplayError> {
+    let mut mutations_by_id = BTreeMap::new();
+    let mut entries_newest_first = new_fork.long_history(Some(head));
+    while let Some(entry) = entries_newest_first.try_next().await? {
+        let is_entry_of_source = entry.position.segment() < first_position.segment();
+        if is_entry_of_source {
+            break;
+        }
+        for mutation in load_mutations(new_fork.client(), entry).await? {
+            // Later entries of other clients may use the same ids. Because entries are read newest
+            // first, the replay's own mutations replace them.
+            if mutation.id <= last_id {
+                mutations_by_id.insert(mutation.id, mutation);
+            }
+        }
+    }
+    Ok(mutations_by_id)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Replays a fork's edits onto a later position of its source.
 //!
 //! A replay creates a new fork at the later position and appends the existing fork's operations to
-//! the new fork. Their base is the position at which the existing fork was created. The server
-//! transforms the operations past the later entries of the source, as if a single client had made
-//! them.
+//! the new fork, as edits of a single client. The base of each edit is the position at which the
+//! existing fork was created, so the server transforms the edit past the later entries of the
+//! source.
 //!
 //! The new fork's nonce (idempotency key), client id and mutation ids are derived from the existing
 //! fork and the target position, so a repeated or interrupted replay appends each operation exactly
@@ -76,9 +76,11 @@ impl ForkReplay {
     pub async fn plan(fork: &Spreadsheet, onto: Option<Position>) -> Result<Self, ReplayError> {
         let client = fork.client().clone();
         let loaded = fork.load(None).await?;
-        let source = loaded.source.ok_or(ReplayError::NotAFork { id: fork.id() })?;
-        let (source, from, head) = (source.spreadsheet, source.position, loaded.head);
-        let newest = client.spreadsheet(source).head(None).await?.head;
+        let Some(lineage) = loaded.source else {
+            return Err(ReplayError::NotAFork { id: fork.id() });
+        };
+        let (source, from, head) = (lineage.spreadsheet, lineage.position, loaded.head);
+        let newest = client.spreadsheet(source).head().await?.head;
         let onto = onto.unwrap_or(newest);
         if onto < from || onto > newest {
             return Err(ReplayError::Onto { onto, from, newest });
@@ -119,7 +121,7 @@ impl ForkReplay {
         let created = self.client.spreadsheet(self.source).fork(&fork_request).await?;
         let new_fork = self.client.spreadsheet(created.id);
         append::append_pieces(&new_fork, created.incarnation, &nonce, self.from, &pieces).await?;
-        let head = new_fork.head(Some(created.head)).await?.head;
+        let head = new_fork.head_at_or_after(created.head).await?.head;
         let settled_pieces = append::read_outcomes(&new_fork, created.head, head, &pieces).await?;
         let deleted_sheets = self.deleted_sheets(&new_fork).await?;
         let mutations =
@@ -128,7 +130,7 @@ impl ForkReplay {
     }
 
     /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
-    /// appended mutations. Each run with the same fork and target position returns the same nonce.
+    /// appended mutations. It depends only on the fork, its head and the target position.
     fn nonce(&self) -> String {
         let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash = blake3::hash(replay_key.as_bytes()).to_hex();
@@ -136,12 +138,12 @@ impl ForkReplay {
         format!("replay-{hash_prefix}")
     }
 
-    /// Returns the sheets that exist at the old position but not at the new position. The server
+    /// Returns the sheets that exist at position `from` but not at position `onto`. The server
     /// accepts edits of these sheets, but the edits have no effect.
     async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
         let source = self.client.spreadsheet(self.source);
-        let old_sheets = source.sheets(Some(self.from), None).await?.sheets;
-        let new_sheets = spreadsheet.sheets(Some(self.onto), None).await?.sheets;
+        let old_sheets = source.sheets_at(self.from).await?.sheets;
+        let new_sheets = spreadsheet.sheets_at(self.onto).await?.sheets;
         let is_deleted = |sheet: &SheetId| new_sheets.iter().all(|view| view.sheet != *sheet);
         Ok(old_sheets.iter().map(|view| view.sheet).filter(is_deleted).collect())
     }

@@ -13,9 +13,9 @@ use super::append::{OperationPiece, SettledPiece};
 
 use super::{ForkReplay, ReplayError};
 
-/// Client key used for all log entries of the source.
+/// Client key that the prediction uses for all log entries of the source.
 const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
-/// Client key used for the replayed mutations.
+/// Client key that the prediction uses for the replayed mutations.
 const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
 /// Predicts the outcome of each piece when the server transforms it past the source's entries after
@@ -28,8 +28,8 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // Map that transforms further operations. `None` if the map is too long; the server then
-    // rejects all further operations.
+    // The map that transforms the remaining operations. `None` once the map is too long, because
+    // the server then rejects the remaining operations.
     let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
@@ -66,9 +66,9 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the source's log entries after the position of the fork, up to and including the target
-/// position. Returns only mutations that move cells, oldest first. Skips the bodies of large
-/// entries, because they only set cells.
+/// Reads the source's log entries after the position at which the fork was created, up to and
+/// including the target position. Returns only mutations that move cells, oldest first. Skips the
+/// bodies of large entries, because they only set cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let source = replay.client.spreadsheet(replay.source);
     let mut moving_entries = Vec::new();

@@ -46,8 +46,8 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Combines the outcomes of the pieces of each mutation. Edits of `deleted_sheets` count as
-/// dropped: the server accepts them, but they have no effect.
+/// Returns the outcome of each mutation, combined from the outcomes of its pieces. Operations on
+/// `deleted_sheets` count as dropped: the server accepts them, but they have no effect.
 pub(super) fn combine_outcomes(
     own_mutations: &[OwnMutation],
     settled_pieces: &[SettledPiece],
@@ -76,21 +76,16 @@ fn replayed_edit(
         Operation::Rejected(rejection) => Some(rejection.clone()),
         _ => None,
     });
-    let mut effective_operations = Vec::new();
-    let mut has_lost_operations = false;
-    for operation in committed_operations {
-        let is_sheet_deleted =
-            needed_sheet(operation).is_some_and(|sheet| deleted_sheets.contains(&sheet));
-        if is_sheet_deleted {
-            has_lost_operations = true;
-        } else {
-            effective_operations.push(operation.clone());
-        }
-    }
+    let is_effective = |operation: &&Operation| {
+        needed_sheet(operation).is_none_or(|sheet| !deleted_sheets.contains(&sheet))
+    };
+    let effective_operations: Vec<Operation> =
+        committed_operations.clone().filter(is_effective).cloned().collect();
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
+    let are_all_effective = effective_operations.len() == committed_operations.count();
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
-    } else if !is_transformed && !has_lost_operations {
+    } else if !is_transformed && are_all_effective {
         ReplayOutcome::Unchanged
     } else if effective_operations.is_empty() {
         ReplayOutcome::Dropped

@@ -161,7 +161,7 @@ fn the_seen_position_is_the_base_of_the_next_edit() {
     let other = tempfile::tempdir().unwrap();
     let other = Editor::new(case.fake.client().spreadsheet(case.id), other.path());
     block_on(other.apply(set(1, "from elsewhere"))).unwrap();
-    let head = block_on(case.fake.client().spreadsheet(case.id).head(None)).unwrap();
+    let head = block_on(case.fake.client().spreadsheet(case.id).head()).unwrap();
     case.editor().record_seen(head.head, head.incarnation, None).unwrap();
     assert_eq!(case.editor().seen_position().unwrap(), Some(head.head));
     case.set(2, "three").unwrap();

@@ -7,6 +7,7 @@
 pub mod backoff;
 pub mod base64_text;
 pub mod bounded;
+pub mod consistency;
 pub mod count;
 pub mod hexadecimal;
 pub mod identity;

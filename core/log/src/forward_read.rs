@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::entry::{Content, Entry};
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_base::position::Position;
 
@@ -14,7 +15,7 @@ use cellar_base::position::Position;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForwardRead {
     next_position: Option<Position>,
-    consistent: bool,
+    consistency: ReadConsistency,
     /// Position that is known to exist. If the log appears to end earlier, the read is repeated
     /// with strong consistency.
     existing_position: Option<Position>,
@@ -35,7 +36,7 @@ pub enum ReadStep {
         /// First position to read.
         from: Position,
         /// Whether the read must be strongly consistent.
-        consistent: bool,
+        consistency: ReadConsistency,
     },
     /// Wait, then read one page with strong consistency. The wait is needed because items written
     /// in one transaction may become visible at different times.
@@ -72,7 +73,7 @@ impl ForwardRead {
     pub fn begin(from: Position, existing_position: Option<Position>) -> Self {
         Self {
             next_position: Some(from),
-            consistent: false,
+            consistency: ReadConsistency::Eventual,
             existing_position,
             is_after_end_segment: false,
             last_position: None,
@@ -83,7 +84,7 @@ impl ForwardRead {
     /// Makes all reads strongly consistent, so that they return every acknowledged write.
     #[must_use]
     pub fn consistently(self) -> Self {
-        Self { consistent: true, ..self }
+        Self { consistency: ReadConsistency::Strong, ..self }
     }
 
     /// Adds an entry of the page if it is the next entry of the log, and returns whether it was
@@ -131,7 +132,7 @@ impl ForwardRead {
     #[must_use]
     pub fn read_next_page(&self) -> ReadStep {
         match self.next_position {
-            Some(from) => ReadStep::Read { from, consistent: self.consistent },
+            Some(from) => ReadStep::Read { from, consistency: self.consistency },
             None => ReadStep::End,
         }
     }
@@ -139,7 +140,7 @@ impl ForwardRead {
     /// Waits for the segment after an End Segment to become visible. Its first entry was written in
     /// the same transaction as the End Segment.
     fn await_segment(&mut self, segment_start: Position) -> ReadStep {
-        if !self.consistent || self.segment_waits >= MAX_READ_ATTEMPTS {
+        if !self.consistency.is_strong() || self.segment_waits >= MAX_READ_ATTEMPTS {
             return self.confirm_with_consistent_read(ReadStep::Corrupt { at: segment_start });
         }
         self.segment_waits += 1;
@@ -149,10 +150,10 @@ impl ForwardRead {
     /// Returns `step` if the last read was strongly consistent. Otherwise, repeats the last read
     /// with strong consistency.
     fn confirm_with_consistent_read(&mut self, step: ReadStep) -> ReadStep {
-        if self.consistent {
+        if self.consistency.is_strong() {
             return step;
         }
-        self.consistent = true;
+        self.consistency = ReadConsistency::Strong;
         self.read_next_page()
     }
 }
@@ -177,17 +178,20 @@ mod tests {
         read.step_after_page(AddedPage { is_contiguous, is_empty: entries.is_empty(), has_more })
     }
 
-    fn step(segment: u32, num: u32, consistent: bool) -> ReadStep {
-        ReadStep::Read { from: Position::new(segment, num).unwrap(), consistent }
+    fn step(segment: u32, num: u32, consistency: ReadConsistency) -> ReadStep {
+        ReadStep::Read { from: Position::new(segment, num).unwrap(), consistency }
     }
 
     #[test]
     fn reads_pages_and_segments_to_the_end() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
-        assert_eq!(read.read_next_page(), step(0, 0, false));
-        assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 1)], true), step(0, 2, false));
+        assert_eq!(read.read_next_page(), step(0, 0, ReadConsistency::Eventual));
+        assert_eq!(
+            page(&mut read, &[plain(0, 0), plain(0, 1)], true),
+            step(0, 2, ReadConsistency::Eventual)
+        );
         let end = entry(0, 2, Content::EndSegment);
-        assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
+        assert_eq!(page(&mut read, &[end], false), step(1, 0, ReadConsistency::Eventual));
         assert_eq!(page(&mut read, &[plain(1, 0)], false), ReadStep::End);
         assert_eq!(read.last_position(), Some(Position::new(1, 0).unwrap()));
     }
@@ -195,7 +199,10 @@ mod tests {
     #[test]
     fn repeats_the_read_of_a_gap_before_reporting_corruption() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
-        assert_eq!(page(&mut read, &[plain(0, 0), plain(0, 2)], false), step(0, 1, true));
+        assert_eq!(
+            page(&mut read, &[plain(0, 0), plain(0, 2)], false),
+            step(0, 1, ReadConsistency::Strong)
+        );
         let at = Position::new(0, 1).unwrap();
         assert_eq!(page(&mut read, &[plain(0, 2)], false), ReadStep::Corrupt { at });
     }
@@ -204,10 +211,10 @@ mod tests {
     fn repeats_the_read_of_a_stale_end() {
         let seen = Position::new(0, 2).unwrap();
         let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
-        assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, true));
+        assert_eq!(page(&mut read, &[plain(0, 0)], false), step(0, 1, ReadConsistency::Strong));
         assert_eq!(page(&mut read, &[plain(0, 1), plain(0, 2)], false), ReadStep::End);
         let mut read = ForwardRead::begin(Position::FIRST, Some(seen));
-        assert_eq!(page(&mut read, &[], false), step(0, 0, true));
+        assert_eq!(page(&mut read, &[], false), step(0, 0, ReadConsistency::Strong));
         assert_eq!(page(&mut read, &[], false), ReadStep::End);
     }
 
@@ -222,15 +229,15 @@ mod tests {
     #[test]
     fn a_consistent_read_starts_with_its_first_page() {
         let read = ForwardRead::begin(Position::FIRST, None).consistently();
-        assert_eq!(read.read_next_page(), step(0, 0, true));
+        assert_eq!(read.read_next_page(), step(0, 0, ReadConsistency::Strong));
     }
 
     #[test]
     fn an_end_segment_must_be_followed_by_a_segment() {
         let mut read = ForwardRead::begin(Position::FIRST, None);
         let end = entry(0, 0, Content::EndSegment);
-        assert_eq!(page(&mut read, &[end], false), step(1, 0, false));
-        assert_eq!(page(&mut read, &[], false), step(1, 0, true));
+        assert_eq!(page(&mut read, &[end], false), step(1, 0, ReadConsistency::Eventual));
+        assert_eq!(page(&mut read, &[], false), step(1, 0, ReadConsistency::Strong));
         let at = Position::new(1, 0).unwrap();
         for attempt in 1..=MAX_READ_ATTEMPTS {
             assert_eq!(page(&mut read, &[], false), ReadStep::ReadLater { from: at, attempt });

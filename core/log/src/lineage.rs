@@ -110,19 +110,16 @@ impl Lineage {
         if is_earlier_segment {
             return Ok(Inherited { entries, has_more });
         }
-        if let Some(last) = source_page.iter().find(|entry| entry.position == self.position) {
-            if !self.position_ends_segment {
-                entries.push(Arc::new(self.end_segment_after(fork_log, last)));
-            }
-            return Ok(Inherited { entries, has_more: false });
+        let Some(last) = source_page.iter().find(|entry| entry.position >= self.position) else {
+            return if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) };
+        };
+        // If the entry at the fork position is missing but a later entry exists, the segment was
+        // trimmed. The End Segment then takes the header of the later entry.
+        let has_end_segment = last.position == self.position && self.position_ends_segment;
+        if !has_end_segment {
+            entries.push(Arc::new(self.end_segment_after(fork_log, last)));
         }
-        // If the page contains a later entry but not the entry at the fork position, the segment
-        // was trimmed.
-        if let Some(later) = source_page.iter().find(|entry| entry.position > self.position) {
-            entries.push(Arc::new(self.end_segment_after(fork_log, later)));
-            return Ok(Inherited { entries, has_more: false });
-        }
-        if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) }
+        Ok(Inherited { entries, has_more: false })
     }
 
     /// Returns the entries of a source page up to the fork position, as entries of the fork.

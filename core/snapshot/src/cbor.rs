@@ -172,7 +172,7 @@ pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     Ok(list)
 }
 
-/// Encodes each span as two numbers: the gap after the end of the previous span, and the span's
+/// Encodes each span as two numbers: its distance from the end of the previous span, and its
 /// length.
 pub(super) fn encode_spans<W: Write>(
     spans: &Spans,
@@ -194,14 +194,14 @@ pub(super) fn decode_spans(decoder: &mut Decoder<'_>, axis_end: u32) -> Result<S
     let mut numbers = decoder.array_iter::<u32>()?;
     let mut spans = Vec::new();
     let mut previous_end = 0_u32;
-    while let Some(gap) = numbers.next() {
-        let gap = gap?;
+    while let Some(distance) = numbers.next() {
+        let distance = distance?;
         let count = numbers.next().ok_or_else(malformed)??;
-        let touches_previous_span = gap == 0 && !spans.is_empty();
+        let touches_previous_span = distance == 0 && !spans.is_empty();
         if touches_previous_span || count == 0 {
             return Err(malformed());
         }
-        let first = previous_end.checked_add(gap).ok_or_else(malformed)?;
+        let first = previous_end.checked_add(distance).ok_or_else(malformed)?;
         let end = first.checked_add(count).ok_or_else(malformed)?;
         if end > axis_end {
             return Err(malformed());

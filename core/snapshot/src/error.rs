@@ -1,5 +1,6 @@
 //! Errors of snapshot objects.
 
+use super::chunk::UnreadableChunk;
 use super::chunk_ref::ChunkHash;
 
 /// A snapshot object is unreadable, or its contents cannot be stored.
@@ -43,6 +44,9 @@ pub enum SnapshotError {
         /// Format version in the object header.
         version: u32,
     },
+    /// A tile inside the object cannot be decoded.
+    #[error(transparent)]
+    Tile(#[from] UnreadableChunk),
     /// The object's fields are inconsistent or exceed a limit.
     #[error("the snapshot object is invalid: {0}")]
     Shape(&'static str),

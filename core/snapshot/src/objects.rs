@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::chunk::{self, UnreadableChunk};
+use super::chunk;
 use super::index::{IndexChunk, Lookup, PackedLevel};
 use super::level::{ChunkHash, ChunkRef, Level};
 use super::packed::{Bounds, unpack};
@@ -48,25 +48,14 @@ pub enum Fetch<T> {
     Ready(T),
 }
 
-/// Error for an object that does not match the reference to the object.
+/// An object does not match the reference to it, or is not a valid snapshot part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadObject {
-    /// The object is not a valid snapshot part.
-    #[error("chunk {hash} cannot be read: {why}")]
-    Snapshot {
-        /// Name of the object.
-        hash: ChunkHash,
-        /// Reason.
-        why: SnapshotError,
-    },
-    /// The object is not a valid tile.
-    #[error("chunk {hash} cannot be read: {why}")]
-    Tile {
-        /// Name of the object.
-        hash: ChunkHash,
-        /// Reason.
-        why: UnreadableChunk,
-    },
+#[error("chunk {hash} cannot be read: {why}")]
+pub struct BadObject {
+    /// Name of the object.
+    pub hash: ChunkHash,
+    /// Reason.
+    pub why: SnapshotError,
 }
 
 /// In-memory cache of decoded snapshot objects. The keys are object names.
@@ -94,25 +83,31 @@ impl Objects {
     /// [`BadObject`] if the bytes are damaged, or do not match the object's kind or name.
     pub fn insert(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), BadObject> {
         let hash = request.hash;
-        let bad_object = |why| BadObject::Snapshot { hash, why };
-        let bytes = unpack(hash, stored, Bounds::CHUNK).map_err(bad_object)?;
-        match request.kind {
+        self.decode_and_insert(request.kind, hash, stored).map_err(|why| BadObject { hash, why })
+    }
+
+    fn decode_and_insert(
+        &mut self,
+        kind: ObjectKind,
+        hash: ChunkHash,
+        stored: &[u8],
+    ) -> Result<(), SnapshotError> {
+        let bytes = unpack(hash, stored, Bounds::CHUNK)?;
+        match kind {
             ObjectKind::Index => {
-                self.index.insert(hash, IndexChunk::decode(&bytes).map_err(bad_object)?);
+                self.index.insert(hash, IndexChunk::decode(&bytes)?);
             }
             ObjectKind::Formats => {
-                self.formats.insert(hash, FormatRecords::decode(&bytes).map_err(bad_object)?);
+                self.formats.insert(hash, FormatRecords::decode(&bytes)?);
             }
             ObjectKind::Numbers => {
-                let stored_numbers = StoredSheetNumbers::decode(&bytes).map_err(bad_object)?;
-                self.numbers.insert(hash, stored_numbers.0);
+                self.numbers.insert(hash, StoredSheetNumbers::decode(&bytes)?.0);
             }
             ObjectKind::Clients => {
-                self.clients.insert(hash, ClientMap::decode(&bytes).map_err(bad_object)?);
+                self.clients.insert(hash, ClientMap::decode(&bytes)?);
             }
             ObjectKind::Tile => {
-                let tile = chunk::decode(&bytes).map_err(|why| BadObject::Tile { hash, why })?;
-                self.tiles.insert(hash, Arc::new(tile));
+                self.tiles.insert(hash, Arc::new(chunk::decode(&bytes)?));
             }
         }
         Ok(())

@@ -19,13 +19,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Limits of chunks.
+    /// Length limits of chunks.
     pub const CHUNK: Self =
         Self { plain_bytes: MAX_CHUNK_BYTES, stored_bytes: MAX_STORED_CHUNK_BYTES };
     /// Length limits of long texts, which are stored as separate objects.
     pub const TEXT: Self =
         Self { plain_bytes: MAX_TEXT_BYTES, stored_bytes: MAX_STORED_TEXT_BYTES };
-    /// Limits of roots.
+    /// Length limits of roots.
     pub const ROOT: Self =
         Self { plain_bytes: MAX_ROOT_BYTES, stored_bytes: MAX_STORED_ROOT_BYTES };
 }

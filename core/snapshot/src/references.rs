@@ -1,7 +1,7 @@
 //! References between snapshot objects. Objects that are reachable from live roots must not be
 //! deleted.
 
-use super::chunk::{self, UnreadableChunk};
+use super::chunk;
 use super::index::{
     IndexChunk, IndexedTile, InlineOrChunk, PackedLevel, RowIndex, SpanMap, StripeIndex,
 };
@@ -23,23 +23,12 @@ pub struct References {
     pub leaves: Vec<ChunkHash>,
 }
 
-/// Error for an object whose references cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableReferences {
-    /// The object is damaged or not a tile index chunk.
-    #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
-    /// The object is not a cell chunk.
-    #[error(transparent)]
-    Tile(#[from] UnreadableChunk),
-}
-
 impl References {
     /// Returns the references of a root.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if a tile stored inside the root is invalid.
-    pub fn of_root(root: &Root) -> Result<Self, UnreadableReferences> {
+    /// [`SnapshotError`] if a tile stored inside the root is invalid.
+    pub fn of_root(root: &Root) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         for root_level in root.all_levels() {
             references.add_level(&root_level.level)?;
@@ -61,8 +50,8 @@ impl References {
     /// Returns the objects that operations reference through the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if a tile index, or a tile stored inside a tile index, is invalid.
-    pub fn of_operations(operations: &[Operation]) -> Result<Self, UnreadableReferences> {
+    /// [`SnapshotError`] if a tile index, or a tile stored inside a tile index, is invalid.
+    pub fn of_operations(operations: &[Operation]) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         for operation in operations {
             if let Operation::ImportSheet(import) = operation {
@@ -75,8 +64,8 @@ impl References {
     /// Returns the references of a tile index chunk, given its name and stored bytes.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
-    pub fn of_index_chunk(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
+    /// [`SnapshotError`] if the bytes are damaged or do not match `hash`.
+    pub fn of_index_chunk(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         match IndexChunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)? {
             IndexChunk::Moves(_) => {}
@@ -90,15 +79,15 @@ impl References {
     /// Returns the references of a cell chunk, given its name and stored bytes.
     ///
     /// # Errors
-    /// [`UnreadableReferences`] if the bytes are damaged or do not match `hash`.
-    pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, UnreadableReferences> {
+    /// [`SnapshotError`] if the bytes are damaged or do not match `hash`.
+    pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         let tile = chunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)?;
         let mut references = Self::default();
         references.add_long_texts(&tile);
         Ok(references)
     }
 
-    fn add_level(&mut self, level: &PackedLevel) -> Result<(), UnreadableReferences> {
+    fn add_level(&mut self, level: &PackedLevel) -> Result<(), SnapshotError> {
         for sheet in &level.sheets {
             if let InlineOrChunk::Chunk(moves_chunk) = &sheet.moves {
                 self.index.push(moves_chunk.hash);
@@ -108,7 +97,7 @@ impl References {
         Ok(())
     }
 
-    fn add_stripe_index(&mut self, stripe_index: &StripeIndex) -> Result<(), UnreadableReferences> {
+    fn add_stripe_index(&mut self, stripe_index: &StripeIndex) -> Result<(), SnapshotError> {
         match stripe_index {
             StripeIndex::Inline(stripes) => self.add_stripes(stripes)?,
             StripeIndex::Parts(part_list) => self.add_parts(part_list),
@@ -121,7 +110,7 @@ impl References {
         self.index.extend(part_list.items().iter().map(|chunk| chunk.hash));
     }
 
-    fn add_stripes(&mut self, stripes: &SpanMap<RowIndex>) -> Result<(), UnreadableReferences> {
+    fn add_stripes(&mut self, stripes: &SpanMap<RowIndex>) -> Result<(), SnapshotError> {
         for row_index in stripes.items() {
             match row_index {
                 RowIndex::Tiles(tiles) => self.add_tiles(tiles)?,
@@ -131,7 +120,7 @@ impl References {
         Ok(())
     }
 
-    fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), UnreadableReferences> {
+    fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), SnapshotError> {
         for tile in tiles.items() {
             match &tile.stored {
                 StoredTile::Chunk(chunk) => self.tiles.push(chunk.hash),

@@ -165,7 +165,8 @@ impl TouchedCells {
                 first_column = first_column.min(*column);
                 column_end = column_end.max(column.saturating_add(1));
             }
-            push_bands(row_span, first_column..column_end, true, windows);
+            let has_untouched_cells = true;
+            push_bands(row_span, first_column..column_end, has_untouched_cells, windows);
         }
     }
 
@@ -174,7 +175,8 @@ impl TouchedCells {
             let first_column = region.columns.iter().next().map_or(0, |span| span.first);
             let column_end = region.columns.iter().next_back().map_or(0, Span::end);
             for row_span in join_near_spans(&region.rows) {
-                push_bands(row_span, first_column..column_end, false, windows);
+                let has_untouched_cells = false;
+                push_bands(row_span, first_column..column_end, has_untouched_cells, windows);
             }
         }
     }

@@ -62,16 +62,8 @@ pub fn read_window(
     let mut moves_by_level: Vec<&SheetMoves> = levels.iter().map(|level| level.moves).collect();
     moves_by_level.extend(tail_sheet.map(|folded| &folded.moves));
     let mappings = map_levels_to_newest(&moves_by_level);
-    let mut loaded_tiles: Vec<LoadedTile<'_>> = Vec::new();
-    for (level, mapping) in levels.iter().zip(&mappings) {
-        let region = visible_region(mapping, window);
-        let lookup =
-            level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
-        if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
-            let level_tiles = load_tiles(mapping, located_tiles, objects, &mut missing)?;
-            loaded_tiles.extend(level_tiles);
-        }
-    }
+    let loaded_tiles =
+        load_visible_tiles(&levels, &mappings, sheet_id, window, objects, &mut missing)?;
     let mut placed_tiles: Vec<PlacedTile<'_>> =
         loaded_tiles.iter().map(LoadedTile::to_placed).collect();
     if let (Some(folded), Some(newest_mapping)) = (tail_sheet, mappings.last()) {
@@ -106,6 +98,27 @@ fn load_sheet_levels<'a>(
         }
     }
     Ok(sheet_levels)
+}
+/// Returns the loaded tiles of the levels that overlap the window, oldest level first. Adds the
+/// index chunks and tiles that are not loaded to `missing`.
+fn load_visible_tiles<'a>(
+    levels: &[SheetLevel<'_>],
+    mappings: &'a [LevelMapping],
+    sheet_id: SheetId,
+    window: &Window,
+    objects: &Objects,
+    missing: &mut MissingObjects,
+) -> Result<Vec<LoadedTile<'a>>, SnapshotError> {
+    let mut loaded_tiles = Vec::new();
+    for (level, mapping) in levels.iter().zip(mappings) {
+        let region = visible_region(mapping, window);
+        let lookup =
+            level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
+        if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
+            loaded_tiles.extend(load_tiles(mapping, located_tiles, objects, missing)?);
+        }
+    }
+    Ok(loaded_tiles)
 }
 
 /// Returns the part of a level that is visible in the window, in the coordinates of the level.

@@ -8,8 +8,9 @@ use cellar_base::limits::{LISTING_AGE_MS, MAX_CACHED_LISTINGS};
 use cellar_catalog::spreadsheet::Listing;
 use cellar_catalog::stream::Tip;
 
-/// A cached listing (the state of a spreadsheet in the catalog), and the stream tip (latest stream
-/// item) from which it was rebuilt.
+use crate::eviction::evict_oldest;
+
+/// A cached listing (the state of a spreadsheet in the catalog).
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
@@ -60,7 +61,9 @@ impl ListingCache {
                 return;
             }
             Some(_) => {}
-            None if listings.len() >= MAX_CACHED_LISTINGS => evict_oldest(&mut listings),
+            None if listings.len() >= MAX_CACHED_LISTINGS => {
+                evict_oldest(&mut listings, |cached| cached.read_ms);
+            }
             None => {}
         }
         listings.insert(log_id, new_listing);
@@ -69,13 +72,6 @@ impl ListingCache {
 
 fn is_old(cached: &CachedListing, now_ms: u64) -> bool {
     now_ms.saturating_sub(cached.read_ms) > LISTING_AGE_MS
-}
-
-fn evict_oldest(listings: &mut HashMap<LogId, CachedListing>) {
-    let oldest = listings.iter().min_by_key(|(_, cached)| cached.read_ms);
-    if let Some(log_id) = oldest.map(|(log_id, _)| *log_id) {
-        listings.remove(&log_id);
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use cellar_catalog::{
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::feed::Reactions;
-use crate::ports::{Clock, Lists, PortError, Random, STRONGLY_CONSISTENT, Streams};
+use crate::ports::{Clock, Lists, PortError, Random, ReadConsistency, Streams};
 use crate::streams::{StreamError, StreamStore};
 
 /// Updates users' spreadsheet lists. Each list entry is derived from the complete listing and
@@ -44,11 +44,11 @@ impl CatalogLists {
     async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
         // Ignore streams whose id is not a log id: they were not written by Cellar.
         let Ok(log_id) = stream.id().parse::<LogId>() else { return Ok(()) };
-        let loaded = self.streams.load(&Catalog, stream, STRONGLY_CONSISTENT).await?;
+        let loaded = self.streams.load(&Catalog, stream, ReadConsistency::Strong).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
         let version = loaded.next;
         let events =
-            self.streams.events_of(&tip, first_index..version, STRONGLY_CONSISTENT).await?;
+            self.streams.events_of(&tip, first_index..version, ReadConsistency::Strong).await?;
         let Some(events) = events else { return Ok(()) };
         let mut changes = Vec::with_capacity(events.len());
         for event in &events {

@@ -21,7 +21,7 @@ use cellar_catalog::{
     spreadsheet::Listing, spreadsheet::Rejection, spreadsheet::Right, spreadsheet::stream_of,
 };
 
-use crate::ports::{Clock, EVENTUALLY_CONSISTENT, PortError, Random, Streams};
+use crate::ports::{Clock, PortError, Random, ReadConsistency, Streams};
 use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError, Transacted};
 
 use listing_cache::{CachedListing, ListingCache};
@@ -47,15 +47,7 @@ pub struct Changed {
 }
 
 /// Error of the catalog.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogError {
-    /// The catalog rules rejected the change.
-    #[error(transparent)]
-    Rejected(#[from] Rejection),
-    /// The event stream could not be read or written.
-    #[error(transparent)]
-    Stream(#[from] StreamError),
-}
+pub type CatalogError = TransactError<Rejection>;
 
 impl CatalogStore {
     /// Creates a catalog that is stored in these event streams.
@@ -188,10 +180,7 @@ impl CatalogStore {
         let writer = self.new_writer();
         let transacted =
             self.streams.transact(&Catalog, &stream, &command, writer, cached_tip).await;
-        let Transacted { state, events, next, tip } = transacted.map_err(|error| match error {
-            TransactError::Rejected(rejection) => CatalogError::Rejected(rejection),
-            TransactError::Stream(error) => error.into(),
-        })?;
+        let Transacted { state, events, next, tip } = transacted?;
         let listing = state.map(Arc::new);
         // If the tip (latest stream item) contains events that the state does not include, do not
         // cache the tip.
@@ -229,7 +218,7 @@ impl CatalogStore {
     ) -> Result<Vec<Dated<CatalogEvent>>, StreamError> {
         let stored = self
             .streams
-            .stored_events(&span.stream, span.first..span.next(), EVENTUALLY_CONSISTENT)
+            .stored_events(&span.stream, span.first..span.next(), ReadConsistency::Eventual)
             .await?;
         let mut events = newest_first(&Catalog, span.first, &stored.unwrap_or_default())?;
         events.reverse();
@@ -237,15 +226,17 @@ impl CatalogStore {
     }
 
     /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only if the
-    /// caller's token itself grants the role ([`Right::Token`]). Otherwise, anyone could fill the
-    /// cache with made-up ids.
+    /// caller's token itself grants the role ([`Right::Token`]). If the result were cached for every
+    /// caller, anyone could fill the cache with invented ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,
         right: Right,
     ) -> Result<CachedListing, StreamError> {
-        let loaded =
-            self.streams.load(&Catalog, &catalog_stream(log_id)?, EVENTUALLY_CONSISTENT).await?;
+        let loaded = self
+            .streams
+            .load(&Catalog, &catalog_stream(log_id)?, ReadConsistency::Eventual)
+            .await?;
         let listing = loaded.state.map(Arc::new);
         if listing.is_some() || matches!(right, Right::Token(_)) {
             return Ok(self.cache_listing(log_id, listing, loaded.tip));

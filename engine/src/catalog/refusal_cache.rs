@@ -7,6 +7,8 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::{LISTING_REFUSAL_AGE_MS, MAX_CACHED_REFUSALS};
 use cellar_catalog::spreadsheet::Listing;
 
+use crate::eviction::evict_oldest;
+
 /// A subject and the spreadsheet that the subject tried to access.
 type RefusalKey = (SubjectKey, LogId);
 
@@ -44,10 +46,7 @@ impl RefusalCache {
     pub(super) fn insert(&self, key: RefusalKey, listing: Option<Arc<Listing>>, read_ms: u64) {
         let mut refusals = self.lock();
         if refusals.len() >= MAX_CACHED_REFUSALS && !refusals.contains_key(&key) {
-            let oldest = refusals.iter().min_by_key(|(_, refusal)| refusal.read_ms);
-            if let Some(oldest_key) = oldest.map(|(key, _)| *key) {
-                refusals.remove(&oldest_key);
-            }
+            evict_oldest(&mut refusals, |refusal| refusal.read_ms);
         }
         refusals.insert(key, CachedRefusal { listing, read_ms });
     }

@@ -10,7 +10,7 @@ use cellar_catalog::{spreadsheet::Name, spreadsheet::Person};
 
 use super::*;
 use crate::memory::{ManualClock, MemoryStreams};
-use crate::ports::StreamOutcome;
+use crate::ports::{ReadConsistency, StreamOutcome};
 
 /// Event streams that count the catalog's requests.
 #[derive(Default)]
@@ -26,20 +26,20 @@ impl Streams for Counted {
     async fn tip(
         &self,
         name: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
-        self.table.tip(name, consistent).await
+        self.table.tip(name, consistency).await
     }
 
     async fn batches_before(
         &self,
         name: &StreamName,
         below: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         self.reads.fetch_add(1, Ordering::SeqCst);
-        self.table.batches_before(name, below, consistent).await
+        self.table.batches_before(name, below, consistency).await
     }
 
     async fn put_first(&self, tip: &Tip) -> StreamOutcome {

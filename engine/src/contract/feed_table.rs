@@ -1,17 +1,16 @@
 //! Contract tests for the Feed table.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_FEED_ITEM_EVENTS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Mark, Span};
 use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
-use crate::ports::{EVENTUALLY_CONSISTENT, FeedTable, FeedWriteOutcome, STRONGLY_CONSISTENT};
+use crate::ports::{FeedTable, FeedWriteOutcome, ReadConsistency};
 
 /// Checks a Feed table. The table must be empty.
 pub async fn feed_table<T: FeedTable>(table: &T) {
     partitions_are_begun_once_and_the_newest_is_found(table).await;
     items_are_put_once_and_read_in_order(table).await;
-    an_item_has_as_much_as_it_may(table).await;
+    the_largest_item_reads_back(table).await;
     marks_only_rise(table).await;
 }
 
@@ -43,7 +42,7 @@ fn expect_ok<T>(result: Result<T, crate::ports::PortError>) -> T {
 }
 
 async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: &T) {
-    assert_eq!(expect_ok(table.newest_partition(STRONGLY_CONSISTENT).await), None);
+    assert_eq!(expect_ok(table.newest_partition(ReadConsistency::Strong).await), None);
     for (partition, partition_feed) in
         [(9, feed_with_id(1, 9)), (10, feed_with_id(1, 9)), (11, feed_with_id(2, 11))]
     {
@@ -53,7 +52,7 @@ async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: 
             FeedWriteOutcome::Exists
         );
         assert_eq!(
-            expect_ok(table.newest_partition(STRONGLY_CONSISTENT).await),
+            expect_ok(table.newest_partition(ReadConsistency::Strong).await),
             Some((partition, partition_feed))
         );
     }
@@ -62,7 +61,7 @@ async fn partitions_are_begun_once_and_the_newest_is_found<T: FeedTable>(table: 
 async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
     let last_offset = FEED_PARTITION_ITEMS - 1;
     assert_eq!(expect_ok(table.last_item(9).await), None);
-    assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, STRONGLY_CONSISTENT).await), vec![]);
+    assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, ReadConsistency::Strong).await), vec![]);
     let end_item =
         Item { time_ms: 1, partition_bytes: 9, content: Content::End(feed_with_id(1, 9)) };
     let items = [
@@ -84,14 +83,14 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
         table.put_item(checkpoint(90, 0), &feed_item("d", 0, 1)).await,
         FeedWriteOutcome::Done
     );
-    for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
-        assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, consistent).await), items);
-        assert_eq!(expect_ok(table.items(checkpoint(9, 1), 2, consistent).await), items[1..3]);
-        assert_eq!(expect_ok(table.items(checkpoint(9, 3), 10, consistent).await), items[3..]);
+    for consistency in [ReadConsistency::Strong, ReadConsistency::Eventual] {
+        assert_eq!(expect_ok(table.items(checkpoint(9, 0), 10, consistency).await), items);
+        assert_eq!(expect_ok(table.items(checkpoint(9, 1), 2, consistency).await), items[1..3]);
+        assert_eq!(expect_ok(table.items(checkpoint(9, 3), 10, consistency).await), items[3..]);
     }
 }
 
-async fn an_item_has_as_much_as_it_may<T: FeedTable>(table: &T) {
+async fn the_largest_item_reads_back<T: FeedTable>(table: &T) {
     let largest_item = feed_item("most", 0, MAX_FEED_ITEM_EVENTS);
     assert_eq!(table.put_item(checkpoint(20, 0), &largest_item).await, FeedWriteOutcome::Done);
     assert_eq!(expect_ok(table.last_item(20).await), Some((0, largest_item)));

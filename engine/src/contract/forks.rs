@@ -8,7 +8,7 @@ use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
 
 use super::{at, new_log_id, segment_record};
-use crate::ports::{CreateOutcome, Entries, ForkRecords, STRONGLY_CONSISTENT, Segments};
+use crate::ports::{CreateOutcome, Entries, ForkRecords, ReadConsistency, Segments};
 
 /// Returns the records of a fork of `source` at position 2.3.
 fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
@@ -58,22 +58,22 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
         assert_stored(tables, &stored_records).await;
         let Entry { log: log_id, position, .. } = other_records.first;
         assert_eq!(tables.get(log_id, position).await, Ok(None));
-        assert_eq!(tables.newest(log_id, 9, STRONGLY_CONSISTENT).await, Ok(Vec::new()));
+        assert_eq!(tables.newest(log_id, 9, ReadConsistency::Strong).await, Ok(Vec::new()));
     }
 }
 
 async fn assert_stored<T: Entries + Segments>(tables: &T, records: &ForkRecords) {
     let ForkRecords { origin, segment, first, listed } = records;
     let fork = first.log;
-    let newest_segments = tables.newest(fork, 9, STRONGLY_CONSISTENT).await;
+    let newest_segments = tables.newest(fork, 9, ReadConsistency::Strong).await;
     assert_eq!(newest_segments, Ok(vec![segment.clone(), origin.clone()]));
-    assert_eq!(tables.segment(fork, 0, STRONGLY_CONSISTENT).await, Ok(Some(origin.clone())));
+    assert_eq!(tables.segment(fork, 0, ReadConsistency::Strong).await, Ok(Some(origin.clone())));
     assert_eq!(tables.get(fork, first.position).await, Ok(Some(first.clone().into())));
     assert_eq!(tables.get(fork, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
     // Fork records must not be returned as segments.
-    assert_eq!(tables.newest(listed.source, 9, STRONGLY_CONSISTENT).await, Ok(Vec::new()));
+    assert_eq!(tables.newest(listed.source, 9, ReadConsistency::Strong).await, Ok(Vec::new()));
 }
 
 /// Creates forks with long author names, so that the fork list spans several pages.
@@ -111,8 +111,7 @@ async fn list_fork_numbers<T: Segments>(tables: &T, source: LogId, page_limit: u
     let mut last_number = None;
     loop {
         let page = tables.forks(source, last_number, page_limit).await;
-        assert!(page.is_ok(), "{page:?}");
-        let Ok(page) = page else { return listed_numbers };
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         assert!(page.forks.len() <= usize::try_from(page_limit).unwrap_or(usize::MAX));
         assert!(page.forks.iter().all(|fork| fork.source == source));
         listed_numbers.extend(page.forks.iter().map(|fork| fork.number));

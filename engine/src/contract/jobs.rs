@@ -28,13 +28,14 @@ pub struct JobsUnderTest<'a> {
 
 pub async fn jobs(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
-    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "nothing is there at first");
+    assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "the queue is empty at first");
     a_message_is_hidden_until_it_is_deleted(queue).await;
-    a_message_comes_back(test).await;
-    every_message_is_given(queue).await;
-    equal_messages_are_two(queue).await;
+    a_message_is_redelivered_after_its_timeout(test).await;
+    the_timeout_of_a_message_can_be_changed(test).await;
+    every_message_is_delivered_once(queue).await;
+    equal_messages_are_delivered_separately(queue).await;
     bodies_arrive_as_they_were_sent(queue).await;
-    bounds_are_kept(queue).await;
+    bounds_are_enforced(queue).await;
     a_message_that_is_received_too_often_becomes_a_dead_letter(test).await;
 }
 
@@ -51,15 +52,8 @@ async fn receive_next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
 }
 
 async fn receive_sent(queue: &dyn Jobs, visibility_s: u32) -> Received {
-    match receive_next(queue, visibility_s).await {
-        Some(message) => message,
-        None => fail_as_missing(),
-    }
-}
-
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn fail_as_missing() -> ! {
-    panic!("a sent message was not received")
+    let message = receive_next(queue, visibility_s).await;
+    message.unwrap_or_else(|| panic!("a sent message was not received"))
 }
 
 async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
@@ -77,7 +71,7 @@ async fn a_message_is_hidden_until_it_is_deleted(queue: &dyn Jobs) {
     assert_eq!(queue.receive(1, LONG_TIMEOUT_S).await, Ok(vec![]), "the message stays deleted");
 }
 
-async fn a_message_comes_back(test: &JobsUnderTest<'_>) {
+async fn a_message_is_redelivered_after_its_timeout(test: &JobsUnderTest<'_>) {
     let queue = test.queue;
     assert_eq!(queue.send("again").await, Ok(()));
     let first_receive = receive_sent(queue, SHORT_TIMEOUT_S).await;
@@ -89,7 +83,10 @@ async fn a_message_comes_back(test: &JobsUnderTest<'_>) {
     assert_eq!(second_receive.sent_ms, first_receive.sent_ms);
     assert_ne!(second_receive.receipt, first_receive.receipt);
     assert_eq!(queue.delete(&second_receive.receipt).await, Ok(()));
+}
 
+async fn the_timeout_of_a_message_can_be_changed(test: &JobsUnderTest<'_>) {
+    let queue = test.queue;
     assert_eq!(queue.send("shown").await, Ok(()));
     let hidden = receive_sent(queue, LONG_TIMEOUT_S).await;
     assert_eq!(queue.change_visibility(&hidden.receipt, 0).await, Ok(true));
@@ -105,7 +102,7 @@ async fn wait_for_short_timeout(clock: &dyn Clock) {
     clock.sleep_ms(u64::from(SHORT_TIMEOUT_S) * 1_000 + TIMEOUT_MARGIN_MS).await;
 }
 
-async fn every_message_is_given(queue: &dyn Jobs) {
+async fn every_message_is_delivered_once(queue: &dyn Jobs) {
     let sent_bodies: Vec<String> = (0..25).map(|number| format!("job {number}")).collect();
     for body in &sent_bodies {
         assert_eq!(queue.send(body).await, Ok(()));
@@ -127,7 +124,7 @@ async fn every_message_is_given(queue: &dyn Jobs) {
     assert_eq!(receive_counts, once_each);
 }
 
-async fn equal_messages_are_two(queue: &dyn Jobs) {
+async fn equal_messages_are_delivered_separately(queue: &dyn Jobs) {
     for _ in 0..2 {
         assert_eq!(queue.send("same").await, Ok(()));
     }
@@ -150,7 +147,7 @@ async fn bodies_arrive_as_they_were_sent(queue: &dyn Jobs) {
     }
 }
 
-async fn bounds_are_kept(queue: &dyn Jobs) {
+async fn bounds_are_enforced(queue: &dyn Jobs) {
     for body in [String::new(), "x".repeat(MAX_MESSAGE_BYTES + 1)] {
         assert!(queue.send(&body).await.is_err_and(|error| !error.temporary), "{}", body.len());
     }

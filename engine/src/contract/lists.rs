@@ -1,5 +1,4 @@
 //! Contract tests for spreadsheet lists.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Role;

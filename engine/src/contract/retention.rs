@@ -8,7 +8,7 @@ use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 
 use super::{at, edit_entry, forks, new_log_id, segment_record};
-use crate::ports::{CreateOutcome, Entries, PutOutcome, Retention, STRONGLY_CONSISTENT, Segments};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Retention, Segments};
 
 /// Checks offloading, trimming and purging. Existing logs in the tables are not changed.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
@@ -17,7 +17,7 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     an_earlier_mark_stays(tables).await;
     a_delete_may_be_repeated(tables).await;
     records_of_segments_are_deleted_one_by_one(tables).await;
-    forks_are_taken_off_the_list_of_their_source(tables).await;
+    listed_forks_are_deleted(tables).await;
 }
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
@@ -50,8 +50,7 @@ async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
     let mut next_page = None;
     loop {
         let page = tables.all_segments(next_page).await;
-        assert!(page.is_ok(), "{page:?}");
-        let Ok(page) = page else { return listed_segments };
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         listed_segments.extend(page.segments);
         page_count += 1;
         next_page = page.next;
@@ -73,8 +72,8 @@ async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<Log
     let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log_id = new_log_id(&format!("all segments {number}"));
-        // Create the segments in descending order. Otherwise, the check would pass even if they
-        // were not sorted.
+        // Create the segments in descending order, so that the check fails if the table returns
+        // them unsorted, in the order of creation.
         for num in (0..SEGMENTS).rev() {
             // The long key limits a DynamoDB page to a few segments.
             let offloaded = Some("x".repeat(8_000));
@@ -112,7 +111,7 @@ async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
         let expected_segment =
             Segment { offloaded, last_snapshot: Some(3), ..segment_record(log_id, 0) };
         assert_eq!(
-            tables.segment(log_id, 0, STRONGLY_CONSISTENT).await,
+            tables.segment(log_id, 0, ReadConsistency::Strong).await,
             Ok(Some(expected_segment)),
             "nothing else changed"
         );
@@ -120,7 +119,7 @@ async fn an_offload_is_recorded<T: Entries + Segments + Retention>(tables: &T) {
     let outcome = tables.set_offloaded(log_id, 1, "offloaded/none").await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(
-        tables.segment(log_id, 1, STRONGLY_CONSISTENT).await,
+        tables.segment(log_id, 1, ReadConsistency::Strong).await,
         Ok(None),
         "no segment was created"
     );
@@ -134,7 +133,7 @@ async fn an_earlier_mark_stays<T: Entries + Segments + Retention>(tables: &T) {
         let marked_entry = Entry { content, ..Entry::first(log_id, Some("alice".into()), 7) };
         assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(marked_entry.into())));
     }
-    let page = tables.page(log_id, at(0, 1), STRONGLY_CONSISTENT).await;
+    let page = tables.page(log_id, at(0, 1), ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 5), "other entries are unchanged");
     let outcome = tables.mark_trimmed(log_id, 1, 1_000).await;
     assert!(outcome.is_err_and(|error| !error.temporary), "permanent");
@@ -150,12 +149,12 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log_id, &positions).await, Ok(()));
-        let page = tables.page(log_id, Position::FIRST, STRONGLY_CONSISTENT).await;
+        let page = tables.page(log_id, Position::FIRST, ReadConsistency::Strong).await;
         let remaining_positions =
             page.map(|page| page.entries.iter().map(|entry| entry.position).collect::<Vec<_>>());
         assert_eq!(remaining_positions, Ok(vec![Position::FIRST, at(0, 5)]));
     }
-    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
+    let page = tables.page(other_log, Position::FIRST, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6), "other logs are unchanged");
     // Delete more entries than a single request can delete.
     let many_positions: Vec<Position> = (6..106).map(|num| at(0, num)).collect();
@@ -164,7 +163,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
     assert_eq!(tables.delete(other_log, &many_positions).await, Ok(()));
-    let page = tables.page(other_log, Position::FIRST, STRONGLY_CONSISTENT).await;
+    let page = tables.page(other_log, Position::FIRST, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 6));
 }
 
@@ -179,31 +178,28 @@ async fn records_of_segments_are_deleted_one_by_one<T: Entries + Segments + Rete
     for _ in 0..2 {
         assert_eq!(tables.delete_segment(log_id, 1).await, Ok(()));
         assert_eq!(
-            tables.newest(log_id, 9, STRONGLY_CONSISTENT).await,
+            tables.newest(log_id, 9, ReadConsistency::Strong).await,
             Ok(vec![segment_record(log_id, 0)])
         );
     }
     assert_eq!(tables.delete_segment(log_id, 0).await, Ok(()));
-    assert_eq!(tables.newest(log_id, 9, STRONGLY_CONSISTENT).await, Ok(vec![]));
+    assert_eq!(tables.newest(log_id, 9, ReadConsistency::Strong).await, Ok(vec![]));
     assert_eq!(
-        tables.newest(other_log, 9, STRONGLY_CONSISTENT).await,
+        tables.newest(other_log, 9, ReadConsistency::Strong).await,
         Ok(vec![segment_record(other_log, 0)]),
         "other logs are unchanged"
     );
-    let page = tables.page(log_id, at(0, 0), STRONGLY_CONSISTENT).await;
+    let page = tables.page(log_id, at(0, 0), ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.len() == 1), "entries are kept");
 }
 
-async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Retention>(
-    tables: &T,
-) {
+async fn listed_forks_are_deleted<T: Entries + Segments + Retention>(tables: &T) {
     let (source, other_source) = (new_log_id("delete listed"), new_log_id("delete listed not"));
     forks::create_forks(tables, source, "delete listed", 3).await;
     forks::create_forks(tables, other_source, "delete listed not", 1).await;
     let page = tables.forks(source, None, 9).await.unwrap_or_default();
     let [first_fork, second_fork, third_fork] = page.forks.as_slice() else {
-        assert_eq!(page.forks.len(), 3, "three forks are listed");
-        return;
+        panic!("three forks are listed, not {}", page.forks.len())
     };
     for _ in 0..2 {
         assert_eq!(tables.delete_listed(source, second_fork.number).await, Ok(()));
@@ -212,6 +208,6 @@ async fn forks_are_taken_off_the_list_of_their_source<T: Entries + Segments + Re
     }
     let other_count = tables.forks(other_source, None, 9).await.map(|page| page.forks.len());
     assert_eq!(other_count, Ok(1), "other lists are unchanged");
-    let fork_segment = tables.segment(second_fork.fork, 0, STRONGLY_CONSISTENT).await;
+    let fork_segment = tables.segment(second_fork.fork, 0, ReadConsistency::Strong).await;
     assert!(fork_segment.is_ok_and(|segment| segment.is_some()), "the fork itself stays");
 }

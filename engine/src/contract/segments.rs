@@ -7,10 +7,8 @@ use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
-use super::{at, edit_entry, new_log_id, segment_record, unreadable_page};
-use crate::ports::{
-    CreateOutcome, EVENTUALLY_CONSISTENT, Entries, PutOutcome, STRONGLY_CONSISTENT, Segments,
-};
+use super::{at, edit_entry, new_log_id, segment_record};
+use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Segments};
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
     // Together, the entries exceed the size of a DynamoDB page, so a page contains fewer entries
@@ -20,36 +18,38 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
         let entry = edit_entry(log_id, at(2, num), &"x".repeat(60_000));
         assert_eq!(tables.put(&entry).await, PutOutcome::Accepted);
     }
-    for (consistent, limit) in
-        [(EVENTUALLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 1_000), (STRONGLY_CONSISTENT, 4)]
-    {
+    for (consistency, limit) in [
+        (ReadConsistency::Eventual, 1_000),
+        (ReadConsistency::Strong, 1_000),
+        (ReadConsistency::Strong, 4),
+    ] {
         let numbers_read =
-            read_numbers_backward(tables, log_id, at(2, 26), limit, consistent).await;
+            read_entry_numbers_backward(tables, log_id, at(2, 26), limit, consistency).await;
         assert_eq!(numbers_read, (0..=26).rev().collect::<Vec<_>>());
     }
     // If the start position is past the last entry, the page starts at the last entry. The page
     // contains no entries of other segments.
-    let page = tables.page_back(log_id, at(2, 99), 1, STRONGLY_CONSISTENT).await;
+    let page = tables.page_back(log_id, at(2, 99), 1, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
     for other_segment in [at(1, 99), at(3, 99)] {
-        let page = tables.page_back(log_id, other_segment, 9, STRONGLY_CONSISTENT).await;
+        let page = tables.page_back(log_id, other_segment, 9, ReadConsistency::Strong).await;
         assert!(page.is_ok_and(|page| page.entries.is_empty() && !page.more));
     }
 }
 
 /// Returns the numbers of all entries from `start_position` back to the start of the segment.
-async fn read_numbers_backward<T: Entries>(
+async fn read_entry_numbers_backward<T: Entries>(
     tables: &T,
     log_id: LogId,
     start_position: Position,
     limit: u32,
-    consistent: bool,
+    consistency: ReadConsistency,
 ) -> Vec<u32> {
     let mut numbers_read = Vec::new();
     let mut next_position = Some(start_position);
     while let Some(page_start) = next_position {
-        let page = tables.page_back(log_id, page_start, limit, consistent).await;
-        let Ok(page) = page else { unreadable_page() };
+        let page = tables.page_back(log_id, page_start, limit, consistency).await;
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         assert!(page.entries.len() <= usize::try_from(limit).unwrap_or(usize::MAX));
         assert!(!page.more || !page.entries.is_empty());
         numbers_read.extend(page.entries.iter().map(|entry| entry.position.entry_number()));
@@ -113,7 +113,7 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
         assert_rolled(tables, &stored_roll).await;
         assert_eq!(tables.get(log_id, other_roll.end.position).await, Ok(None));
         assert_eq!(tables.get(log_id, other_roll.first.position).await, Ok(None));
-        assert_eq!(tables.segment(log_id, 8, STRONGLY_CONSISTENT).await, Ok(None));
+        assert_eq!(tables.segment(log_id, 8, ReadConsistency::Strong).await, Ok(None));
     }
 }
 
@@ -124,11 +124,11 @@ async fn assert_rolled<T: Entries + Segments>(tables: &T, roll: &Transaction) {
         assert_eq!(stored_entry, Ok(Some(entry.clone().into())));
     }
     assert_eq!(
-        tables.segment(log_id, 1, STRONGLY_CONSISTENT).await,
+        tables.segment(log_id, 1, ReadConsistency::Strong).await,
         Ok(Some(roll.segment.clone()))
     );
     assert_eq!(
-        tables.newest(log_id, 9, STRONGLY_CONSISTENT).await.map(|newest| newest.len()),
+        tables.newest(log_id, 9, ReadConsistency::Strong).await.map(|newest| newest.len()),
         Ok(2)
     );
 }
@@ -139,7 +139,7 @@ pub(super) async fn a_roll_and_an_append_exclude_each_other<T: Entries + Segment
     assert_eq!(tables.put(&appended_first).await, PutOutcome::Accepted);
     assert_eq!(tables.roll(&roll_of_segment(log_id, 0)).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log_id, at(0, 2)).await, Ok(Some(appended_first.into())));
-    assert_eq!(tables.segment(log_id, 1, STRONGLY_CONSISTENT).await, Ok(None));
+    assert_eq!(tables.segment(log_id, 1, ReadConsistency::Strong).await, Ok(None));
     let mut later_roll = roll_of_segment(log_id, 0);
     later_roll.end.position = at(0, 3);
     assert_eq!(tables.roll(&later_roll).await, CreateOutcome::Created);
@@ -154,22 +154,22 @@ pub(super) async fn the_last_snapshot_only_rises<T: Entries + Segments>(tables: 
         [(0, 0), (5, 5), (5, 5), (3, 5), (u32::MAX, u32::MAX), (6, u32::MAX)]
     {
         assert_eq!(tables.raise_last_snapshot(log_id, at(1, new_number)).await, Ok(()));
-        for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-            let stored_segment = tables.segment(log_id, 1, consistent).await;
+        for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
+            let stored_segment = tables.segment(log_id, 1, consistency).await;
             let expected =
                 Segment { last_snapshot: Some(stored_number), ..segment_record(log_id, 1) };
             assert_eq!(stored_segment, Ok(Some(expected)));
         }
     }
     assert_eq!(
-        tables.segment(log_id, 0, STRONGLY_CONSISTENT).await,
+        tables.segment(log_id, 0, ReadConsistency::Strong).await,
         Ok(Some(segment_record(log_id, 0))),
         "other segments are unchanged"
     );
     let absent_segment = tables.raise_last_snapshot(log_id, at(2, 0)).await;
     assert!(absent_segment.is_err_and(|error| !error.temporary), "permanent");
     assert_eq!(
-        tables.segment(log_id, 2, STRONGLY_CONSISTENT).await,
+        tables.segment(log_id, 2, ReadConsistency::Strong).await,
         Ok(None),
         "no segment was created"
     );

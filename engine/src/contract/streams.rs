@@ -1,5 +1,4 @@
 //! Contract tests for the EventStream table.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use cellar_catalog::stream::{
 
 use futures_util::future::join_all;
 
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT, StreamOutcome, Streams};
+use crate::ports::{ReadConsistency, StreamOutcome, Streams};
 
 /// Maximum number of events per tip (latest stream item). Low enough that a tip splits after a few
 /// appends.
@@ -19,13 +18,13 @@ const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
 pub async fn streams<T: Streams>(streams: &T) {
-    nothing_is_there_at_first(streams).await;
+    streams_do_not_exist_at_first(streams).await;
     a_first_tip_is_put_once(streams).await;
     an_update_is_conditional_and_returns_the_tip(streams).await;
     a_split_writes_the_batch_and_the_tip_together_or_neither(streams).await;
     event_batches_are_read_backwards_and_completely(streams).await;
     one_of_many_writers_wins(streams).await;
-    names_are_apart(streams).await;
+    streams_are_separate(streams).await;
 }
 
 fn stream_name(id: &str) -> StreamName {
@@ -95,16 +94,16 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
 
 /// Asserts that the stored tip (latest stream item) equals `tip`.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
-    for consistent in [STRONGLY_CONSISTENT, EVENTUALLY_CONSISTENT] {
-        assert_eq!(streams.tip(name, consistent).await, Ok(tip.cloned()));
+    for consistency in [ReadConsistency::Strong, ReadConsistency::Eventual] {
+        assert_eq!(streams.tip(name, consistency).await, Ok(tip.cloned()));
     }
 }
 
-async fn nothing_is_there_at_first<T: Streams>(streams: &T) {
+async fn streams_do_not_exist_at_first<T: Streams>(streams: &T) {
     let name = stream_name("nothing");
     assert_stored(streams, &name, None).await;
-    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
-        assert_eq!(streams.batches_before(&name, TIP_INDEX, consistent).await, Ok(vec![]));
+    for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
+        assert_eq!(streams.batches_before(&name, TIP_INDEX, consistency).await, Ok(vec![]));
     }
     // An append to a nonexistent stream fails.
     let other_tip = append_many(streams, &stream_name("something"), 1).await;
@@ -159,7 +158,7 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_stale_tip_is_refused(streams, batch, &losing_append, &refused).await;
     assert_existing_batch_is_refused(streams, batch, &current_tip).await;
     assert_stored(streams, &name, Some(&current_tip)).await;
-    let stored_batches = streams.batches_before(&name, TIP_INDEX, STRONGLY_CONSISTENT).await;
+    let stored_batches = streams.batches_before(&name, TIP_INDEX, ReadConsistency::Strong).await;
     assert_eq!(stored_batches, Ok(vec![batch.clone()]));
 }
 
@@ -197,11 +196,11 @@ async fn event_batches_are_read_backwards_and_completely<T: Streams>(streams: &T
     let name = stream_name("batches");
     let tip = append_many(streams, &name, 13).await;
     assert_eq!((tip.first(), tip.next), (12, 13));
-    for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
+    for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
         let mut batches_newest_first = Vec::new();
         let mut below = tip.first();
         while below > 0 {
-            let page = streams.batches_before(&name, below, consistent).await;
+            let page = streams.batches_before(&name, below, consistency).await;
             let page = page.unwrap_or_else(|error| panic!("{error}"));
             assert!(!page.is_empty());
             for batch in page {
@@ -226,22 +225,22 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     let outcomes = join_all(appends.iter().map(|append| write(streams, append))).await;
     let winner_count = outcomes.iter().filter(|outcome| **outcome == StreamOutcome::Done).count();
     assert_eq!(winner_count, 1, "{outcomes:?}");
-    let current_tip = streams.tip(&name, STRONGLY_CONSISTENT).await;
+    let current_tip = streams.tip(&name, ReadConsistency::Strong).await;
     assert!(current_tip.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
 /// Streams do not interfere with each other if one name is a prefix of another, or if their names
 /// are adjacent in sort order.
-async fn names_are_apart<T: Streams>(streams: &T) {
+async fn streams_are_separate<T: Streams>(streams: &T) {
     let (first_name, other_name) = (stream_name("apart"), stream_name("apart-too"));
     let tip = append_many(streams, &first_name, 3).await;
     assert_stored(streams, &other_name, None).await;
     assert_eq!(
-        streams.batches_before(&other_name, TIP_INDEX, STRONGLY_CONSISTENT).await,
+        streams.batches_before(&other_name, TIP_INDEX, ReadConsistency::Strong).await,
         Ok(vec![])
     );
     append_many(streams, &other_name, 5).await;
     assert_stored(streams, &first_name, Some(&tip)).await;
-    let batches = streams.batches_before(&first_name, TIP_INDEX, STRONGLY_CONSISTENT).await;
+    let batches = streams.batches_before(&first_name, TIP_INDEX, ReadConsistency::Strong).await;
     assert!(batches.is_ok_and(|batches| batches.iter().all(|batch| batch.name == first_name)));
 }

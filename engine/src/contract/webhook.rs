@@ -1,5 +1,4 @@
 //! Contract tests for the stored webhook progress.
-#![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_catalog::webhook::WebhookProgress;

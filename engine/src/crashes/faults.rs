@@ -125,7 +125,7 @@ impl FaultPlan {
         request: impl Future<Output = Result<T, PortError>> + Send,
     ) -> Result<T, PortError> {
         self.reads.lock().unwrap().insert(self.requests());
-        self.around(request, Err).await
+        self.send_with_fault(request, Err).await
     }
 
     /// Returns the maximum number of requests that were in flight at once.
@@ -133,19 +133,19 @@ impl FaultPlan {
         self.max_running_requests.load(Ordering::SeqCst)
     }
 
-    pub(crate) async fn around<T>(
+    pub(crate) async fn send_with_fault<T>(
         &self,
         request: impl Future<Output = T> + Send,
         to_failure: impl FnOnce(PortError) -> T + Send,
     ) -> T {
         let running_requests = self.running_requests.fetch_add(1, Ordering::SeqCst) + 1;
         self.max_running_requests.fetch_max(running_requests, Ordering::SeqCst);
-        let reply = self.send_with_fault(request, to_failure).await;
+        let reply = self.inject_planned_fault(request, to_failure).await;
         self.running_requests.fetch_sub(1, Ordering::SeqCst);
         reply
     }
 
-    async fn send_with_fault<T>(
+    async fn inject_planned_fault<T>(
         &self,
         request: impl Future<Output = T> + Send,
         to_failure: impl FnOnce(PortError) -> T + Send,

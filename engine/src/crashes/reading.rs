@@ -19,7 +19,7 @@ use crate::logs::{CellsQuery, Logs, SheetName};
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
 /// Computes all cells at a position by replaying the log.
-pub(crate) async fn replayed(logs: &Logs, log_id: LogId, position: Position) -> Cells {
+pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position) -> Cells {
     let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
     let mut all_cells = Cells::new();
     for (id, sheet) in replay.workbook.sheets() {
@@ -29,7 +29,7 @@ pub(crate) async fn replayed(logs: &Logs, log_id: LogId, position: Position) -> 
 }
 
 /// Reads all cells of the given sheets from the latest snapshot, as a client does.
-pub(crate) async fn shown(
+pub(crate) async fn read_cells(
     logs: &Logs,
     log_id: LogId,
     position: Position,
@@ -137,8 +137,8 @@ async fn read_all(logs: &Logs, log_id: LogId, context: &str) -> Vec<(Position, C
     let mut readings = Vec::new();
     for entry in history.entries.iter().rev() {
         let position = entry.position;
-        let replayed_cells = replayed(logs, log_id, position).await;
-        let shown_cells = shown(logs, log_id, position, replayed_cells.keys()).await;
+        let replayed_cells = replay_cells(logs, log_id, position).await;
+        let shown_cells = read_cells(logs, log_id, position, replayed_cells.keys()).await;
         assert!(
             is_replay_of_log(&replayed_cells, &shown_cells),
             "{context}: {log_id} at {position}: {shown_cells:?} does not match a replay"

@@ -40,7 +40,7 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
 /// are still processed.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut planned_segments = Vec::new();
-    let survey = offloader.survey(POLICY, |planned| planned_segments.push(planned)).await;
+    let survey = offloader.plan_all_logs(POLICY, |planned| planned_segments.push(planned)).await;
     survey.map_err(|error| Retry(error.to_string()))?;
     let mut last_failure = None;
     for planned_segment in &planned_segments {

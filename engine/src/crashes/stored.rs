@@ -114,15 +114,19 @@ impl Stored {
         assert!(later.feed.starts_with(&self.feed), "{context}: a feed item is missing");
         self.assert_entries_preserved_in(later, context);
         self.assert_segments_preserved_in(later, context);
+        self.assert_objects_preserved_in(later, context);
+        for fork in &self.forks {
+            assert!(later.forks.contains(fork), "{context}: the fork {} is missing", fork.fork);
+        }
+    }
+
+    fn assert_objects_preserved_in(&self, later: &Self, context: &str) {
         for (key, (bytes, is_pending)) in &self.objects {
             let (later_bytes, is_pending_later) = &later.objects[key];
-            assert!(later_bytes == bytes, "{context}: the object {key}");
-            assert!(*is_pending || !is_pending_later, "{context}: the object {key}");
+            assert!(later_bytes == bytes, "{context}: the object {key} has changed");
+            let got_pending_tag = !is_pending && *is_pending_later;
+            assert!(!got_pending_tag, "{context}: the object {key} got a pending tag");
         }
-        assert!(
-            self.forks.iter().all(|fork| later.forks.contains(fork)),
-            "{context}: a fork is missing"
-        );
     }
 
     /// Returns the data of all events in the streams.

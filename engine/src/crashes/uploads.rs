@@ -99,7 +99,10 @@ impl Process {
     /// Requests the check of each tile index chunk, from the lowest layer to the highest.
     async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
-            self.logs.check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await.map_err(retry)?;
+            self.logs
+                .publish_chunks(log(), CLIENT, &[], Some(&object.chunk))
+                .await
+                .map_err(retry)?;
         }
         Ok(vec![])
     }

@@ -10,8 +10,9 @@ use cellar_catalog::feed::{
 };
 use cellar_catalog::stream::StreamName;
 
-use super::indexer::{IndexError, Indexer};
-use super::reader::{FeedError, FeedReader};
+use super::error::FeedError;
+use super::indexer::Indexer;
+use super::reader::FeedReader;
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
@@ -91,20 +92,6 @@ pub struct Audit {
     pub findings: Vec<Finding>,
 }
 
-/// Error while comparing or repairing a feed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AuditError {
-    /// The feed cannot be read.
-    #[error(transparent)]
-    Feed(#[from] FeedError),
-    /// A table request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
-    /// Missing events could not be indexed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-}
-
 /// Number of events in each stream.
 type EventCounts = BTreeMap<StreamName, u64>;
 
@@ -156,11 +143,10 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`] if a table fails.
-    pub async fn verify(&self) -> Result<Audit, AuditError> {
+    /// Returns [`FeedError`] if a table fails.
+    pub async fn verify(&self) -> Result<Audit, FeedError> {
         let stored_counts = self.count_stored_events().await?;
-        let FeedScan { indexed_counts, mut audit } =
-            self.scan_until_complete(&stored_counts).await?;
+        let FeedScan { indexed_counts, mut audit } = self.scan_feed(&stored_counts).await?;
         audit.streams = u64::try_from(stored_counts.len()).unwrap_or(u64::MAX);
         audit.findings.extend(find_missing_events(&stored_counts, &indexed_counts));
         let excess_events = self.find_excess_events(&stored_counts, &indexed_counts).await?;
@@ -169,23 +155,20 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Scans the feed. While events are missing, repeats the scan for some seconds.
-    async fn scan_until_complete(
-        &self,
-        stored_counts: &EventCounts,
-    ) -> Result<FeedScan, AuditError> {
+    /// Scans the feed to its end. While stored events are missing from the feed, waits and continues
+    /// the scan, up to `FEED_SETTLES` times.
+    async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, FeedError> {
         let mut scan = FeedScan::default();
-        for attempt in 0..=FEED_SETTLES {
-            if attempt > 0 {
-                self.clock.sleep_ms(FEED_SETTLE_MS).await;
+        for _ in 0..FEED_SETTLES {
+            let scan_end = self.scan_to_end(&mut scan).await?;
+            let has_all_events =
+                find_missing_events(stored_counts, &scan.indexed_counts).is_empty();
+            if scan_end == ScanEnd::MissingItem || has_all_events {
+                return Ok(scan);
             }
-            if self.scan_to_end(&mut scan).await? == ScanEnd::MissingItem {
-                break;
-            }
-            if find_missing_events(stored_counts, &scan.indexed_counts).is_empty() {
-                break;
-            }
+            self.clock.sleep_ms(FEED_SETTLE_MS).await;
         }
+        self.scan_to_end(&mut scan).await?;
         Ok(scan)
     }
 
@@ -193,8 +176,8 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`]. Events indexed before the error stay in the feed.
-    pub async fn repair(&self, audit: &Audit) -> Result<Indexed, AuditError> {
+    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    pub async fn repair(&self, audit: &Audit) -> Result<Indexed, FeedError> {
         let missing_events: Vec<&Finding> =
             audit.findings.iter().filter(|finding| finding.can_be_repaired()).collect();
         let mut total = Indexed::default();
@@ -218,11 +201,11 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`AuditError`] if a table fails.
+    /// Returns [`FeedError`] if a table fails.
     pub async fn rebuild(
         &self,
         mut report_progress: impl FnMut(u64),
-    ) -> Result<Indexed, AuditError> {
+    ) -> Result<Indexed, FeedError> {
         self.indexer.start_new_feed().await?;
         let mut total = Indexed::default();
         let stored_counts: Vec<_> = self.count_stored_events().await?.into_iter().collect();
@@ -255,7 +238,7 @@ impl Auditor {
         &self,
         spans: Vec<Span>,
         total: &mut Indexed,
-    ) -> Result<(), AuditError> {
+    ) -> Result<(), FeedError> {
         let Indexed { items, events, found } = self.indexer.index(spans).await?;
         total.items += items;
         total.events += events;
@@ -306,7 +289,7 @@ impl Auditor {
     }
 
     /// Continues a scan until the end of the feed or a missing item.
-    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, AuditError> {
+    async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, FeedError> {
         loop {
             let Audit { end: next_checkpoint, feed, .. } = scan.audit;
             let page = match self.reader.page(next_checkpoint, feed, MAX_FEED_PAGE_ITEMS).await {
@@ -315,7 +298,7 @@ impl Auditor {
                     scan.audit.findings.push(Finding::Lost { at });
                     return Ok(ScanEnd::MissingItem);
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             };
             if page.feed.is_some() {
                 scan.audit.feed = page.feed;

@@ -10,10 +10,11 @@ use cellar_catalog::stream::StreamName;
 use cellar_log::append::Inputs;
 use futures_util::future::try_join_all;
 
+use super::error::FeedError;
 use super::reactions::Reactions;
 use super::sources::Sources;
 use crate::ports::{
-    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, STRONGLY_CONSISTENT, Streams,
+    Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
 
 /// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
@@ -28,30 +29,6 @@ pub struct Indexer {
     tables_incarnation: u32,
     policy: PartitionPolicy,
     cached_end: Arc<Mutex<Known>>,
-}
-
-/// Error indexing events.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IndexError {
-    /// The indexing state machine failed.
-    #[error(transparent)]
-    Indexing(#[from] IndexingFault),
-    /// A store request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
-}
-
-impl IndexError {
-    /// Whether a retry may succeed.
-    #[must_use]
-    pub fn is_temporary(&self) -> bool {
-        match self {
-            Self::Indexing(fault) => {
-                matches!(fault, IndexingFault::Contention | IndexingFault::Store)
-            }
-            Self::Store(error) => error.temporary,
-        }
-    }
 }
 
 impl Indexer {
@@ -94,8 +71,8 @@ impl Indexer {
     ///
     /// # Errors
     ///
-    /// Returns [`IndexError`]. Events indexed before the error stay in the feed.
-    pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, IndexError> {
+    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, FeedError> {
         let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
@@ -107,7 +84,7 @@ impl Indexer {
             Rules::default(),
             self.inputs(),
         );
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
     /// Starts a new generation of the feed, which follows the existing generation. The caller must
@@ -115,17 +92,18 @@ impl Indexer {
     ///
     /// # Errors
     ///
-    /// Returns [`IndexError`] if the state machine refuses or the store fails.
-    pub async fn start_new_feed(&self) -> Result<Indexed, IndexError> {
+    /// Returns [`FeedError`] if the state machine refuses or the store fails.
+    pub async fn start_new_feed(&self) -> Result<Indexed, FeedError> {
         let (indexing, action) = Indexing::begin_rebuild(self.tables_incarnation, self.inputs());
-        self.run_indexing(indexing, action).await
+        self.run_to_completion(indexing, action).await
     }
 
-    async fn run_indexing(
+    /// Performs the actions of the indexing state machine until it finishes.
+    async fn run_to_completion(
         &self,
         mut indexing: Indexing,
         mut action: IndexingAction,
-    ) -> Result<Indexed, IndexError> {
+    ) -> Result<Indexed, FeedError> {
         let mut last_store_error = None;
         loop {
             let answer = match action {
@@ -135,16 +113,19 @@ impl Indexer {
                 }
                 IndexingAction::Finish(Err(fault)) => {
                     return Err(match (fault, last_store_error) {
-                        (IndexingFault::Store, Some(error)) => IndexError::Store(error),
-                        (fault, _) => IndexError::Indexing(fault),
+                        (IndexingFault::Store, Some(error)) => FeedError::Store(error),
+                        (fault, _) => FeedError::Indexing(fault),
                     });
                 }
-                action => self.perform_action(&action).await.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "a request to the Feed table failed");
-                    let temporary = error.temporary;
-                    last_store_error = Some(error);
-                    IndexingAnswer::Failed { temporary }
-                }),
+                action => match self.perform_action(&action).await {
+                    Ok(answer) => answer,
+                    Err(error) => {
+                        tracing::warn!(%error, "a request to the Feed table failed");
+                        let temporary = error.temporary;
+                        last_store_error = Some(error);
+                        IndexingAnswer::Failed { temporary }
+                    }
+                },
             };
             (indexing, action) = indexing.step(answer, self.inputs());
         }
@@ -153,7 +134,7 @@ impl Indexer {
     async fn perform_action(&self, action: &IndexingAction) -> Result<IndexingAnswer, PortError> {
         match action {
             IndexingAction::ReadPartition => Ok(IndexingAnswer::Partition(
-                self.index.newest_partition(STRONGLY_CONSISTENT).await?,
+                self.index.newest_partition(ReadConsistency::Strong).await?,
             )),
             IndexingAction::BeginPartition { partition, feed } => {
                 to_answer(self.index.begin_partition(*partition, *feed).await)

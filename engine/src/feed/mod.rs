@@ -1,6 +1,7 @@
 //! The feed: runs the state machines of `cellar-catalog` over the Feed table.
 
 mod audit;
+mod error;
 mod indexer;
 mod reactions;
 mod reader;
@@ -10,9 +11,10 @@ pub(crate) mod tests;
 mod view;
 mod webhook;
 
-pub use audit::{Audit, AuditError, Auditor, Finding};
-pub use indexer::{IndexError, Indexer};
+pub use audit::{Audit, Auditor, Finding};
+pub use error::FeedError;
+pub use indexer::Indexer;
 pub use reactions::{NoReactions, Reactions};
-pub use reader::{FeedError, FeedItem, FeedPage, FeedReader};
+pub use reader::{FeedItem, FeedPage, FeedReader};
 pub use view::feed_reply;
 pub use webhook::{Webhook, WebhookError, WebhookPorts};

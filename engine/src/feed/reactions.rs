@@ -18,7 +18,7 @@ pub trait Reactions: Send + Sync {
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 
-/// No-op implementation.
+/// Reactions that do nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoReactions;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::feed::{Checkpoint, Content, Feed, FeedId, Item, Span};
 
-use crate::ports::{EVENTUALLY_CONSISTENT, FeedTable, PortError, STRONGLY_CONSISTENT};
+use super::error::FeedError;
+use crate::ports::{FeedTable, ReadConsistency};
 
 /// Reads the feed of a stack.
 #[derive(Clone)]
@@ -37,35 +38,8 @@ pub struct FeedItem {
     pub spans: Vec<Span>,
 }
 
-/// Error reading the feed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FeedError {
-    /// The checkpoint belongs to another generation of the feed.
-    #[error(
-        "the checkpoint belongs to an earlier build of the feed; start again from the beginning"
-    )]
-    AnotherFeed,
-    /// The checkpoint is past the end of the feed.
-    #[error("the checkpoint is after the end of the feed")]
-    Beyond,
-    /// An item is missing.
-    #[error("the feed is damaged at {at}; rebuild it with `synth feed rebuild`")]
-    Damaged {
-        /// Checkpoint of the missing item.
-        at: Checkpoint,
-    },
-    /// A store request failed.
-    #[error(transparent)]
-    Store(#[from] PortError),
-}
-
-/// Consecutive items of a partition.
-struct ItemRun {
-    /// Items with their offsets in the partition.
-    items: Vec<(u64, Item)>,
-    /// Whether the run starts at the end of the partition and is therefore empty.
-    is_end: bool,
-}
+/// Items with their offsets in the partition.
+type OffsetItems = Vec<(u64, Item)>;
 
 impl FeedReader {
     /// Creates a reader. `tables_incarnation` is the current incarnation (restore counter) of the
@@ -106,7 +80,7 @@ impl FeedReader {
             is_end: false,
         };
         while !page.is_end && page.items.is_empty() {
-            self.read_items(&mut page, partition, limit).await?;
+            self.add_items(&mut page, partition, limit).await?;
         }
         Ok(page)
     }
@@ -119,7 +93,7 @@ impl FeedReader {
         requested_feed: Option<FeedId>,
     ) -> Result<Option<(u64, Feed)>, FeedError> {
         let Some((partition, current_feed)) =
-            self.index.newest_partition(EVENTUALLY_CONSISTENT).await?
+            self.index.newest_partition(ReadConsistency::Eventual).await?
         else {
             return Ok(None);
         };
@@ -127,7 +101,7 @@ impl FeedReader {
             return Ok(Some((partition, current_feed)));
         }
         // The eventually consistent read may have missed a new partition.
-        let newest_partition = self.index.newest_partition(STRONGLY_CONSISTENT).await?;
+        let newest_partition = self.index.newest_partition(ReadConsistency::Strong).await?;
         let (partition, current_feed) = newest_partition.unwrap_or((partition, current_feed));
         check_checkpoint(requested_start, requested_feed, partition, current_feed)?;
         Ok(Some((partition, current_feed)))
@@ -153,15 +127,15 @@ impl FeedReader {
     }
 
     /// Adds items from one partition to a page, starting at the page's `next` checkpoint.
-    async fn read_items(
+    async fn add_items(
         &self,
         page: &mut FeedPage,
         newest_partition: u64,
         limit: u32,
     ) -> Result<(), FeedError> {
         let partition = page.next.partition();
-        let ItemRun { items, is_end } = self.read_run(page.next, newest_partition, limit).await?;
-        page.is_end = is_end;
+        let items = self.read_items_from(page.next, newest_partition, limit).await?;
+        page.is_end = items.is_empty();
         for (offset, item) in items {
             let checkpoint = Checkpoint::at(partition, offset).map_err(|_| FeedError::Beyond)?;
             match item.content {
@@ -181,55 +155,68 @@ impl FeedReader {
 
     /// Reads consecutive items of a partition. If items seem to be missing, retries with a strongly
     /// consistent read.
-    async fn read_run(
+    async fn read_items_from(
         &self,
-        run_start: Checkpoint,
+        start: Checkpoint,
         newest_partition: u64,
         limit: u32,
-    ) -> Result<ItemRun, FeedError> {
-        match self.try_read_run(run_start, newest_partition, limit, EVENTUALLY_CONSISTENT).await {
+    ) -> Result<OffsetItems, FeedError> {
+        let is_newest_partition = start.partition() >= newest_partition;
+        let read =
+            |consistency| self.read_partition(start, is_newest_partition, limit, consistency);
+        match read(ReadConsistency::Eventual).await {
             Err(FeedError::Beyond | FeedError::Damaged { .. }) => {
-                self.try_read_run(run_start, newest_partition, limit, STRONGLY_CONSISTENT).await
+                read(ReadConsistency::Strong).await
             }
-            item_run => item_run,
+            result => result,
         }
     }
 
-    /// Reads consecutive items. Also reads the preceding item, whose existence proves that the
-    /// checkpoint exists.
-    async fn try_read_run(
+    /// Reads consecutive items of a partition. Also reads the item before `start`, whose existence
+    /// proves that the checkpoint `start` exists. The result is empty only at the end of the feed.
+    async fn read_partition(
         &self,
-        run_start: Checkpoint,
-        newest_partition: u64,
+        start: Checkpoint,
+        is_newest_partition: bool,
         limit: u32,
-        consistent: bool,
-    ) -> Result<ItemRun, FeedError> {
-        let has_preceding_item = run_start.offset() > 0;
-        let preceding_count = u32::from(has_preceding_item);
-        let read_start =
-            Checkpoint::new(run_start.number().saturating_sub(u64::from(preceding_count)))
-                .map_err(|_| FeedError::Beyond)?;
-        let mut items = self.index.items(read_start, limit + preceding_count, consistent).await?;
-        if let Some(missing_offset) = first_missing_offset(&items, read_start.offset()) {
-            let at = Checkpoint::at(run_start.partition(), missing_offset).unwrap_or(run_start);
-            return Err(FeedError::Damaged { at });
-        }
-        let is_newest_partition = run_start.partition() >= newest_partition;
-        if has_preceding_item {
+        consistency: ReadConsistency,
+    ) -> Result<OffsetItems, FeedError> {
+        let items = if start.offset() == 0 {
+            self.consecutive_items(start, limit, consistency).await?
+        } else {
+            let preceding_number = start.number().saturating_sub(1);
+            let preceding = Checkpoint::new(preceding_number).map_err(|_| FeedError::Beyond)?;
+            let mut items = self.consecutive_items(preceding, limit + 1, consistency).await?;
             if items.is_empty() && is_newest_partition {
                 return Err(FeedError::Beyond);
             }
             if items.is_empty() {
-                return Err(FeedError::Damaged { at: read_start });
+                return Err(FeedError::Damaged { at: preceding });
             }
-            items.remove(0);
-        }
-        let is_end = items.is_empty();
-        if is_end && !is_newest_partition {
+            items.split_off(1)
+        };
+        if items.is_empty() && !is_newest_partition {
             // The end item is missing, although every partition except the latest has one.
-            return Err(FeedError::Damaged { at: run_start });
+            return Err(FeedError::Damaged { at: start });
         }
-        Ok(ItemRun { items, is_end })
+        Ok(items)
+    }
+
+    /// Reads items, and checks that none of them is missing.
+    async fn consecutive_items(
+        &self,
+        start: Checkpoint,
+        limit: u32,
+        consistency: ReadConsistency,
+    ) -> Result<OffsetItems, FeedError> {
+        let items = self.index.items(start, limit, consistency).await?;
+        match first_missing_offset(&items, start.offset()) {
+            Some(missing_offset) => {
+                let at = Checkpoint::at(start.partition(), missing_offset).unwrap_or(start);
+                Err(FeedError::Damaged { at })
+            }
+            None => Ok(items),
+        }
     }
 }
 

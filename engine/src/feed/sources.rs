@@ -10,7 +10,7 @@ use cellar_catalog::feed::{
 };
 use cellar_catalog::stream::StreamName;
 
-use crate::ports::{Clock, Entries, PortError, Random, STRONGLY_CONSISTENT, Streams};
+use crate::ports::{Clock, Entries, PortError, Random, ReadConsistency, Streams};
 use crate::streams::StreamStore;
 
 /// Event streams and, optionally, logs. Each log segment is treated as a stream.
@@ -56,7 +56,7 @@ impl Sources {
     pub(super) async fn count_events(&self, stream: &StreamName) -> Result<Option<u64>, PortError> {
         match (segment_of_stream(stream), &self.entries) {
             (Some((log_id, segment)), Some(entries)) => {
-                let last_entry = entries.last(log_id, segment, STRONGLY_CONSISTENT).await?;
+                let last_entry = entries.last(log_id, segment, ReadConsistency::Strong).await?;
                 Ok(last_entry.map(|entry| u64::from(entry.position.entry_number()) + 1))
             }
             (None, _) if stream.category() != LOG_CATEGORY => {
@@ -81,7 +81,7 @@ impl Sources {
             let Some((log_id, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(previous_segment) = segment.checked_sub(1) else { continue };
             // A fork does not store the entries of inherited segments, which belong to its source.
-            let Some(end) = entries.last(log_id, previous_segment, STRONGLY_CONSISTENT).await?
+            let Some(end) = entries.last(log_id, previous_segment, ReadConsistency::Strong).await?
             else {
                 continue;
             };
@@ -105,7 +105,7 @@ async fn span_of_entries(
     let start_number = u32::try_from(requested_numbers.start).ok();
     let start = start_number.and_then(|num| Position::new(segment, num).ok());
     let Some(start) = start else { return Ok(None) };
-    let page = entries.page(log_id, start, STRONGLY_CONSISTENT).await?;
+    let page = entries.page(log_id, start, ReadConsistency::Strong).await?;
     let Some(first_entry) = page.entries.first() else { return Ok(None) };
     let first_number = u64::from(first_entry.position.entry_number());
     if first_number > requested_numbers.start {
@@ -131,7 +131,7 @@ async fn span_of_trimmed(
     missing_numbers: Range<u64>,
 ) -> Result<Option<Span>, PortError> {
     let segment_start = Position::new(segment, 0).map_err(PortError::from_permanent)?;
-    let first_page = entries.page(log_id, segment_start, STRONGLY_CONSISTENT).await?;
+    let first_page = entries.page(log_id, segment_start, ReadConsistency::Strong).await?;
     let is_trimmed = first_page.entries.first().is_some_and(|entry| entry.is_trimmed());
     if !is_trimmed {
         return Ok(None);

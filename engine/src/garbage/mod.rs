@@ -17,8 +17,8 @@ use cellar_base::limits::PURGE_DELETES_AT_ONCE;
 use cellar_base::position::Position;
 use cellar_base::table_attributes::SHEETS_PREFIX;
 use cellar_catalog::purge::Needed;
+use cellar_snapshot::SnapshotError;
 use cellar_snapshot::garbage::{GarbageSweep, is_overdue};
-use cellar_snapshot::references::UnreadableReferences;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
@@ -69,7 +69,7 @@ pub enum GarbageError {
     Object(#[from] ObjectFault),
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
-    Damaged { log: LogId, why: UnreadableReferences },
+    Damaged { log: LogId, why: SnapshotError },
     /// A snapshot that was started long ago is still unfinished. Its objects could be mistaken for
     /// garbage.
     #[error(

@@ -9,14 +9,15 @@ use cellar_base::limits::GARBAGE_READS_AT_ONCE;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_sheet::operation::Operation;
+use cellar_snapshot::SnapshotError;
 use cellar_snapshot::garbage::ReferencedObjects;
 use cellar_snapshot::keys::parse_root_key;
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::references::{References, UnreadableReferences};
+use cellar_snapshot::references::References;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::{GarbageCollector, GarbageError};
-use crate::logs::{EntryCursor, LogError};
+use crate::logs::{EntryCursor, LogError, ReadUntil};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
@@ -40,7 +41,7 @@ impl LogReferences {
         &mut self,
         entry: &Entry,
         operations_by_mutation: &[&[Operation]],
-    ) -> Result<(), UnreadableReferences> {
+    ) -> Result<(), SnapshotError> {
         self.last_position = entry.position;
         if let Content::Snapshot { root: Some(root_key), .. } = &entry.content {
             self.root_keys.push(root_key.clone());
@@ -126,8 +127,9 @@ impl GarbageCollector {
         let mut damaged_import = None;
         let mut cursor = EntryCursor::from(first);
         let logs = &self.ports.logs;
+        let until = ReadUntil::Newest { min_position: None };
         let visit_entries =
-            logs.visit_committed(log, &mut cursor, None, None, |entry, operations_by_mutation| {
+            logs.visit_committed(log, &mut cursor, until, |entry, operations_by_mutation| {
                 if let Err(error) = references.add_entry(entry, operations_by_mutation) {
                     damaged_import = Some(error);
                     return Ok(ControlFlow::Break(()));

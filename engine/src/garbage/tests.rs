@@ -128,7 +128,7 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     let clock = Arc::clone(&ports.clock) as _;
     let offloader = Offloader::new(entries, retention, Arc::clone(&ports) as _, clock);
     let (policy, mut planned) = (Policy { offload_after_days: 0, keep_segments: 0 }, Vec::new());
-    offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    offloader.plan_all_logs(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
@@ -228,7 +228,7 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
         ports.blobs.put(blob(key, Bytes::from(object.stored.clone()))).await.unwrap();
     }
     for object in &sheet.chunks {
-        ports.logs().check_chunks(log(), CLIENT, &[], Some(&object.chunk)).await?;
+        ports.logs().publish_chunks(log(), CLIENT, &[], Some(&object.chunk)).await?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, R
 use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
-use crate::ports::{PortError, PutOutcome, STRONGLY_CONSISTENT};
+use crate::ports::{PortError, PutOutcome, ReadConsistency};
 
 impl Logs {
     /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
@@ -23,7 +23,9 @@ impl Logs {
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
         match request.resolution_request() {
-            Some(resolution_request) => self.append_resolved(request, resolution_request).await,
+            Some(resolution_request) => {
+                self.append_undo_or_revert(request, resolution_request).await
+            }
             None => {
                 self.check_imports(&request).await?;
                 self.append_unchecked(request).await
@@ -41,7 +43,9 @@ impl Logs {
         let mut driver = AppendDriver { logs: self, log: log_id, last_store_error: None };
         loop {
             let event = match action {
-                AppendAction::Read { from, consistent } => driver.read_page(from, consistent).await,
+                AppendAction::Read { from, consistency } => {
+                    driver.read_page(from, consistency).await
+                }
                 AppendAction::Put { entry } => driver.put_entry(entry).await,
                 AppendAction::FindNewestSegment => driver.find_newest_segment().await,
                 AppendAction::ReadState { at } => driver.read_state(at).await,
@@ -79,8 +83,12 @@ struct AppendDriver<'a> {
 }
 
 impl AppendDriver<'_> {
-    async fn read_page(&mut self, start_position: Position, consistent: bool) -> AppendEvent {
-        match self.logs.read_page(self.log, start_position, consistent).await {
+    async fn read_page(
+        &mut self,
+        start_position: Position,
+        consistency: ReadConsistency,
+    ) -> AppendEvent {
+        match self.logs.read_page(self.log, start_position, consistency).await {
             Ok(page) => {
                 self.logs.cache_entries(contiguous_prefix(&page.entries));
                 AppendEvent::Page { entries: page.entries, has_more: page.more }
@@ -90,7 +98,7 @@ impl AppendDriver<'_> {
     }
 
     async fn find_newest_segment(&mut self) -> AppendEvent {
-        match self.logs.segments.newest(self.log, 1, STRONGLY_CONSISTENT).await {
+        match self.logs.segments.newest(self.log, 1, ReadConsistency::Strong).await {
             Ok(segments) => AppendEvent::NewestSegment(segments.first().map(|segment| segment.num)),
             Err(error) => self.record_failed_read(error),
         }
@@ -98,7 +106,7 @@ impl AppendDriver<'_> {
 
     async fn read_state(&mut self, position: Position) -> AppendEvent {
         let log_id = self.log;
-        match self.logs.view(log_id, Some(position), None).await {
+        match self.logs.open_view(log_id, Some(position), None).await {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
             Err(LogError::Store(error)) => self.record_failed_read(error),
             Err(error) => {
@@ -161,16 +169,12 @@ impl AppendDriver<'_> {
     }
 }
 
-/// Returns a page's entries up to the first gap.
+/// Returns a page's entries up to the first gap (missing position).
 pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
-    let followed_by_gap = entries.windows(2).position(|pair| match pair {
-        [entry, following] => entry.next_position() != Some(following.position),
-        _ => false,
-    });
-    match followed_by_gap {
-        Some(last_index) => entries.get(..=last_index).unwrap_or(entries),
-        None => entries,
-    }
+    let is_next = |entry: &Arc<Entry>, following: &Arc<Entry>| {
+        entry.next_position() == Some(following.position)
+    };
+    entries.chunk_by(is_next).next().unwrap_or_default()
 }
 
 /// Whether an entry is recent enough that its segment cannot have been trimmed yet.

@@ -9,6 +9,8 @@ use cellar_base::position::Position;
 use cellar_log::append::CachedTail;
 use cellar_log::entry::Entry;
 
+use crate::eviction::evict_oldest;
+
 /// Cached tail of one log.
 #[derive(Debug)]
 struct TailSlot {
@@ -34,7 +36,7 @@ impl TailCache {
         let Some(log_id) = entries.first().map(|entry| entry.log) else { return };
         let mut tails = self.lock();
         if !tails.contains_key(&log_id) && tails.len() >= MAX_CACHED_TAILS {
-            evict_least_recently_used(&mut tails);
+            evict_oldest(&mut tails, |slot| slot.used_ms);
         }
         let new_slot =
             || TailSlot { tail: CachedTail::default(), created_ms: now_ms, used_ms: now_ms };
@@ -81,14 +83,6 @@ impl TailCache {
         }
         slot.used_ms = now_ms;
         Some(read(&slot.tail))
-    }
-}
-
-fn evict_least_recently_used(tails: &mut HashMap<LogId, TailSlot>) {
-    let least_recently_used =
-        tails.iter().min_by_key(|(_, slot)| slot.used_ms).map(|(log_id, _)| *log_id);
-    if let Some(log_id) = least_recently_used {
-        tails.remove(&log_id);
     }
 }
 

@@ -81,9 +81,9 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
-    /// [`Logs::view`].
+    /// [`Logs::open_view`].
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
-        let mut view = self.view(log_id, query.at, query.min_position).await?;
+        let mut view = self.open_view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
         let page = read_cell_page(&mut view, id, extent, query, formats.bytes).await;
         let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;
@@ -152,13 +152,12 @@ async fn read_cell_page(
     let Rectangle { first, last } = query.rectangle;
     let page_start = query.from.unwrap_or(first);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
-    let end_row = last.row.saturating_add(1).min(extent.rows);
-    let column_count = u32::try_from(columns.len()).unwrap_or(u32::MAX);
+    let rows = first.row.max(page_start.row)..last.row.saturating_add(1).min(extent.rows);
     let mut cells = Vec::new();
-    if column_count == 0 {
+    if columns.is_empty() {
         return Ok(CellPage { cells, next: None });
     }
-    let mut bands = RowBands::new(first.row.max(page_start.row)..end_row, column_count);
+    let mut bands = RowBands::new(rows, columns.end - columns.start);
     while let Some(rows) = bands.next_rows() {
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;

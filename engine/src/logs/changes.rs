@@ -14,7 +14,7 @@ use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs, View};
 
 /// Cells with their row and column indexes.
@@ -59,14 +59,14 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
-    /// the entries touch too many cells, and the same errors as [`Logs::view`].
+    /// the entries touch too many cells, and the same errors as [`Logs::open_view`].
     pub(super) async fn read_changes(
         &self,
         log_id: LogId,
         base_position: Position,
         last_position: Position,
     ) -> Result<Changes, LogError> {
-        let mut view_before = self.view(log_id, Some(base_position), None).await?;
+        let mut view_before = self.open_view(log_id, Some(base_position), None).await?;
         let operations = self.committed_operations(log_id, base_position, last_position).await?;
         let mut fold = Fold::new(view_before.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
@@ -89,24 +89,19 @@ impl Logs {
         let mut cursor = EntryCursor::from(base_position);
         let mut operations = Vec::new();
         let mut operation_bytes = 0_usize;
-        self.visit_committed(
-            log_id,
-            &mut cursor,
-            Some(last_position),
-            Some(last_position),
-            |entry, mutations| {
-                if entry.position > base_position {
-                    for operation in mutations.iter().copied().flatten() {
-                        operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
-                        operations.push(operation.clone());
-                    }
+        let until = ReadUntil::Position(last_position);
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            if entry.position > base_position {
+                for operation in mutations.iter().copied().flatten() {
+                    operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
+                    operations.push(operation.clone());
                 }
-                if operation_bytes > MAX_REPLAY_BYTES {
-                    return Err(LogError::TooLarge(WorkbookTooLarge));
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
+            }
+            if operation_bytes > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
         .await?;
         let LogHead { head: newest, .. } = cursor.newest.ok_or(LogError::NotFound)?;
         if newest < last_position {

@@ -34,21 +34,42 @@ impl EntryCursor {
     }
 }
 
+/// Last entry that a read visits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadUntil {
+    /// The entry at this position.
+    Position(Position),
+    /// The latest entry, which is at or after `min_position`.
+    Newest { min_position: Option<Position> },
+}
+
+impl ReadUntil {
+    /// Reads until `requested_position`. If it is `None`, reads until the latest entry.
+    pub(super) fn requested(
+        requested_position: Option<Position>,
+        min_position: Option<Position>,
+    ) -> Self {
+        requested_position.map_or(Self::Newest { min_position }, Self::Position)
+    }
+}
+
 impl Logs {
     /// Calls `visit` for each entry, passing the operations that each of its mutations committed.
-    /// Ends after the entry at `last_position`, or earlier if `visit` breaks. If `last_position` is
-    /// `None`, ends after the latest entry, which is at or after `min_position`.
+    /// Ends after the last entry that `until` specifies, or earlier if `visit` breaks.
     pub(crate) async fn visit_committed(
         &self,
         log_id: LogId,
         cursor: &mut EntryCursor,
-        last_position: Option<Position>,
-        min_position: Option<Position>,
+        until: ReadUntil,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
+        let (last_position, existing_position) = match until {
+            ReadUntil::Position(last_position) => (Some(last_position), Some(last_position)),
+            ReadUntil::Newest { min_position } => (None, min_position),
+        };
         // Always require the first entry: an empty result may be stale, so it does not prove that
         // the log is empty.
-        let required_position = last_position.max(min_position).max(Some(Position::FIRST));
+        let required_position = existing_position.max(Some(Position::FIRST));
         let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
             let flow = visit(entry, mutations)?;
             let is_last = last_position == Some(entry.position);

@@ -9,7 +9,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 
 use super::{LogError, Logs};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// Latest position of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,12 +96,14 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last_entry =
-            self.retry_read(|| self.last_entry(log_id, segment, EVENTUALLY_CONSISTENT)).await?;
+            self.retry_read(|| self.last_entry(log_id, segment, ReadConsistency::Eventual)).await?;
         // If `min_position` is in a later segment, this segment has an End Segment (last entry),
         // which an eventually consistent read may miss.
         match last_entry {
             Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
-            _ => self.retry_read(|| self.last_entry(log_id, segment, STRONGLY_CONSISTENT)).await,
+            _ => {
+                self.retry_read(|| self.last_entry(log_id, segment, ReadConsistency::Strong)).await
+            }
         }
     }
 }

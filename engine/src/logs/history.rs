@@ -12,7 +12,7 @@ use cellar_log::lineage::Lineage;
 use cellar_sheet::workbook::WorkbookDiff;
 
 use super::{LogError, Logs};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// Boxed future of a backward read. Boxing is required because the read is recursive: the source of
 /// a fork may itself be a fork.
@@ -89,9 +89,9 @@ impl Logs {
             return self.read_inherited_back(log_id, lineage, start_position, page_limit).await;
         }
         // If entries are missing from the first read, retry with a strongly consistent read.
-        for consistent in [EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT] {
+        for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
             let read_page =
-                || self.entries.page_back(log_id, start_position, page_limit, consistent);
+                || self.entries.page_back(log_id, start_position, page_limit, consistency);
             let page = self.retry_read(read_page).await?;
             let entries_newest_first = contiguous_prefix_back(&page.entries, start_position);
             if !entries_newest_first.is_empty() {
@@ -112,7 +112,7 @@ impl Logs {
         let segment = start_position.segment();
         // The table retains the last entry of a trimmed segment.
         let last_entry =
-            self.retry_read(|| self.entries.last(log_id, segment, STRONGLY_CONSISTENT)).await?;
+            self.retry_read(|| self.entries.last(log_id, segment, ReadConsistency::Strong)).await?;
         if let Some(last_entry) = last_entry
             && last_entry.position < start_position
         {
@@ -122,7 +122,7 @@ impl Logs {
             });
         }
         let segment_entries = self
-            .retry_read(|| self.offloaded_entries(log_id, segment, STRONGLY_CONSISTENT))
+            .retry_read(|| self.offloaded_entries(log_id, segment, ReadConsistency::Strong))
             .await?;
         let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: start_position })?;
         let entries_newest_first: Vec<Arc<Entry>> = segment_entries
@@ -182,7 +182,7 @@ impl Logs {
         }
         let Some(previous_segment) = position.segment().checked_sub(1) else { return Ok(None) };
         let last_entry = self
-            .retry_read(|| self.last_entry(log_id, previous_segment, STRONGLY_CONSISTENT))
+            .retry_read(|| self.last_entry(log_id, previous_segment, ReadConsistency::Strong))
             .await?;
         let last_entry = last_entry.ok_or(LogError::Corrupt { at: position })?;
         Ok(Some(last_entry.position))
@@ -194,7 +194,7 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::TooLarge`] if the entries touched too many cells, and the same errors as
-    /// [`Logs::view`].
+    /// [`Logs::open_view`].
     pub async fn diff(
         &self,
         log_id: LogId,
@@ -209,12 +209,10 @@ impl Logs {
 
 /// Returns a page's entries in descending order from `start_position` on, up to the first gap.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
-    let mut prefix_length = 0;
-    for (entry, expected_number) in entries.iter().zip((0..=start_position.entry_number()).rev()) {
-        if entry.position.entry_number() != expected_number {
-            break;
-        }
-        prefix_length += 1;
-    }
-    entries.get(..prefix_length).unwrap_or_default()
+    let expected_numbers = (0..=start_position.entry_number()).rev();
+    let prefix = entries
+        .iter()
+        .zip(expected_numbers)
+        .take_while(|(entry, expected_number)| entry.position.entry_number() == *expected_number);
+    entries.get(..prefix.count()).unwrap_or_default()
 }

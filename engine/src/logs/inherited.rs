@@ -1,8 +1,8 @@
 //! Reads the entries that a fork inherits from its source.
 //!
 //! Inherited entries are stored only in the source, not under the fork's id. A read at the position
-//! of an inherited entry returns the source's entry, which never changes. Otherwise, writers would
-//! treat the position as free.
+//! of an inherited entry returns the source's entry, which never changes. If the read returned
+//! nothing, writers would treat the position as free.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -16,7 +16,7 @@ use cellar_log::entry::Entry;
 use cellar_log::lineage::{Inherited, Lineage, StalePage};
 
 use super::{LogError, Logs};
-use crate::ports::{Page, PortError, STRONGLY_CONSISTENT};
+use crate::ports::{Page, PortError, ReadConsistency};
 
 /// Boxed future of a read. Boxing is required because the read is recursive: the source of a fork
 /// may itself be a fork.
@@ -29,6 +29,7 @@ pub(super) struct LineageCache {
 }
 
 impl LineageCache {
+    /// Returns the cached lineage of a log, or `None` if nothing is cached for the log.
     pub(super) fn get(&self, log_id: LogId) -> Option<Option<Lineage>> {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         lineages.get(&log_id).copied()
@@ -56,7 +57,7 @@ impl Logs {
         }
         // The read is strongly consistent. If it missed the lineage, inherited positions would look
         // free.
-        let Some(first_segment) = self.segments.segment(log_id, 0, STRONGLY_CONSISTENT).await?
+        let Some(first_segment) = self.segments.segment(log_id, 0, ReadConsistency::Strong).await?
         else {
             return Ok(None);
         };
@@ -101,7 +102,7 @@ impl Logs {
         log_id: LogId,
         lineage: Lineage,
         start_position: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> RecursiveRead<'_, Page> {
         Box::pin(async move {
             if start_position > lineage.end_segment_position() {
@@ -110,8 +111,8 @@ impl Logs {
             // If a fork inherits only part of a segment, the segment's End Segment (last entry) is
             // not stored, but derived from the last shared entry.
             let source_start = start_position.min(lineage.position);
-            for consistent in [consistent, STRONGLY_CONSISTENT] {
-                let page = self.read_page(lineage.source, source_start, consistent).await?;
+            for consistency in [consistency, ReadConsistency::Strong] {
+                let page = self.read_page(lineage.source, source_start, consistency).await?;
                 match lineage.inherited_page(log_id, source_start, &page.entries, page.more) {
                     Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= start_position);
@@ -175,7 +176,7 @@ impl Logs {
         if let Some(entry) = self.get_entry(log_id, position).await? {
             return Ok(Some(entry));
         }
-        let page = self.read_page(log_id, position, STRONGLY_CONSISTENT).await?;
+        let page = self.read_page(log_id, position, ReadConsistency::Strong).await?;
         Ok(page.entries.into_iter().find(|entry| entry.position == position))
     }
 
@@ -184,11 +185,11 @@ impl Logs {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let segment_start = Position::new(segment, 0).unwrap_or(Position::FIRST);
         match self.lineage_if_inherited(log_id, segment_start).await? {
-            None => self.entries.last(log_id, segment, consistent).await,
+            None => self.entries.last(log_id, segment, consistency).await,
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited_entry(log_id, lineage, lineage.end_segment_position()).await
             }
@@ -205,7 +206,7 @@ impl Logs {
         segment: u32,
     ) -> RecursiveRead<'_, Option<Arc<Entry>>> {
         Box::pin(async move {
-            let source_entry = self.last_entry(source, segment, STRONGLY_CONSISTENT).await?;
+            let source_entry = self.last_entry(source, segment, ReadConsistency::Strong).await?;
             Ok(source_entry.map(|entry| Arc::new(entry.with_log(log_id))))
         })
     }

@@ -12,7 +12,7 @@ use cellar_log::segment::Segment;
 
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// Number of latest segments that a read needs: the current segment and the previous segment.
 const NEWEST_SEGMENTS: u8 = 2;
@@ -44,12 +44,7 @@ impl Logs {
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Loaded, LogError> {
-        let mut newest_segments = self.newest_segments(log_id, min_position).await?;
-        if matches!(plan_load(&newest_segments), LoadPlan::Corrupt { .. }) {
-            // The read may have been stale, so report corruption only after a strongly consistent
-            // read.
-            newest_segments = self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await?;
-        }
+        let newest_segments = self.intact_newest_segments(log_id, min_position).await?;
         let start = match plan_load(&newest_segments) {
             LoadPlan::From(position) => position,
             LoadPlan::NoLog => return Err(LogError::NotFound),
@@ -72,8 +67,24 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the root key of the finished snapshot at `position`. Cached entries and eventually
-    /// consistent reads may lack the root, since it is added to an existing entry.
+    /// Returns the latest segments of a log. If they seem corrupt, the read may have been stale, so
+    /// the segments are read again with strong consistency.
+    async fn intact_newest_segments(
+        &self,
+        log_id: LogId,
+        min_position: Option<Position>,
+    ) -> Result<Vec<Segment>, LogError> {
+        let newest_segments = self.newest_segments(log_id, min_position).await?;
+        match plan_load(&newest_segments) {
+            LoadPlan::Corrupt { .. } => {
+                self.read_newest_segments(log_id, ReadConsistency::Strong).await
+            }
+            LoadPlan::From(_) | LoadPlan::NoLog => Ok(newest_segments),
+        }
+    }
+
+    /// Returns the root key of the finished snapshot at `position`. The read is strongly consistent,
+    /// since a cached or stale entry may lack the root, which is added to an existing entry.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,
@@ -116,20 +127,20 @@ impl Logs {
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<Vec<Segment>, LogError> {
-        let newest_segments = self.read_newest_segments(log_id, EVENTUALLY_CONSISTENT).await?;
+        let newest_segments = self.read_newest_segments(log_id, ReadConsistency::Eventual).await?;
         let min_segment = min_position.map_or(0, Position::segment);
         match newest_segments.first() {
             Some(current_segment) if current_segment.num >= min_segment => Ok(newest_segments),
-            _ => self.read_newest_segments(log_id, STRONGLY_CONSISTENT).await,
+            _ => self.read_newest_segments(log_id, ReadConsistency::Strong).await,
         }
     }
 
     async fn read_newest_segments(
         &self,
         log_id: LogId,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, LogError> {
-        self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistent)).await
+        self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistency)).await
     }
 
     /// Collects entries from `start` on until the response is full.

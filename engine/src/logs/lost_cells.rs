@@ -66,9 +66,9 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::view`].
+    /// Returns the same errors as [`Logs::open_view`].
     pub async fn lost_cells(&self, log_id: LogId) -> Result<LostCells, LogError> {
-        let mut view = self.view(log_id, None, None).await?;
+        let mut view = self.open_view(log_id, None, None).await?;
         let tabs = view.metadata.tabs.clone();
         let mut search = LostCellSearch::default();
         for sheet in tabs.order() {
@@ -187,16 +187,17 @@ fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut last_group_bytes = 0;
     for cell in cells {
         let cell_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
-        match groups.last_mut() {
-            Some(last_group)
-                if last_group.len() < MAX_CELLS_PER_OPERATION
-                    && last_group_bytes + cell_bytes <= MAX_GROUP_BYTES
-                    && last_group.first().is_some_and(|other| other.sheet == cell.sheet) =>
-            {
+        let fits_into = |group: &&mut Vec<LostCell>| {
+            group.len() < MAX_CELLS_PER_OPERATION
+                && last_group_bytes + cell_bytes <= MAX_GROUP_BYTES
+                && group.first().is_some_and(|first| first.sheet == cell.sheet)
+        };
+        match groups.last_mut().filter(fits_into) {
+            Some(last_group) => {
                 last_group_bytes += cell_bytes;
                 last_group.push(cell);
             }
-            _ => {
+            None => {
                 last_group_bytes = cell_bytes;
                 groups.push(vec![cell]);
             }

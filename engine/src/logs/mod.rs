@@ -52,7 +52,7 @@ pub use urls::ChunkUrls;
 pub use view::View;
 pub use workbook::WorkbookRead;
 
-pub(crate) use committed::EntryCursor;
+pub(crate) use committed::{EntryCursor, ReadUntil};
 pub(crate) use pages::{OffloadedRead, is_complete_segment, read_offloaded};
 
 use std::future::Future;
@@ -60,11 +60,11 @@ use std::sync::Arc;
 
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::identity::LogId;
-use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_log::append::Inputs;
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
 
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
+use crate::retry::retry_with_jitter;
 use crate::snapshots::ObjectStore;
 use cached_tails::TailCache;
 use inherited::LineageCache;
@@ -166,34 +166,11 @@ impl Logs {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), send_read).await
+        let result = retry_with_jitter(self.clock.as_ref(), self.random.as_ref(), send_read).await;
+        result.map_err(LogError::Store)
     }
 }
 
 fn blob_key(key: impl Into<String>) -> Result<BlobKey, LogError> {
     BlobKey::new(key).map_err(|error| LogError::Store(PortError::from_permanent(error)))
-}
-
-/// Performs an idempotent request. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
-/// attempts in total.
-async fn retry_temporary_errors<T, F>(
-    clock: &dyn Clock,
-    random: &dyn Random,
-    send_request: impl Fn() -> F,
-) -> Result<T, LogError>
-where
-    F: Future<Output = Result<T, PortError>>,
-{
-    let mut attempt = 1;
-    loop {
-        match send_request().await {
-            Ok(reply) => return Ok(reply),
-            Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                tracing::warn!(attempt, %error, "a read failed; retrying");
-                clock.sleep_ms(full_jitter_ms(attempt, random.next())).await;
-                attempt += 1;
-            }
-            Err(error) => return Err(LogError::Store(error)),
-        }
-    }
 }

@@ -47,7 +47,7 @@ impl Logs {
         log_id: LogId,
         client: ClientKey,
     ) -> Result<LookedUp, LogError> {
-        let root = self.find_base_root(log_id, None, None).await?;
+        let root = self.find_root_for_read(log_id, None, None).await?;
         let mut last_id = match &root {
             None => None,
             Some(root) => {

@@ -11,7 +11,7 @@ use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous_prefix;
-use crate::ports::{BlobKey, GetOutcome, Page, PortError};
+use crate::ports::{BlobKey, GetOutcome, Page, PortError, ReadConsistency};
 
 /// Cache of the most recently read offloaded segment. The segment is identified by its object key,
 /// which contains a hash of the content.
@@ -25,25 +25,26 @@ pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
     /// Returns a page of a segment's entries in ascending order, starting at `start_position`
-    /// (inclusive). If the page in the table has a gap and the segment has an offloaded copy, the
-    /// page is read from the copy. Inherited entries are read from the fork's source.
+    /// (inclusive). If entries are missing from the page in the table and the segment has an
+    /// offloaded copy, the page is read from the copy. Inherited entries are read from the fork's
+    /// source.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
         start_position: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         if let Some(lineage) = self.lineage_if_inherited(log_id, start_position).await? {
-            return self.inherited_page(log_id, lineage, start_position, consistent).await;
+            return self.inherited_page(log_id, lineage, start_position, consistency).await;
         }
-        let page = self.entries.page(log_id, start_position, consistent).await?;
-        let starts_at_from =
-            page.entries.first().is_none_or(|entry| entry.position == start_position);
+        let page = self.entries.page(log_id, start_position, consistency).await?;
+        let lacks_start =
+            page.entries.first().is_some_and(|entry| entry.position != start_position);
         let has_gap = contiguous_prefix(&page.entries).len() < page.entries.len();
-        if starts_at_from && !has_gap {
+        if !lacks_start && !has_gap {
             return Ok(page);
         }
-        match self.offloaded_entries(log_id, start_position.segment(), consistent).await? {
+        match self.offloaded_entries(log_id, start_position.segment(), consistency).await? {
             Some(offloaded_entries) => Ok(offloaded_page(&offloaded_entries, start_position)),
             None => Ok(page),
         }
@@ -55,9 +56,9 @@ impl Logs {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<SegmentEntries>, PortError> {
-        let record = self.segments.segment(log_id, segment, consistent).await?;
+        let record = self.segments.segment(log_id, segment, consistency).await?;
         let Some(object_key) = record.and_then(|record| record.offloaded) else { return Ok(None) };
         if let Some(cached_entries) = self.last_offloaded.get(&object_key) {
             return Ok(Some(cached_entries));

@@ -20,31 +20,33 @@ enum Resolver {
 impl Logs {
     /// Appends an undo or revert. If another entry is appended first, reads that entry, resolves
     /// the request again and retries.
-    pub(super) async fn append_resolved(
+    pub(super) async fn append_undo_or_revert(
         &self,
         request: Request,
         resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
-        let log_id = request.log();
         // If the log already contains the mutation, the request is a repetition and needs no
         // resolution. It succeeds even if the mutation could no longer be resolved.
-        if self.has_mutation(log_id, resolution_request).await? {
+        if self.has_mutation(request.log(), resolution_request).await? {
             return self.append_unresolved(request).await;
         }
-        let mut resolver = match self.begin_resolution(log_id, resolution_request).await {
-            Ok(resolver) => resolver,
-            Err(error) if is_unreadable(&error) => return self.append_unresolved(request).await,
-            Err(error) => return Err(error),
-        };
+        match self.resolve_and_append(&request, resolution_request).await {
+            Err(error) if is_unreadable(&error) => self.append_unresolved(request).await,
+            appended => appended,
+        }
+    }
+
+    /// Resolves a request and appends it, until no other entry is appended in between.
+    async fn resolve_and_append(
+        &self,
+        request: &Request,
+        resolution_request: ResolutionRequest,
+    ) -> Result<Appended, LogError> {
+        let log_id = request.log();
+        let mut resolver = self.begin_resolution(log_id, resolution_request).await?;
         let mut min_position = resolution_request.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolution = match self.resolve(log_id, &mut resolver, min_position).await {
-                Ok(resolution) => resolution,
-                Err(error) if is_unreadable(&error) => {
-                    return self.append_unresolved(request).await;
-                }
-                Err(error) => return Err(error),
-            };
+            let resolution = self.resolve(log_id, &mut resolver, min_position).await?;
             match self.append_unchecked(request.clone().with_resolution(resolution)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => {
                     min_position = newest;

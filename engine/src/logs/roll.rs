@@ -8,7 +8,7 @@ use cellar_log::entry::Entry;
 use cellar_log::roll::{Roll, RollAction, RollEvent, RollRefusal, Rolled, Transaction};
 
 use super::{LogError, Logs};
-use crate::ports::{CreateOutcome, PortError, STRONGLY_CONSISTENT};
+use crate::ports::{CreateOutcome, PortError, ReadConsistency};
 
 impl Logs {
     /// Closes the segment of `tail`, which is the latest known entry, and opens the next segment.
@@ -49,14 +49,14 @@ struct RollDriver<'a> {
 
 impl RollDriver<'_> {
     async fn read_newest_segment(&mut self) -> RollEvent {
-        match self.logs.segments.newest(self.log, 1, STRONGLY_CONSISTENT).await {
+        match self.logs.segments.newest(self.log, 1, ReadConsistency::Strong).await {
             Ok(segments) => RollEvent::NewestSegment(segments.into_iter().next()),
             Err(error) => self.record_failed_read(error),
         }
     }
 
     async fn read_page(&mut self, start_position: Position) -> RollEvent {
-        match self.logs.entries.page(self.log, start_position, STRONGLY_CONSISTENT).await {
+        match self.logs.entries.page(self.log, start_position, ReadConsistency::Strong).await {
             Ok(page) => RollEvent::Page { entries: page.entries, has_more: page.more },
             Err(error) => self.record_failed_read(error),
         }

@@ -11,7 +11,7 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::root::Root;
 
 use super::{LogError, Logs};
-use crate::ports::EVENTUALLY_CONSISTENT;
+use crate::ports::ReadConsistency;
 
 /// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
 /// them has a root, the read is based on an earlier segment. Such a read is slower but correct.
@@ -82,7 +82,7 @@ impl Logs {
     /// Returns the root on which a read at `requested_position` is based. If `requested_position`
     /// is `None`, the latest position is used, which is at or after `min_position`. Returns `None`
     /// if there is no usable snapshot. The read must then start at the log's first entry.
-    pub(super) async fn find_base_root(
+    pub(super) async fn find_root_for_read(
         &self,
         log_id: LogId,
         requested_position: Option<Position>,
@@ -161,7 +161,7 @@ impl Logs {
     ) -> Result<Option<FinishedSnapshot>, LogError> {
         let segment_number = position.segment();
         let segment = self
-            .retry_read(|| self.segments.segment(log_id, segment_number, EVENTUALLY_CONSISTENT))
+            .retry_read(|| self.segments.segment(log_id, segment_number, ReadConsistency::Eventual))
             .await?;
         let newest_number = segment.and_then(|segment| segment.last_snapshot);
         let newest_snapshot = newest_number.and_then(|num| Position::new(segment_number, num).ok());
@@ -169,7 +169,7 @@ impl Logs {
         let mut candidate = if newest_snapshot <= position {
             Some(newest_snapshot)
         } else {
-            self.snapshot_entry_before(log_id, position).await?
+            self.snapshot_entry_up_to(log_id, position).await?
         };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
             let Some(position) = candidate else { return Ok(None) };
@@ -180,16 +180,22 @@ impl Logs {
                 SnapshotEntry::Unfinished => {}
                 SnapshotEntry::Unreadable => return Ok(None),
             }
-            candidate = match position.entry_number().checked_sub(1) {
-                Some(previous_number) => {
-                    let previous_position =
-                        Position::new(segment_number, previous_number).unwrap_or(Position::FIRST);
-                    self.snapshot_entry_before(log_id, previous_position).await?
-                }
-                None => None,
-            };
+            candidate = self.preceding_snapshot_entry(log_id, position).await?;
         }
         Ok(None)
+    }
+
+    /// Returns the position of the segment's last Snapshot entry before `position`.
+    async fn preceding_snapshot_entry(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<Option<Position>, LogError> {
+        let Some(preceding_number) = position.entry_number().checked_sub(1) else {
+            return Ok(None);
+        };
+        let preceding_position = Position::new(position.segment(), preceding_number);
+        self.snapshot_entry_up_to(log_id, preceding_position.unwrap_or(Position::FIRST)).await
     }
 
     async fn read_snapshot_entry(
@@ -210,7 +216,7 @@ impl Logs {
 
     /// Returns the position of the segment's last Snapshot entry at or before `position`. The
     /// number of that Snapshot entry is stored in the header of the entry at `position`.
-    async fn snapshot_entry_before(
+    async fn snapshot_entry_up_to(
         &self,
         log_id: LogId,
         position: Position,

@@ -13,7 +13,7 @@ use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::root::{Root, RootLevel};
 use cellar_snapshot::view;
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::ObjectStore;
 
@@ -25,18 +25,18 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::view`].
+    /// Returns the same errors as [`Logs::open_view`].
     pub async fn stats(
         &self,
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<StatsReply, LogError> {
-        let root = self.find_base_root(log_id, None, min_position).await?;
+        let root = self.find_root_for_read(log_id, None, min_position).await?;
         let root_position = root.as_ref().map(|root| root.position);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
-        let min_position = min_position.max(root_position);
+        let until = ReadUntil::Newest { min_position: min_position.max(root_position) };
         let mut entries_since = 0_u64;
-        self.visit_committed(log_id, &mut cursor, None, min_position, |entry, _| {
+        self.visit_committed(log_id, &mut cursor, until, |entry, _| {
             if Some(entry.position) != root_position {
                 entries_since += 1;
             }
@@ -52,7 +52,7 @@ impl Logs {
         let uncached_store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log_id).await?;
         let snapshot = Some(snapshot_stats(&uncached_store, family, &root).await?);
-        let open = measure_open(&uncached_store, family, &root).await?;
+        let open = measure_opening_cost(&uncached_store, family, &root).await?;
         Ok(StatsReply { head, snapshot, entries_since, open })
     }
 }
@@ -105,7 +105,7 @@ async fn count_tiles(
 }
 
 /// Reads the first window that a client shows, and counts the requests and bytes.
-async fn measure_open(
+async fn measure_opening_cost(
     store: &ObjectStore,
     family: LogId,
     root: &Root,
@@ -114,11 +114,11 @@ async fn measure_open(
     let root_bytes = u64::from(packed_root.chunk.bytes);
     let mut stats = OpenStats { objects: 1, bytes: root_bytes, round_trips: 1 };
     let Some(first_sheet) = root.sheets.first() else { return Ok(stats) };
-    let empty_tail = FoldedLevel::default();
+    let no_newer_entries = FoldedLevel::default();
     let mut objects = Objects::default();
     loop {
-        let fetch =
-            view::read_window(Some(root), &empty_tail, first_sheet.sheet, &FIRST_VIEW, &objects);
+        let sheet = first_sheet.sheet;
+        let fetch = view::read_window(Some(root), &no_newer_entries, sheet, &FIRST_VIEW, &objects);
         let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Need(missing_objects) => missing_objects,

@@ -9,6 +9,7 @@ use cellar_log::entry::Entry;
 use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::{Workbook, undo};
 
+use super::committed::ReadUntil;
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
@@ -104,7 +105,8 @@ impl Logs {
         min_position: Position,
     ) -> Result<Resolution, LogError> {
         let UndoStates { target, before, after, reversals, latest } = states;
-        self.continue_replay(log_id, latest, None, Some(min_position), |workbook, entry| {
+        let until = ReadUntil::Newest { min_position: Some(min_position) };
+        self.continue_replay(log_id, latest, until, |workbook, entry| {
             if entry.position == *target {
                 *before = Some(workbook.clone());
             } else if before.is_some() && after.is_none() {

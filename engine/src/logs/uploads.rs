@@ -52,7 +52,7 @@ pub enum UploadFault {
     Absent,
     /// The object's length or checksum differs from the announced one.
     #[error("the length or SHA-256 of the object differs from the announced one")]
-    Other,
+    Mismatch,
     /// The upload is too old.
     #[error("the upload is more than 24 hours old; create a new one and send the body again")]
     TooOld,
@@ -161,7 +161,7 @@ impl Logs {
         };
         let has_announced_length = u64::try_from(body.len()) == Ok(announced.bytes);
         if !has_announced_length || sha256(&body) != announced.sha256 {
-            return Err(UploadFault::Other.into());
+            return Err(UploadFault::Mismatch.into());
         }
         self.check_upload_age(key, &head).await?;
         Ok(decode_valid_operations(&body)?.into())

@@ -23,7 +23,7 @@ use cellar_snapshot::tile::Tile;
 use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
@@ -40,7 +40,8 @@ pub struct View {
     /// The state without cells.
     pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
-    tail: FoldedLevel,
+    /// Net effect of the entries after the snapshot.
+    newest_level: FoldedLevel,
     objects: Objects,
     store: ObjectStore,
 }
@@ -64,13 +65,13 @@ impl Logs {
     /// - [`LogError::TooLarge`] if the entries after the last snapshot are too large.
     /// - [`LogError::Snapshot`] if a snapshot object is missing or damaged.
     /// - [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
-    pub async fn view(
+    pub async fn open_view(
         &self,
         log_id: LogId,
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<View, LogError> {
-        let root = self.find_base_root(log_id, requested_position, min_position).await?;
+        let root = self.find_root_for_read(log_id, requested_position, min_position).await?;
         let family = self.family(log_id).await?;
         let mut objects = Objects::default();
         let root_metadata = match &root {
@@ -80,22 +81,16 @@ impl Logs {
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
         let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
-        let min_position = min_position.max(root_position);
-        self.visit_committed(
-            log_id,
-            &mut cursor,
-            requested_position,
-            min_position,
-            |entry, mutations| {
-                if Some(entry.position) != root_position {
-                    apply_mutations(&mut fold, entry, mutations)?;
-                }
-                if fold.memory_bytes() > MAX_REPLAY_BYTES {
-                    return Err(LogError::TooLarge(WorkbookTooLarge));
-                }
-                Ok(ControlFlow::Continue(()))
-            },
-        )
+        let until = ReadUntil::requested(requested_position, min_position.max(root_position));
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            if Some(entry.position) != root_position {
+                apply_mutations(&mut fold, entry, mutations)?;
+            }
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
         .await?;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         if let Some(at) = requested_position
@@ -103,13 +98,11 @@ impl Logs {
         {
             return Err(LogError::NoSuchPosition { at, newest: position });
         }
-        let (metadata, tail) = fold.finish();
+        let (metadata, newest_level) = fold.finish();
         let store = self.objects.clone();
-        Ok(View { family, position, incarnation, metadata, root, tail, objects, store })
+        Ok(View { family, position, incarnation, metadata, root, newest_level, objects, store })
     }
-}
 
-impl Logs {
     async fn root_metadata(
         &self,
         log_id: LogId,
@@ -190,7 +183,7 @@ impl View {
             incarnation: self.incarnation,
             metadata: self.metadata.clone(),
             root: None,
-            tail: level,
+            newest_level: level,
             objects: Objects::default(),
             store: self.store.clone(),
         }
@@ -198,7 +191,7 @@ impl View {
 
     /// Whether a sheet was imported after the snapshot.
     pub(super) fn has_imported(&self, sheet: SheetId) -> bool {
-        self.tail.imported.sheet(sheet).is_some()
+        self.newest_level.imported.sheet(sheet).is_some()
     }
 
     /// Returns a tile that contains the cells of a window, merged from all LSM levels.
@@ -210,8 +203,9 @@ impl View {
         if self.objects.tile_count() > MAX_VIEW_TILES {
             self.objects.drop_tiles();
         }
-        let (root, tail) = (self.root.as_deref(), &self.tail);
-        let read_window = |objects: &Objects| view::read_window(root, tail, sheet, window, objects);
+        let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
+        let read_window =
+            |objects: &Objects| view::read_window(root, newest_level, sheet, window, objects);
         Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
@@ -236,9 +230,9 @@ impl View {
     /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
     /// an error, since it affects only one cell.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
-        let text_in_tail = self.tail.long_texts.iter().find(|long_text| long_text.hash == hash);
-        if let Some(long_text) = text_in_tail {
-            return Ok(LongText::Whole(long_text.text.clone()));
+        let mut new_texts = self.newest_level.long_texts.iter();
+        if let Some(new_text) = new_texts.find(|long_text| long_text.hash == hash) {
+            return Ok(LongText::Whole(new_text.text.clone()));
         }
         match self.store.text(self.family, ChunkHash(hash)).await {
             Ok(stored_text) => Ok(LongText::Whole(stored_text)),

@@ -10,7 +10,7 @@ use cellar_log::forward_read::{AddedPage, ForwardRead, ReadStep};
 
 use super::append::contiguous_prefix;
 use super::{LogError, Logs};
-use crate::ports::STRONGLY_CONSISTENT;
+use crate::ports::ReadConsistency;
 
 /// Reason why a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,21 +61,21 @@ impl Logs {
         }
         let mut read_step = forward_read.read_next_page();
         loop {
-            let (page_start, consistent) = match read_step {
-                ReadStep::Read { from, consistent } => (from, consistent),
+            let (page_start, consistency) = match read_step {
+                ReadStep::Read { from, consistency } => (from, consistency),
                 ReadStep::ReadLater { from, attempt } => {
                     self.pause_before_retry(attempt).await;
-                    (from, STRONGLY_CONSISTENT)
+                    (from, ReadConsistency::Strong)
                 }
                 ReadStep::End => return Ok(WalkEnd::EndOfLog),
                 ReadStep::Corrupt { at } => return Err(LogError::Corrupt { at }),
             };
-            let page = self.retry_read(|| self.read_page(log_id, page_start, consistent)).await?;
+            let page = self.retry_read(|| self.read_page(log_id, page_start, consistency)).await?;
             self.cache_entries(contiguous_prefix(&page.entries));
-            let mut has_accepted_all = true;
+            let mut is_contiguous = true;
             for entry in &page.entries {
-                if !forward_read.add_entry(entry) {
-                    has_accepted_all = false;
+                is_contiguous = forward_read.add_entry(entry);
+                if !is_contiguous {
                     break;
                 }
                 if visit(entry)?.is_break() {
@@ -83,7 +83,7 @@ impl Logs {
                 }
             }
             read_step = forward_read.step_after_page(AddedPage {
-                is_contiguous: has_accepted_all,
+                is_contiguous,
                 is_empty: page.entries.is_empty(),
                 has_more: page.more,
             });

@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_sheet::workbook::Workbook;
 
-use super::committed::EntryCursor;
+use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 
 /// A workbook and the position of its state.
@@ -51,8 +51,8 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<WorkbookRead, LogError> {
         let mut replay = Replay::resume(Workbook::default(), Position::FIRST);
-        self.continue_replay(log_id, &mut replay, requested_position, min_position, |_, _| {})
-            .await?;
+        let until = ReadUntil::requested(requested_position, min_position);
+        self.continue_replay(log_id, &mut replay, until, |_, _| {}).await?;
         let Replay { workbook, cursor } = replay;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
@@ -63,19 +63,16 @@ impl Logs {
         }
     }
 
-    /// Continues a replay up to `last_position`. Calls `visit` for each entry, passing the state
-    /// before the entry. If `last_position` is `None`, replays up to the latest entry, which is at
-    /// or after `min_position`.
+    /// Continues a replay. Calls `visit` for each entry, passing the state before the entry.
     pub(super) async fn continue_replay(
         &self,
         log_id: LogId,
         replay: &mut Replay,
-        last_position: Option<Position>,
-        min_position: Option<Position>,
+        until: ReadUntil,
         mut visit: impl FnMut(&Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, cursor } = replay;
-        self.visit_committed(log_id, cursor, last_position, min_position, |entry, mutations| {
+        self.visit_committed(log_id, cursor, until, |entry, mutations| {
             visit(workbook, entry);
             for operations in mutations {
                 workbook.apply_operations(operations)?;

@@ -15,7 +15,7 @@ use cellar_catalog::records::webhook;
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::webhook::WebhookProgress;
 
-use crate::ports::{FeedTable, FeedWriteOutcome, PortError, WebhookProgresses};
+use crate::ports::{FeedTable, FeedWriteOutcome, PortError, ReadConsistency, WebhookProgresses};
 
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
@@ -81,7 +81,7 @@ impl MemoryFeed {
 
 #[async_trait]
 impl FeedTable for MemoryFeed {
-    async fn newest_partition(&self, _: bool) -> Result<Option<(u64, Feed)>, PortError> {
+    async fn newest_partition(&self, _: ReadConsistency) -> Result<Option<(u64, Feed)>, PortError> {
         let newest_record = self.last_record(PARTITIONS);
         Ok(newest_record.as_ref().map(decode_partition).transpose()?)
     }
@@ -106,7 +106,7 @@ impl FeedTable for MemoryFeed {
         &self,
         from: Checkpoint,
         limit: u32,
-        _: bool,
+        _: ReadConsistency,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
         let partition = feed_partition_key(from.partition());
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);

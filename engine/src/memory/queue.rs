@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::ports::{
-    Clock, Jobs, PortError, QueueRules, Receipt, Received, check_body, check_max, check_visibility,
+    Clock, Jobs, PortError, QueueRules, Receipt, Received, check_message_body, check_receive_count,
+    check_visibility,
 };
 
 /// In-memory job queue, optionally with a dead-letter queue.
@@ -125,13 +126,13 @@ fn parse_receipt(receipt: &Receipt) -> Result<(u64, u32), PortError> {
 #[async_trait]
 impl Jobs for MemoryQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        check_body(body)?;
+        check_message_body(body)?;
         self.add(body.to_owned(), self.clock.now_ms());
         Ok(())
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
-        check_max(max)?;
+        check_receive_count(max)?;
         check_visibility(visibility_s)?;
         let now_ms = self.clock.now_ms();
         let hidden_until_ms = now_ms.saturating_add(u64::from(visibility_s) * 1_000);

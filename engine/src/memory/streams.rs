@@ -11,7 +11,9 @@ use cellar_catalog::records::stream::{
 };
 use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 
-use crate::ports::{AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams};
+use crate::ports::{
+    AllStreams, PortError, ReadConsistency, StreamOutcome, StreamPage, StreamScanKey, Streams,
+};
 
 /// Maximum number of event batches per page. Small, so that callers must request several pages.
 const BATCHES_PER_PAGE: usize = 2;
@@ -91,7 +93,11 @@ fn write_if_current(
 
 #[async_trait]
 impl Streams for MemoryStreams {
-    async fn tip(&self, name: &StreamName, _: bool) -> Result<Option<Arc<Tip>>, PortError> {
+    async fn tip(
+        &self,
+        name: &StreamName,
+        _: ReadConsistency,
+    ) -> Result<Option<Arc<Tip>>, PortError> {
         Ok(stored_tip(&self.lock(), name)?)
     }
 
@@ -99,7 +105,7 @@ impl Streams for MemoryStreams {
         &self,
         name: &StreamName,
         below: u64,
-        _: bool,
+        _: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         let items = self.lock();
         let range = (name.clone(), 0)..(name.clone(), below.min(TIP_INDEX));

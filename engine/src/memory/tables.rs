@@ -19,8 +19,8 @@ use cellar_log::segment::Segment;
 use cellar_log::{records::entry, records::fork, records::segment};
 
 use crate::ports::{
-    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,
-    SegmentPage, Segments,
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, ReadConsistency,
+    Retention, ScanKey, SegmentPage, Segments,
 };
 
 /// In-memory Entry and Segment tables. All reads are strongly consistent.
@@ -201,7 +201,7 @@ impl Entries for MemoryTables {
         &self,
         log_id: LogId,
         from: Position,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         let end = last_of_segment(from.segment())?;
         let tables = self.lock();
@@ -213,7 +213,7 @@ impl Entries for MemoryTables {
         log_id: LogId,
         from: Position,
         limit: u32,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         let start = from.segment_start();
         let tables = self.lock();
@@ -224,7 +224,7 @@ impl Entries for MemoryTables {
         &self,
         log_id: LogId,
         segment: u32,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let tables = self.lock();
         let end = last_of_segment(segment)?;
@@ -308,7 +308,7 @@ impl Segments for MemoryTables {
         &self,
         log_id: LogId,
         limit: u8,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
         let tables = self.lock();
         let items_newest_first = tables.segments.range((log_id, 0)..=(log_id, u32::MAX)).rev();
@@ -322,7 +322,7 @@ impl Segments for MemoryTables {
         &self,
         log_id: LogId,
         segment: u32,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
         let tables = self.lock();
         let item = tables.segments.get(&(log_id, segment));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
@@ -47,7 +48,7 @@ pub trait Entries: Send + Sync {
         &self,
         log_id: LogId,
         from: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError>;
 
     /// Returns a page of a segment in descending order, starting at position `from` (inclusive).
@@ -61,7 +62,7 @@ pub trait Entries: Send + Sync {
         log_id: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError>;
 
     /// Returns the latest entry of a segment.
@@ -73,7 +74,7 @@ pub trait Entries: Send + Sync {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError>;
 
     /// Returns the entry at a position. The read is strongly consistent.

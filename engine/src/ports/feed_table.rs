@@ -1,6 +1,7 @@
 //! Port of the Feed table.
 
 use async_trait::async_trait;
+use cellar_base::consistency::ReadConsistency;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_catalog::stream::StreamName;
 
@@ -29,7 +30,10 @@ pub trait FeedTable: Send + Sync {
     /// # Errors
     ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError>;
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError>;
 
     /// Creates a partition if it does not exist.
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome;
@@ -55,7 +59,7 @@ pub trait FeedTable: Send + Sync {
         &self,
         from: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
     /// Returns a stream's high-water mark, which is the index up to which the feed contains the

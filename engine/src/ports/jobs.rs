@@ -91,7 +91,7 @@ pub trait Jobs: Send + Sync {
 /// # Errors
 ///
 /// Returns a permanent [`PortError`] if the body is empty or too long.
-pub fn check_body(body: &str) -> Result<(), PortError> {
+pub fn check_message_body(body: &str) -> Result<(), PortError> {
     if (1..=MAX_MESSAGE_BYTES).contains(&body.len()) {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub fn check_body(body: &str) -> Result<(), PortError> {
 /// # Errors
 ///
 /// Returns a permanent [`PortError`] if the number is out of range.
-pub fn check_max(max: u8) -> Result<(), PortError> {
+pub fn check_receive_count(max: u8) -> Result<(), PortError> {
     if (1..=MAX_RECEIVED_MESSAGES).contains(&max) {
         return Ok(());
     }

@@ -26,7 +26,9 @@ pub use blobs::{
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};
 pub use feed_table::{FeedTable, FeedWriteOutcome};
-pub use jobs::{Jobs, QueueRules, Receipt, Received, check_body, check_max, check_visibility};
+pub use jobs::{
+    Jobs, QueueRules, Receipt, Received, check_message_body, check_receive_count, check_visibility,
+};
 pub use lists::{ListPage, Lists};
 pub use pending_snapshots::{PendingSnapshots, WriteOutcome};
 pub use pending_tags::PendingTags;
@@ -39,12 +41,8 @@ pub use webhook::{DeliveryRejected, WebhookProgresses, WebhookSender};
 
 use std::fmt;
 
+pub use cellar_base::consistency::ReadConsistency;
 use cellar_base::record::RecordError;
-
-/// Option for table reads: the response includes every write acknowledged before.
-pub const STRONGLY_CONSISTENT: bool = true;
-/// Option for table reads: the response may miss recent writes, and costs half as much.
-pub const EVENTUALLY_CONSISTENT: bool = false;
 
 /// Error of a port request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! Port for the Segment table, whose transactions open logs and segments.
 
 use async_trait::async_trait;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
@@ -57,7 +58,7 @@ pub trait Segments: Send + Sync {
         &self,
         log_id: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError>;
 
     /// Returns a segment record.
@@ -69,7 +70,7 @@ pub trait Segments: Send + Sync {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError>;
 
     /// Closes a segment and opens the next segment in one transaction. If any of the records

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use cellar_base::consistency::ReadConsistency;
 use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 
 use super::PortError;
@@ -37,8 +38,11 @@ pub trait Streams: Send + Sync {
     /// # Errors
     ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
-    async fn tip(&self, name: &StreamName, consistent: bool)
-    -> Result<Option<Arc<Tip>>, PortError>;
+    async fn tip(
+        &self,
+        name: &StreamName,
+        consistency: ReadConsistency,
+    ) -> Result<Option<Arc<Tip>>, PortError>;
 
     /// Returns a page of the event batches whose indexes are less than `below`, newest first. The
     /// page is empty only if there are no such batches.
@@ -50,7 +54,7 @@ pub trait Streams: Send + Sync {
         &self,
         name: &StreamName,
         below: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError>;
 
     /// Creates a stream by writing its first tip (latest item), if the stream does not exist.

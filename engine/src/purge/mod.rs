@@ -32,8 +32,8 @@ use crate::catalog::{CatalogError, CatalogStore};
 use crate::garbage::{CollectedGarbage, GarbageCollector, GarbageError, GarbagePorts};
 use crate::logs::Logs;
 use crate::ports::{
-    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, Retention,
-    STRONGLY_CONSISTENT, Segments,
+    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, ReadConsistency,
+    Retention, Segments,
 };
 use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
@@ -149,7 +149,7 @@ impl Purger {
     /// # Errors
     ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
-    pub async fn survey(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
+    pub async fn plan_purges(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let lineages = self.list_lineages().await?;
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());
@@ -219,11 +219,9 @@ impl Purger {
             purged.entries += self.delete_entries(log_id, segment.num).await?;
             if segment.num == 0 {
                 self.delete_fork_list_items(&segment).await?;
-                if let Some(lineage) = segment.lineage {
-                    let collected = self.delete_fork_snapshots(log_id, lineage.family).await?;
-                    purged.objects += collected.objects;
-                    purged.object_bytes += collected.bytes;
-                }
+                let collected = self.delete_fork_snapshots(&segment).await?;
+                purged.objects += collected.objects;
+                purged.object_bytes += collected.bytes;
             }
             self.retry(|| self.ports.retention.delete_segment(log_id, segment.num)).await?;
         }
@@ -243,12 +241,16 @@ impl Purger {
         }
     }
 
-    /// Deletes the snapshot objects that only the given fork needed.
+    /// Deletes the snapshot objects that only this fork needed. Does nothing if the log is not a
+    /// fork.
     async fn delete_fork_snapshots(
         &self,
-        fork: LogId,
-        family: LogId,
+        first_segment: &Segment,
     ) -> Result<CollectedGarbage, PurgeError> {
+        let Segment { log: fork, lineage: Some(Lineage { family, .. }), .. } = *first_segment
+        else {
+            return Ok(CollectedGarbage::default());
+        };
         let mut lineages = self.list_lineages().await?;
         lineages.retain(|log_id, lineage| match lineage {
             Some(lineage) => lineage.family == family,
@@ -267,7 +269,7 @@ impl Purger {
 
     async fn newest_segment(&self, log_id: LogId) -> Result<Option<Segment>, PortError> {
         let segments =
-            self.retry(|| self.ports.segments.newest(log_id, 1, STRONGLY_CONSISTENT)).await?;
+            self.retry(|| self.ports.segments.newest(log_id, 1, ReadConsistency::Strong)).await?;
         Ok(segments.into_iter().next())
     }
 
@@ -313,7 +315,7 @@ impl Purger {
         let mut deleted_count = 0;
         loop {
             let page = self
-                .retry(|| self.ports.entries.page(log_id, segment_start, STRONGLY_CONSISTENT))
+                .retry(|| self.ports.entries.page(log_id, segment_start, ReadConsistency::Strong))
                 .await?;
             let positions: Vec<Position> =
                 page.entries.iter().map(|entry| entry.position).collect();

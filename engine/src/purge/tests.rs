@@ -102,7 +102,7 @@ async fn world() -> Arc<FaultyPorts> {
     let clock = Arc::clone(&ports.clock) as _;
     let offloader = Offloader::new(entries, retention, Arc::clone(&ports) as _, clock);
     let (policy, mut planned) = (Policy { offload_after_days: 1, keep_segments: 1 }, Vec::new());
-    offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
+    offloader.plan_all_logs(policy, |segment| planned.push(segment)).await.unwrap();
     for segment in &planned {
         offloader.execute(segment).await.unwrap();
     }
@@ -166,7 +166,7 @@ fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
 }
 
 async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
-    let planned = purger(ports).survey().await.unwrap();
+    let planned = purger(ports).plan_purges().await.unwrap();
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
@@ -192,7 +192,7 @@ async fn mend(ports: &Arc<FaultyPorts>) {
 async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
-    for planned in purger.survey().await? {
+    for planned in purger.plan_purges().await? {
         if planned.plan == DeletedPlan::Purge {
             removed.push(purger.purge(planned.log).await?);
         }

@@ -54,7 +54,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Creates a relay that sends jobs to `queue` and removes the pending tags of uploaded objects.
+    /// Creates a relay that sends snapshot jobs to the queue `jobs` and removes the pending tags of
+    /// uploaded objects.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { jobs, pending_tags }

@@ -11,7 +11,7 @@
 //!   entries after it. Only a rebuild builds the snapshots of all Snapshot entries.
 //! - The first entry of a log needs no snapshot, since the state at that entry is empty.
 //! - If a pending record was not written for `ABANDONED_S` seconds, its job is resent even if its
-//!   entry has a root. Otherwise, the record would block all later snapshots.
+//!   entry has a root. If the record stayed without a job, it would block all later snapshots.
 //!
 //! A rebuild ([`Reprocess::plan_rebuild`]) builds every snapshot of a log from the log's entries.
 //! It succeeds even if all objects under the bucket's `sheets/` prefix are lost.
@@ -32,7 +32,9 @@ use cellar_log::segment::Segment;
 pub use rebuild::{RebuildPlan, RebuildRefusal, RebuildStart, SnapshotToRebuild};
 pub use repair::RepairOutcome;
 
-use crate::ports::{Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, Retention, Segments};
+use crate::ports::{
+    Blobs, Clock, Entries, Jobs, PendingSnapshots, PortError, ReadConsistency, Retention, Segments,
+};
 use crate::retry::retry_temporary_errors;
 
 #[derive(Clone)]
@@ -166,7 +168,8 @@ impl Reprocess {
     /// Returns all segments that contain a log's own entries, in ascending order. Entries that a
     /// fork inherits are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
-        let newest_segments = self.retried(|| self.ports.segments.newest(log, 1, true)).await?;
+        let newest_segments =
+            self.retried(|| self.ports.segments.newest(log, 1, ReadConsistency::Strong)).await?;
         let Some(newest_segment) = newest_segments.into_iter().next() else {
             return Ok(Vec::new());
         };
@@ -196,6 +199,7 @@ impl Reprocess {
         log: LogId,
         segment_number: u32,
     ) -> Result<Option<Segment>, PortError> {
-        self.retried(|| self.ports.segments.segment(log, segment_number, true)).await
+        self.retried(|| self.ports.segments.segment(log, segment_number, ReadConsistency::Strong))
+            .await
     }
 }

@@ -273,7 +273,6 @@ impl Reprocess {
         rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
     ) -> Result<RebuildStart, PortError> {
-        let pending = &self.ports.pending;
         let job = SnapshotJob { log: rebuild.log, position: snapshot.at };
         let mut last_error = PortError::temporary("other writers keep changing the pending record");
         for _ in 0..MAX_READ_ATTEMPTS {
@@ -287,19 +286,8 @@ impl Reprocess {
                     return Ok(RebuildStart::InProgress);
                 }
             }
-            let write_outcome = match existing_record {
-                None => {
-                    let record = rebuild.new_record(snapshot, rebuild.run, now_s);
-                    pending.create(&record).await
-                }
-                Some(existing_record) => {
-                    let next_increment = existing_record.increment.saturating_add(1);
-                    let increment = rebuild.run.max(next_increment);
-                    let record = rebuild.new_record(snapshot, increment, now_s);
-                    pending.replace(&record, existing_record.increment).await
-                }
-            };
-            match write_outcome {
+            let replaced_increment = existing_record.map(|record| record.increment);
+            match self.create_or_replace(rebuild, snapshot, replaced_increment, now_s).await {
                 WriteOutcome::Written => return Ok(RebuildStart::Started),
                 // Retry with the record that is read next.
                 WriteOutcome::Refused => {}
@@ -308,6 +296,26 @@ impl Reprocess {
             }
         }
         Err(last_error)
+    }
+
+    /// Creates a snapshot's pending record, or replaces the existing record, whose increment must
+    /// still be `replaced_increment`.
+    async fn create_or_replace(
+        &self,
+        rebuild: &StartedRebuild,
+        snapshot: &SnapshotToRebuild,
+        replaced_increment: Option<u64>,
+        now_s: u64,
+    ) -> WriteOutcome {
+        let pending = &self.ports.pending;
+        match replaced_increment {
+            None => pending.create(&rebuild.new_record(snapshot, rebuild.run, now_s)).await,
+            Some(replaced_increment) => {
+                let increment = rebuild.run.max(replaced_increment.saturating_add(1));
+                let record = rebuild.new_record(snapshot, increment, now_s);
+                pending.replace(&record, replaced_increment).await
+            }
+        }
     }
 
     /// Returns the pending record of a job, or `None` if there is none.

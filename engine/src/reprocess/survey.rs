@@ -12,6 +12,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::walk::{PageRead, SegmentReader};
 use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
+use crate::log_segment_scan::LogSegmentScan;
 use crate::ports::{BlobKey, PortError};
 
 /// Parts of a pending record that a survey needs.
@@ -74,25 +75,12 @@ impl Reprocess {
         counts: &mut SurveyCounts,
         report: &mut impl FnMut(Finding),
     ) -> Result<(), PortError> {
-        let mut log_segments: Vec<Segment> = Vec::new();
-        let mut page_start = None;
-        loop {
-            let list_page = || self.ports.retention.all_segments(page_start.clone());
-            let page = self.retried(list_page).await?;
-            for segment in page.segments {
-                let is_of_next_log =
-                    log_segments.first().is_some_and(|first| first.log != segment.log);
-                if is_of_next_log {
-                    self.survey_log(&log_segments, scope, counts, report).await?;
-                    log_segments.clear();
-                }
-                log_segments.push(segment);
-            }
-            page_start = page.next;
-            if page_start.is_none() {
-                return self.survey_log(&log_segments, scope, counts, report).await;
-            }
+        let (retention, clock) = (self.ports.retention.as_ref(), self.ports.clock.as_ref());
+        let mut all_logs = LogSegmentScan::new(retention, clock);
+        while let Some(log_segments) = all_logs.next_log().await? {
+            self.survey_log(&log_segments, scope, counts, report).await?;
         }
+        Ok(())
     }
 
     /// Surveys a log. `segments` must contain all its segments, in ascending order.
@@ -110,23 +98,22 @@ impl Reprocess {
             counts.pending += 1;
             report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
+        let since_s = scope.since_s;
         for (index, segment) in segments.iter().enumerate() {
+            let next_segment = segments.get(index + 1);
             // Segments that a fork inherits are surveyed with its source.
-            if segment.lineage.is_some() {
+            let is_inherited = segment.lineage.is_some();
+            // A segment is closed when the next segment is created.
+            let is_too_old =
+                next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
+            if is_inherited || is_too_old {
                 continue;
             }
-            let next_segment = segments.get(index + 1);
-            // A segment is closed when the next segment is created.
-            let may_have_entries_in_scope =
-                next_segment.is_none_or(|next_segment| next_segment.created_s >= scope.since_s);
-            if may_have_entries_in_scope {
-                counts.segments += 1;
-                let is_newest = next_segment.is_none();
-                let since_s = scope.since_s;
-                let survey =
-                    SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
-                self.survey_segment(&survey, counts, report).await?;
-            }
+            counts.segments += 1;
+            let is_newest = next_segment.is_none();
+            let survey =
+                SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
+            self.survey_segment(&survey, counts, report).await?;
         }
         Ok(())
     }

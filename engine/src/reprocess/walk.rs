@@ -9,7 +9,7 @@ use cellar_log::segment::Segment;
 
 use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
-use crate::ports::PortError;
+use crate::ports::{PortError, ReadConsistency};
 
 /// A page of consecutive entries in ascending order.
 pub(super) struct EntryPage {
@@ -54,7 +54,10 @@ impl<'a> SegmentReader<'a> {
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(page_start) = self.next_position.take() else { return Ok(PageRead::End) };
         let (ports, log) = (&self.reprocess.ports, self.segment.log);
-        let page = match self.reprocess.retried(|| ports.entries.page(log, page_start, true)).await
+        let page = match self
+            .reprocess
+            .retried(|| ports.entries.page(log, page_start, ReadConsistency::Strong))
+            .await
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
@@ -62,22 +65,22 @@ impl<'a> SegmentReader<'a> {
             // continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
+        let last_entry = page.entries.last();
+        let next_position = match last_entry {
+            Some(last_entry) if page.more => last_entry.position.next_in_segment(),
+            _ => None,
+        };
+        let ends_with_end_segment =
+            last_entry.is_some_and(|entry| matches!(entry.content, Content::EndSegment));
+        let lacks_end_segment =
+            next_position.is_none() && !ends_with_end_segment && !self.is_newest;
         let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());
         let contiguous_count = count_contiguous(page_start, &page.entries);
         let has_gap = contiguous_count < page.entries.len();
-        if is_trimmed || has_gap {
+        if is_trimmed || has_gap || lacks_end_segment {
             return self.read_offloaded_copy(page_start, page.entries, contiguous_count).await;
         }
-        let last_entry = page.entries.last();
-        if page.more {
-            self.next_position = last_entry.and_then(|entry| entry.position.next_in_segment());
-        }
-        let ends_with_end_segment =
-            last_entry.is_some_and(|entry| matches!(entry.content, Content::EndSegment));
-        let is_last_page = self.next_position.is_none();
-        if is_last_page && !ends_with_end_segment && !self.is_newest {
-            return self.read_offloaded_copy(page_start, page.entries, contiguous_count).await;
-        }
+        self.next_position = next_position;
         if page.entries.is_empty() {
             return Ok(PageRead::End);
         }
@@ -113,8 +116,8 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the entries before the first gap in the table. Returns `Unreadable` if the gap
-    /// precedes all entries.
+    /// Returns the entries before the first position that is missing from the table. Returns
+    /// `Unreadable` if the missing position precedes all entries.
     fn page_before_gap(
         &mut self,
         page_start: Position,

@@ -4,6 +4,8 @@ use async_trait::async_trait;
 use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
+use crate::ports::PortError;
+
 /// Result of one piece of work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildStep {
@@ -19,16 +21,6 @@ pub enum BuildStep {
     },
 }
 
-/// A failed piece of work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct BuildError {
-    /// Whether a retry may succeed.
-    pub temporary: bool,
-    /// Description of the failure, for operators.
-    pub message: String,
-}
-
 /// Builds snapshot contents in bounded pieces of work.
 #[async_trait]
 pub trait SnapshotBuilder: Send + Sync {
@@ -39,7 +31,6 @@ pub trait SnapshotBuilder: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns [`BuildError`] if the piece failed. The piece is retried later with the same
-    /// progress.
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError>;
+    /// Returns [`PortError`] if the piece failed. The piece is retried later with the same progress.
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError>;
 }

@@ -7,7 +7,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{BuildError, BuildStep, SnapshotBuilder};
+pub use builder::{BuildStep, SnapshotBuilder};
 pub use levels::LevelsBuilder;
 pub use store::ObjectFault;
 pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, snapshot_fault};
@@ -15,8 +15,7 @@ pub(crate) use store::{CONTENT_ENCODING, CONTENT_TYPE, ObjectStore, new_object, 
 use std::future::Future;
 use std::sync::Arc;
 
-use cellar_base::backoff::full_jitter_ms;
-use cellar_base::limits::{MAX_READ_ATTEMPTS, WORK_VISIBILITY_S};
+use cellar_base::limits::WORK_VISIBILITY_S;
 use cellar_base::position::Position;
 use cellar_snapshot::pending_snapshot::{
     ClockReading, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
@@ -26,6 +25,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
 };
+use crate::retry::retry_with_jitter;
 
 #[derive(Clone)]
 pub struct SnapshotPorts {
@@ -104,8 +104,8 @@ impl Snapshots {
                 let find_next = || ports.pending.first_after(job);
                 self.call_with_retries(job, find_next, SnapshotEvent::Found).await
             }
-            SnapshotAction::ReadSegment { consistent } => {
-                let read = || ports.segments.segment(log, position.segment(), consistent);
+            SnapshotAction::ReadSegment { consistency } => {
+                let read = || ports.segments.segment(log, position.segment(), consistency);
                 self.call_with_retries(job, read, SnapshotEvent::Segment).await
             }
             SnapshotAction::Create(record) => {
@@ -198,20 +198,13 @@ impl Snapshots {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        let mut attempt = 1;
-        loop {
-            let error = match call().await {
-                Ok(result) => return to_event(result),
-                Err(error) => error,
-            };
-            let temporary = error.temporary;
-            tracing::warn!(log = %job.log, at = %job.position, attempt, %error, "a call for a snapshot failed");
-            if !temporary || attempt >= MAX_READ_ATTEMPTS {
-                return SnapshotEvent::Failed { temporary };
+        let (clock, random) = (self.ports.clock.as_ref(), self.ports.random.as_ref());
+        match retry_with_jitter(clock, random, call).await {
+            Ok(result) => to_event(result),
+            Err(error) => {
+                tracing::warn!(log = %job.log, at = %job.position, %error, "a call for a snapshot failed");
+                SnapshotEvent::Failed { temporary: error.temporary }
             }
-            let delay_ms = full_jitter_ms(attempt, self.ports.random.next());
-            self.ports.clock.sleep_ms(delay_ms).await;
-            attempt += 1;
         }
     }
 

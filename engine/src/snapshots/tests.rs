@@ -15,7 +15,7 @@ use cellar_log::segment::Segment;
 use super::*;
 use crate::crashes::{Fault, FaultyPorts};
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
-use crate::ports::{CreateOutcome, PutOutcome};
+use crate::ports::{CreateOutcome, PutOutcome, ReadConsistency};
 
 const FAULTS: [Fault; 4] = [Fault::Refused, Fault::ReplyLost, Fault::DiesBefore, Fault::DiesAfter];
 
@@ -34,12 +34,16 @@ const STEP_MS: u64 = 5_000;
 
 #[async_trait]
 impl SnapshotBuilder for World {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         self.steps.fetch_add(1, Ordering::SeqCst);
         self.seen.lock().unwrap().push((*job, progress.len()));
         self.clock.advance_ms(STEP_MS);
-        let page =
-            self.ports.tables.page(job.log, job.position.segment_start(), true).await.unwrap();
+        let page = self
+            .ports
+            .tables
+            .page(job.log, job.position.segment_start(), ReadConsistency::Strong)
+            .await
+            .unwrap();
         let unfinished = page
             .entries
             .iter()
@@ -53,10 +57,8 @@ impl SnapshotBuilder for World {
                 _ => BuildStep::Finished { root: root(job) },
             }
         };
-        let failed = |error: PortError| {
-            Err(BuildError { temporary: error.temporary, message: error.message })
-        };
-        self.ports.faults.around(async { Ok(work.await) }, failed).await
+        let failed = |error: PortError| Err(error);
+        self.ports.faults.send_with_fault(async { Ok(work.await) }, failed).await
     }
 }
 
@@ -139,7 +141,8 @@ impl World {
             };
             assert_eq!(*stands, root(&job(*num)), "{what}");
         }
-        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment =
+            self.ports.tables.segment(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, nums.last().copied(), "{what}");
         assert!(self.ports.pending.is_empty(), "{what}: a record is left");
     }
@@ -190,7 +193,8 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
 
 impl World {
     async fn assert_made_first(&self) {
-        let segment = self.ports.tables.segment(log(), 0, true).await.unwrap().unwrap();
+        let segment =
+            self.ports.tables.segment(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
         assert_eq!(segment.last_snapshot, Some(0));
         assert_eq!(self.ports.pending.len(), 1, "the later one's record");
     }

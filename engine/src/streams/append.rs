@@ -6,7 +6,7 @@ use cellar_catalog::stream::append::{
 use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
-use crate::ports::{PortError, STRONGLY_CONSISTENT, StreamOutcome};
+use crate::ports::{PortError, ReadConsistency, StreamOutcome};
 
 impl StreamStore {
     /// Appends events that were decided from the state at a tip (latest item of the stream). The
@@ -47,14 +47,14 @@ struct AppendDriver<'a> {
 
 impl AppendDriver<'_> {
     async fn read_tip(&mut self) -> StreamAppendAnswer {
-        match self.store.streams.tip(self.stream, STRONGLY_CONSISTENT).await {
+        match self.store.streams.tip(self.stream, ReadConsistency::Strong).await {
             Ok(tip) => StreamAppendAnswer::Tip(tip),
             Err(error) => self.record_failed_read(error),
         }
     }
 
     async fn read_batches(&mut self, below: u64) -> StreamAppendAnswer {
-        match self.store.streams.batches_before(self.stream, below, STRONGLY_CONSISTENT).await {
+        match self.store.streams.batches_before(self.stream, below, ReadConsistency::Strong).await {
             Ok(batches) => StreamAppendAnswer::Batches { batches },
             Err(error) => self.record_failed_read(error),
         }

@@ -29,7 +29,7 @@ pub enum StreamError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransactError<R> {
     /// The decider rejected the command, based on a strongly consistent state.
-    #[error("the command was rejected")]
+    #[error("{0}")]
     Rejected(R),
     /// The event stream could not be read or written.
     #[error(transparent)]

@@ -3,7 +3,7 @@
 use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
 use super::{StreamError, StreamStore};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// The events of one item of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl StreamStore {
         before_index: Option<u64>,
     ) -> Result<Events<D::Event>, StreamError> {
         let no_events = Events { events: Vec::new(), below: None };
-        let Some(tip) = self.read_tip(stream, EVENTUALLY_CONSISTENT).await? else {
+        let Some(tip) = self.read_tip(stream, ReadConsistency::Eventual).await? else {
             return Ok(no_events);
         };
         let (first_index, mut events) = match before_index {
@@ -56,9 +56,10 @@ impl StreamStore {
         stream: &StreamName,
         before_index: u64,
     ) -> Result<EventBatch, StreamError> {
-        let mut batches = self.read_batches(stream, before_index, EVENTUALLY_CONSISTENT).await?;
+        let mut batches =
+            self.read_batches(stream, before_index, ReadConsistency::Eventual).await?;
         if batches.is_empty() {
-            batches = self.read_batches(stream, before_index, STRONGLY_CONSISTENT).await?;
+            batches = self.read_batches(stream, before_index, ReadConsistency::Strong).await?;
         }
         let newest_batch = batches.into_iter().next();
         Ok(newest_batch.ok_or(RebuildFault::Damaged { index: before_index })?)

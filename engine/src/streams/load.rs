@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cellar_base::limits::MAX_READ_ATTEMPTS;
 use cellar_catalog::stream::{
     Decider, EventBatch, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
 };
 
 use super::{StreamError, StreamStore};
-use crate::ports::{EVENTUALLY_CONSISTENT, PortError, STRONGLY_CONSISTENT};
+use crate::ports::{PortError, ReadConsistency};
+use crate::retry::retry_with_jitter;
 
 /// A state and the tip (latest stream item) from which the state was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,9 +33,9 @@ impl StreamStore {
         &self,
         decider: &D,
         stream: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Loaded<D::State>, StreamError> {
-        let tip = self.read_tip(stream, consistent).await?;
+        let tip = self.read_tip(stream, consistency).await?;
         let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
         Ok(Loaded { state, next, tip })
     }
@@ -48,9 +48,9 @@ impl StreamStore {
         stream: &StreamName,
         tip: Option<&Tip>,
     ) -> Result<Rebuilt<D::State>, StreamError> {
-        match self.rebuild_once(decider, stream, tip, EVENTUALLY_CONSISTENT).await {
+        match self.rebuild_once(decider, stream, tip, ReadConsistency::Eventual).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
-                self.rebuild_once(decider, stream, tip, STRONGLY_CONSISTENT).await
+                self.rebuild_once(decider, stream, tip, ReadConsistency::Strong).await
             }
             rebuilt => rebuilt,
         }
@@ -61,14 +61,14 @@ impl StreamStore {
         decider: &D,
         stream: &StreamName,
         tip: Option<&Tip>,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Rebuilt<D::State>, StreamError> {
         let mut rebuild_step = Rebuild::begin(decider, tip)?;
         loop {
             match rebuild_step {
                 Need::Nothing(rebuilt) => return Ok(rebuilt),
                 Need::Batches { below, rebuild } => {
-                    let batches = self.read_batches(stream, below, consistent).await?;
+                    let batches = self.read_batches(stream, below, consistency).await?;
                     rebuild_step = rebuild.add_batches(&batches)?;
                 }
             }
@@ -78,18 +78,18 @@ impl StreamStore {
     pub(super) async fn read_tip(
         &self,
         stream: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
-        self.retry_read(|| self.streams.tip(stream, consistent)).await
+        self.retry_read(|| self.streams.tip(stream, consistency)).await
     }
 
     pub(super) async fn read_batches(
         &self,
         stream: &StreamName,
         below: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
-        self.retry_read(|| self.streams.batches_before(stream, below, consistent)).await
+        self.retry_read(|| self.streams.batches_before(stream, below, consistency)).await
     }
 
     /// Performs a read. Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in
@@ -98,16 +98,6 @@ impl StreamStore {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        let mut attempt = 1;
-        loop {
-            match send_read().await {
-                Err(error) if error.temporary && attempt < MAX_READ_ATTEMPTS => {
-                    tracing::warn!(attempt, %error, "a read of an event stream failed; retrying");
-                    self.pause_before_retry(attempt).await;
-                    attempt += 1;
-                }
-                result => return result,
-            }
-        }
+        retry_with_jitter(self.clock.as_ref(), self.random.as_ref(), send_read).await
     }
 }

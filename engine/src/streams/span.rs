@@ -7,7 +7,7 @@ use cellar_catalog::feed::Span;
 use cellar_catalog::stream::{StreamEvent, StreamName, Tip};
 
 use super::{StreamError, StreamStore};
-use crate::ports::{PortError, STRONGLY_CONSISTENT};
+use crate::ports::{PortError, ReadConsistency};
 
 impl StreamStore {
     /// Returns the events with these indexes from a stream. Returns `None` if any of them is
@@ -20,10 +20,10 @@ impl StreamStore {
         &self,
         stream: &StreamName,
         event_indexes: Range<u64>,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
-        let Some(tip) = self.read_tip(stream, consistent).await? else { return Ok(None) };
-        self.events_of(&tip, event_indexes, consistent).await
+        let Some(tip) = self.read_tip(stream, consistency).await? else { return Ok(None) };
+        self.events_of(&tip, event_indexes, consistency).await
     }
 
     /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that the caller has
@@ -36,13 +36,13 @@ impl StreamStore {
         &self,
         tip: &Tip,
         event_indexes: Range<u64>,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Vec<StreamEvent>>, StreamError> {
         let Range { start, end } = event_indexes;
         let mut first_index = tip.first();
         let mut items_newest_first = vec![tip.events.clone()];
         while first_index > start {
-            let batches = self.read_batches(&tip.name, first_index, consistent).await?;
+            let batches = self.read_batches(&tip.name, first_index, consistency).await?;
             let Some(oldest_batch) = batches.last() else { return Ok(None) };
             first_index = oldest_batch.index;
             items_newest_first.extend(batches.into_iter().map(|batch| batch.events));
@@ -66,7 +66,7 @@ impl StreamStore {
     ///
     /// Returns [`PortError`] if the store fails permanently.
     pub async fn tip(&self, stream: &StreamName) -> Result<Option<Arc<Tip>>, PortError> {
-        self.read_tip(stream, STRONGLY_CONSISTENT).await
+        self.read_tip(stream, ReadConsistency::Strong).await
     }
 
     /// Like [`StreamStore::stored_events`], but returns a span, which contains the kinds of the
@@ -81,7 +81,7 @@ impl StreamStore {
         event_indexes: Range<u64>,
     ) -> Result<Option<Span>, PortError> {
         let first = event_indexes.start;
-        let events = self.stored_events(stream, event_indexes, STRONGLY_CONSISTENT).await;
+        let events = self.stored_events(stream, event_indexes, ReadConsistency::Strong).await;
         let events = events.map_err(|error| match error {
             StreamError::Store(error) => error,
             error => PortError::from_permanent(error),

@@ -13,7 +13,7 @@ use cellar_catalog::stream::{
 
 use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
-use crate::ports::{PortError, Random, StreamOutcome, Streams};
+use crate::ports::{PortError, Random, ReadConsistency, StreamOutcome, Streams};
 
 /// Decider of the test streams, whose state is a list of words. A command adds a word unless the
 /// list already contains the word. An empty word is rejected.
@@ -168,13 +168,13 @@ impl Streams for Faulty {
     async fn tip(
         &self,
         name: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
             FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
-            FaultPlan::Stale if !consistent => Ok(None),
-            _ => self.table.tip(name, consistent).await,
+            FaultPlan::Stale if !consistency.is_strong() => Ok(None),
+            _ => self.table.tip(name, consistency).await,
         }
     }
 
@@ -182,13 +182,13 @@ impl Streams for Faulty {
         &self,
         name: &StreamName,
         below: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         *self.reads.lock().unwrap() += 1;
         match self.next() {
             FaultPlan::ReadFails => Err(PortError::temporary("no answer")),
-            FaultPlan::Stale if !consistent => Ok(vec![]),
-            _ => self.table.batches_before(name, below, consistent).await,
+            FaultPlan::Stale if !consistency.is_strong() => Ok(vec![]),
+            _ => self.table.batches_before(name, below, consistency).await,
         }
     }
 
@@ -254,7 +254,7 @@ async fn add(
 
 async fn words(store: &StreamStore) -> String {
     // Without unfolds (cached states), the state is rebuilt from all events.
-    let all = store.load(&Words { keeps: false }, &name(), true).await.unwrap();
+    let all = store.load(&Words { keeps: false }, &name(), ReadConsistency::Strong).await.unwrap();
     all.state.join(" ")
 }
 

@@ -11,7 +11,7 @@ use cellar_catalog::stream::{
 };
 
 use super::{StreamError, StreamStore, TransactError};
-use crate::ports::{EVENTUALLY_CONSISTENT, STRONGLY_CONSISTENT};
+use crate::ports::ReadConsistency;
 
 /// What the caller already knows about a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +61,7 @@ impl StreamStore {
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
         let mut tip = match cached_tip {
             CachedTip::Unknown => {
-                self.read_tip(stream, EVENTUALLY_CONSISTENT).await.map_err(StreamError::from)?
+                self.read_tip(stream, ReadConsistency::Eventual).await.map_err(StreamError::from)?
             }
             CachedTip::Tip(tip) => tip,
         };
@@ -69,18 +69,18 @@ impl StreamStore {
         let mut lost_attempts = 0;
         loop {
             let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
-            let decision = decider.decide(command, &state);
-            let appends_events = matches!(&decision, Ok(events) if !events.is_empty());
-            if !appends_events && !is_current_tip {
-                tip =
-                    self.read_tip(stream, STRONGLY_CONSISTENT).await.map_err(StreamError::from)?;
-                is_current_tip = true;
-                continue;
-            }
-            let events = decision.map_err(TransactError::Rejected)?;
-            if events.is_empty() {
-                return Ok(Transacted { state, events, next, tip });
-            }
+            let events = match decider.decide(command, &state) {
+                Ok(events) if !events.is_empty() => events,
+                // The state may be outdated, so reload it before the command ends without events.
+                _ if !is_current_tip => {
+                    let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
+                    tip = current_tip.map_err(StreamError::from)?;
+                    is_current_tip = true;
+                    continue;
+                }
+                Ok(events) => return Ok(Transacted { state, events, next, tip }),
+                Err(rejection) => return Err(TransactError::Rejected(rejection)),
+            };
             let state = events.iter().fold(state, |state, event| decider.evolve(state, event));
             let proposal = self.build_proposal(decider, stream, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;

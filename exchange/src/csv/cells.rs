@@ -10,7 +10,7 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records. Uses the column types that are known at the start of the pass.
+/// Creates cells from records, with the column types that are known at the start of the pass.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
@@ -45,26 +45,28 @@ impl<R: Read> CellReader<R> {
             {
                 return Ok(NextCells::Block(block));
             }
-            let Some(record) = self.records.next_record()? else {
-                return match self.builder.take_block() {
-                    Some(block) => Ok(NextCells::Block(block)),
-                    None => self.tally.to_survey().map(NextCells::End),
-                };
-            };
+            let Some(record) = self.records.next_record()? else { return self.last_cells() };
             let row = self.tally.add_row(&record)?;
             self.builder.start_row(row);
             let mut has_evidence_changed = false;
             for nonempty_field in record.nonempty_fields() {
                 let Some(field) = self.tally.examine_field(row, nonempty_field) else { continue };
                 has_evidence_changed |= field.examined.changed_evidence;
-                let column_index = usize::try_from(field.column).ok();
-                let typing = column_index.and_then(|index| self.typings.get(index));
-                push_field(&mut self.builder, &field, typing.unwrap_or(&ColumnTyping::TEXT))
+                let typing = self.typings.get(field.column_index).unwrap_or(&ColumnTyping::TEXT);
+                push_field(&mut self.builder, &field, typing)
                     .map_err(|RowTooLong| ReadError::RowTooLong { line: record.line })?;
             }
             if has_evidence_changed && self.have_types_changed() {
                 return Ok(NextCells::TypesChanged);
             }
+        }
+    }
+
+    /// Returns the last block or, if that block was already returned, the survey of the whole file.
+    fn last_cells(&mut self) -> Result<NextCells, ReadError> {
+        match self.builder.take_block() {
+            Some(block) => Ok(NextCells::Block(block)),
+            None => self.tally.to_survey().map(NextCells::End),
         }
     }
 
@@ -101,8 +103,7 @@ fn push_field(
             builder.push_value(column, TileValue::Number(number.value));
             // If the column has a common number format, this format is used for every number,
             // including numbers with fewer decimals.
-            let format = typing.number_format().or(number.format());
-            if let Some(format) = format {
+            if let Some(format) = typing.number_format().or(number.format()) {
                 builder.push_format(column, format);
             }
         }

@@ -1,5 +1,5 @@
-//! Csv import. The first pass (survey) detects the column types, and the second pass creates the
-//! cells.
+//! Csv import. The first pass, the survey, detects the column types, and the second pass creates
+//! the cells.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -7,7 +7,7 @@ use super::records::Records;
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes that one call surveys (examines to detect column types).
+/// Maximum number of bytes that one call examines to detect column types.
 const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -59,7 +59,7 @@ impl<S: Source> CsvImport<S> {
         self.survey.as_ref()
     }
 
-    /// Reopens the file to create cells. Uses the column types that `tally` contains.
+    /// Reopens the file to create cells with the column types that `tally` contains.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.restarted(), self.options.block))

@@ -70,7 +70,7 @@ pub(super) struct Records<R> {
     /// Number of file bytes before the start of the window (read buffer).
     bytes_before_window: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. If not, the reader does not search for line
+    /// Whether the last record ended with a line feed. If false, the reader does not search for line
     /// feeds, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
@@ -174,15 +174,15 @@ impl<R: Read> Records<R> {
     fn skip_blank_lines(&mut self) -> Result<u32, ReadError> {
         let mut blank_lines = 0_u32;
         loop {
+            // The line feed of a `\r\n` may not be in the read buffer yet.
+            let is_line_end_truncated = matches!(self.unread(), [] | [b'\r']);
+            if is_line_end_truncated && !self.is_input_at_end {
+                self.fill_window()?;
+                continue;
+            }
             let line_end_bytes = match self.unread() {
                 [b'\r', b'\n', ..] => 2,
-                [b'\n', ..] | [b'\r', _, ..] => 1,
-                [b'\r'] if self.is_input_at_end => 1,
-                // The line feed of a `\r\n` may not be in the read buffer yet.
-                [] | [b'\r'] if !self.is_input_at_end => {
-                    self.fill_window()?;
-                    continue;
-                }
+                [b'\r' | b'\n', ..] => 1,
                 _ => return Ok(blank_lines),
             };
             let line_end = self.unread().get(..line_end_bytes).unwrap_or_default();
@@ -192,7 +192,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Discards the bytes that have been split into records. Then performs a single read into the
+    /// Discards the bytes that have been split into records, and performs a single read into the
     /// free part of the read buffer.
     fn fill_window(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
@@ -304,7 +304,7 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
             Some(b'"') if offset != field_start => {}
             _ => return LineForm::NeedsScanner,
         }
-        // Skips the rest of the record, because the caller rejects a record with too many fields.
+        // Skip the rest of the record, because the caller rejects a record with too many fields.
         if has_too_many_fields(fields) {
             return LineForm::Plain;
         }

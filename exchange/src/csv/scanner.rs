@@ -69,15 +69,11 @@ impl Scanner<'_> {
             };
             fields.push(field.span);
             has_doubled_quotes |= field.has_doubled_quotes;
-            // Skips the rest of the record, because the caller rejects a record with too many
-            // fields.
+            // Skip the rest of the record, because the caller rejects a record with too many fields.
             if field.is_last || has_too_many_fields(fields) {
                 let length = field.next_start;
-                return Ok(RecordEnd::Found(RecordBounds {
-                    length,
-                    is_plain: false,
-                    has_doubled_quotes,
-                }));
+                let bounds = RecordBounds { length, is_plain: false, has_doubled_quotes };
+                return Ok(RecordEnd::Found(bounds));
             }
             field_start = field.next_start;
         }
@@ -118,15 +114,15 @@ impl Scanner<'_> {
         separator_start: usize,
         has_doubled_quotes: bool,
     ) -> ScannedField {
-        let (separator_bytes, is_last) =
-            match self.unread.get(separator_start..).unwrap_or_default() {
-                [] => (0, true),
-                [b'\r', b'\n', ..] => (2, true),
-                // The line feed may not be in the read buffer yet.
-                [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
-                [b'\r' | b'\n', ..] => (1, true),
-                [_delimiter, ..] => (1, false),
-            };
+        let unread_separator = self.unread.get(separator_start..).unwrap_or_default();
+        let separator_bytes = match unread_separator {
+            [] => 0,
+            [b'\r', b'\n', ..] => 2,
+            // The line feed may not be in the read buffer yet.
+            [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
+            _ => 1,
+        };
+        let is_last = unread_separator.first() != Some(&self.delimiter);
         let next_start = separator_start + separator_bytes;
         ScannedField::Complete(CompleteField { span, next_start, is_last, has_doubled_quotes })
     }
@@ -185,7 +181,7 @@ pub(super) fn count_line_feeds(bytes: &[u8]) -> usize {
 }
 
 pub(super) fn add_count(number: u64, count: usize) -> u64 {
-    number.saturating_add(u64::try_from(count).unwrap_or(u64::MAX))
+    number + count as u64
 }
 
 /// Converts a zero-based column index to a one-based column number.

@@ -38,6 +38,7 @@ pub(super) struct Tally {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
+    pub(super) column_index: usize,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
     /// Whether the field is in the first nonempty row.
@@ -55,8 +56,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file. Its counts are zero, but it contains the
-    /// types that this pass has detected.
+    /// Returns a tally for another pass over the file, with the column types that this pass has
+    /// detected. All counts are zero.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pads_short_rows),
@@ -82,7 +83,7 @@ impl Tally {
         Ok(row)
     }
 
-    /// Counts and examines a nonempty field. The field's row must have been added before.
+    /// Counts and examines a nonempty field of a row that was added with [`Tally::add_row`].
     pub(super) fn examine_field<'a>(
         &mut self,
         row: u32,
@@ -91,10 +92,10 @@ impl Tally {
         let NonemptyField { column_index, text } = field;
         let column = u32::try_from(column_index).ok()?;
         let evidence = self.columns.get_mut(column_index)?;
-        self.cells = self.cells.saturating_add(1);
+        self.cells += 1;
         let in_first_row = *self.first_row.get_or_insert(row) == row;
         let examined = evidence.examine_field(text, in_first_row);
-        Some(ExaminedCsvField { column, text, examined, in_first_row })
+        Some(ExaminedCsvField { column, column_index, text, examined, in_first_row })
     }
 
     /// Returns the types of all columns, based on the fields that have been examined so far.
@@ -128,7 +129,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Surveys (examines) records with a total size of about `bytes` bytes.
+    /// Examines the next records, with a total size of about `bytes` bytes.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
@@ -179,7 +180,7 @@ impl Shape {
             return Err(ReadError::TooManyRows { line: record.line });
         }
         let row = self.rows;
-        self.rows = self.rows.saturating_add(1);
+        self.rows += 1;
         Ok(row)
     }
 }

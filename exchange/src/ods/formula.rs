@@ -1,14 +1,17 @@
 //! Converts OpenFormula formulas to Excel's syntax.
 
+use crate::workbook::formula::quoted_token_bytes;
+
 /// Converts a formula such as `of:=SUM([.A1:.B2];[$Other.A1])` to `=SUM(A1:B2,Other!A1)`. Unknown
 /// syntax is left unchanged.
 pub(super) fn to_excel_syntax(formula: &str) -> String {
-    let (namespace, body) = match formula.split_once('=') {
-        Some((prefix, body)) if prefix.is_empty() || prefix.ends_with(':') => (prefix, body),
-        _ => ("", formula),
-    };
-    let has_excel_syntax = namespace == "msoxl:" || namespace.is_empty();
-    if has_excel_syntax { format!("={body}") } else { format!("={}", convert_tokens(body)) }
+    match formula.split_once('=') {
+        Some(("" | "msoxl:", excel_formula)) => format!("={excel_formula}"),
+        Some((prefix, open_formula)) if prefix.ends_with(':') => {
+            format!("={}", convert_tokens(open_formula))
+        }
+        _ => format!("={formula}"),
+    }
 }
 
 fn convert_tokens(open_formula: &str) -> String {
@@ -35,13 +38,6 @@ fn convert_tokens(open_formula: &str) -> String {
         unconverted = after_token;
     }
     excel_formula
-}
-
-/// Returns the length of the quoted text or name at the start of `text`, up to the next quote. A
-/// text that contains a doubled quote thus counts as two quoted texts.
-fn quoted_token_bytes(text: &str, quote: char) -> usize {
-    let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
-    closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
 }
 
 /// Converts a reference: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes `'My

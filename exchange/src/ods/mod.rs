@@ -92,15 +92,7 @@ impl<R: Read + Seek> Ods<R> {
                     "table:table-column" => self.columns.add_run(&tag)?,
                     "table:table-row" => {
                         let repetitions = row::repetitions(&tag, "number-rows-repeated")?;
-                        let first_row = self.next_row;
-                        self.next_row = first_row.saturating_add(repetitions);
-                        self.row.read_cells(
-                            &mut self.xml,
-                            &self.sheet_name,
-                            first_row,
-                            repetitions,
-                        )?;
-                        self.row.set_formats(&self.columns, &self.styles);
+                        self.read_row(repetitions)?;
                     }
                     _ => {}
                 },
@@ -110,10 +102,19 @@ impl<R: Read + Seek> Ods<R> {
             }
         }
     }
+
+    /// Reads a row element, which stands for `repetitions` equal rows.
+    fn read_row(&mut self, repetitions: u32) -> Result<(), WorkbookError> {
+        let first_row = self.next_row;
+        self.next_row = first_row.saturating_add(repetitions);
+        self.row.read_cells(&mut self.xml, &self.sheet_name, first_row, repetitions)?;
+        self.row.set_formats(&self.columns, &self.styles);
+        Ok(())
+    }
 }
 
-/// Reads the manifest and rejects encrypted files. Without this check, the parts of encrypted files
-/// would be reported as damaged.
+/// Rejects a file whose manifest says that the file is encrypted. Without this check, the parts of
+/// an encrypted file would be reported as damaged.
 fn check_not_encrypted<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where
     S::Stream: Seek,

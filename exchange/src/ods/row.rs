@@ -1,4 +1,5 @@
-//! Reads a row of a sheet. A cell may repeat across columns, and the row may repeat many times.
+//! Reads a row element of a sheet. The element may represent many equal rows, and each of its cell
+//! elements may represent many equal cells.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Columns' default cell styles.
+/// The default cell styles of a sheet's columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     runs: Vec<ColumnRun>,
@@ -60,16 +61,18 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     }
 }
 
-/// A row's cells. They are returned once for each repetition of the row.
+/// A row's cells, which are returned once for each repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
+    /// Approximate memory of `cells`, in bytes.
+    memory_bytes: usize,
     first_row: u32,
     repetitions: u32,
     /// Number of completed repetitions of the row.
     rows_returned: u32,
-    /// Index of the next cell in the current repetition.
-    next_cell: usize,
+    /// Index in `cells` of the next cell of the current repetition.
+    cell_index: usize,
     /// Number of columns that the current repeated cell has filled so far.
     column_offset: u32,
 }
@@ -94,24 +97,23 @@ impl Row {
         sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        let is_row_complete = self.next_cell >= self.cells.len();
-        if self.rows_returned < self.repetitions && is_row_complete {
+        let is_repetition_complete = self.cell_index >= self.cells.len();
+        if is_repetition_complete && self.rows_returned < self.repetitions {
             self.rows_returned += 1;
-            self.next_cell = 0;
-            self.column_offset = 0;
+            self.cell_index = 0;
         }
         if self.rows_returned >= self.repetitions {
             self.cells.clear();
             return Ok(false);
         }
-        let Some(repeated_cell) = self.cells.get(self.next_cell) else { return Ok(false) };
+        let Some(repeated_cell) = self.cells.get(self.cell_index) else { return Ok(false) };
         cell.clone_from(&repeated_cell.cell);
         cell.row = self.first_row.saturating_add(self.rows_returned);
         cell.column = repeated_cell.cell.column.saturating_add(self.column_offset);
         check_position(sheet_name, cell)?;
         self.column_offset += 1;
         if self.column_offset >= repeated_cell.columns {
-            self.next_cell += 1;
+            self.cell_index += 1;
             self.column_offset = 0;
         }
         Ok(true)
@@ -119,10 +121,11 @@ impl Row {
 
     fn start(&mut self, first_row: u32, repetitions: u32) {
         self.cells.clear();
+        self.memory_bytes = 0;
         self.first_row = first_row;
         self.repetitions = repetitions;
         self.rows_returned = 0;
-        self.next_cell = 0;
+        self.cell_index = 0;
         self.column_offset = 0;
     }
 
@@ -136,7 +139,6 @@ impl Row {
     ) -> Result<(), WorkbookError> {
         self.start(first_row, repetitions);
         let mut column = 0_u32;
-        let mut memory_bytes = 0_usize;
         loop {
             match xml.next_event()? {
                 Event::Start(tag) if is_cell(tag.name().as_ref()) => {
@@ -145,20 +147,11 @@ impl Row {
                     repeated_cell.cell.column = column;
                     column = column.saturating_add(repeated_cell.columns);
                     repeated_cell.read_text(xml, sheet_name)?;
-                    repeated_cell.set_value();
-                    if repeated_cell.is_empty() {
-                        continue;
+                    repeated_cell.cell.value = repeated_cell.parse_value();
+                    if !repeated_cell.is_empty() {
+                        self.add_cell(repeated_cell, sheet_name)?;
+                        xml.record_content();
                     }
-                    memory_bytes += repeated_cell.memory_bytes();
-                    if memory_bytes > MAX_ROW_MEMORY_BYTES {
-                        let row = u64::from(first_row) + 1;
-                        return Err(WorkbookError::RowTooLong {
-                            sheet: sheet_name.to_owned(),
-                            row,
-                        });
-                    }
-                    self.cells.push(repeated_cell);
-                    xml.record_content();
                 }
                 Event::End(tag) if tag.name().as_ref() == "table:table-row" => {
                     return self.check_repetitions(sheet_name);
@@ -167,6 +160,16 @@ impl Row {
                 _ => {}
             }
         }
+    }
+
+    fn add_cell(&mut self, cell: RepeatedCell, sheet_name: &str) -> Result<(), WorkbookError> {
+        self.memory_bytes += cell.memory_bytes();
+        if self.memory_bytes > MAX_ROW_MEMORY_BYTES {
+            let row = u64::from(self.first_row) + 1;
+            return Err(WorkbookError::RowTooLong { sheet: sheet_name.to_owned(), row });
+        }
+        self.cells.push(cell);
+        Ok(())
     }
 
     /// Checks the total number of cells, including repeated cells, before any cell is returned.
@@ -258,35 +261,41 @@ impl RepeatedCell {
         if self.is_error {
             self.cell.text.clear();
         }
-        let mut depth = 0_usize;
-        let mut in_paragraph = false;
-        let mut has_earlier_paragraph = false;
+        let mut is_first_paragraph = true;
+        loop {
+            match xml.next_event()? {
+                Event::Start(tag) if needs_text && tag.name().as_ref() == "text:p" => {
+                    if !is_first_paragraph {
+                        self.cell.text.push('\n');
+                    }
+                    is_first_paragraph = false;
+                    self.read_paragraph(xml, sheet_name)?;
+                }
+                Event::Start(_) => xml.skip_element()?,
+                Event::End(_) => return self.cell.check_lengths(sheet_name),
+                Event::Eof => return Err(xml.truncated()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Appends the text of a paragraph element, up to its end tag, to the cell's text.
+    fn read_paragraph<R: Read>(
+        &mut self,
+        xml: &mut Xml<R>,
+        sheet_name: &str,
+    ) -> Result<(), WorkbookError> {
+        let mut nested_elements = 0_usize;
         loop {
             match xml.next_event()? {
                 Event::Start(tag) => {
-                    depth += 1;
-                    if depth == 1 {
-                        in_paragraph = needs_text && tag.name().as_ref() == "text:p";
-                        if in_paragraph && has_earlier_paragraph {
-                            self.cell.text.push('\n');
-                        }
-                        has_earlier_paragraph |= in_paragraph;
-                    } else if in_paragraph {
-                        self.push_whitespace_element(&tag);
-                    }
+                    nested_elements += 1;
+                    self.push_whitespace_element(&tag);
                 }
-                Event::End(tag) => {
-                    if depth == 0 && is_cell(tag.name().as_ref()) {
-                        return self.cell.check_lengths(sheet_name);
-                    }
-                    if depth == 1 {
-                        in_paragraph = false;
-                    }
-                    depth = depth.saturating_sub(1);
-                }
+                Event::End(_) if nested_elements == 0 => return Ok(()),
+                Event::End(_) => nested_elements -= 1,
                 Event::Eof => return Err(xml.truncated()),
-                event if in_paragraph => push_text(&event, &mut self.cell.text),
-                _ => {}
+                event => push_text(&event, &mut self.cell.text),
             }
             self.cell.check_lengths(sheet_name)?;
         }
@@ -308,10 +317,6 @@ impl RepeatedCell {
 
     /// Parses the cell's text as its value. If the text does not match the declared type, the value
     /// stays text.
-    fn set_value(&mut self) {
-        self.cell.value = self.parse_value();
-    }
-
     fn parse_value(&self) -> CellValue {
         let text = self.cell.text.as_str();
         if text.is_empty() {

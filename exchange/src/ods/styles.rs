@@ -39,38 +39,30 @@ struct CellStyle {
 impl Styles {
     /// Reads styles up to the first sheet or up to the end of the part.
     pub(super) fn read_part<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
-        let mut data_style: Option<DataStyle> = None;
         let mut table_style_name = None;
         loop {
             match xml.next_event()? {
-                Event::Start(tag) => match (tag.name().as_ref(), &mut data_style) {
-                    ("office:spreadsheet", _) => return Ok(()),
-                    ("style:style", _) => table_style_name = self.add_style(&tag),
-                    ("style:table-properties", _) => {
+                Event::Start(tag) => match tag.name().as_ref() {
+                    "office:spreadsheet" => return Ok(()),
+                    "style:style" => table_style_name = self.add_style(&tag),
+                    "style:table-properties" => {
                         if attribute(&tag, "display").as_deref() == Some("false") {
                             self.hidden_tables.extend(table_style_name.take());
                         }
                     }
-                    (element, Some(data_style)) => data_style.code.push_element(element, &tag),
-                    (element, None) => data_style = DataStyle::start(element, &tag),
-                },
-                Event::End(tag) => {
-                    if is_data_style(tag.name().as_ref()) {
-                        if let Some(DataStyle { name, code }) = data_style.take() {
-                            self.formats.insert(name, Format::from_code(&code.finish()));
+                    element if is_data_style(element) => {
+                        let name = attribute(&tag, "name");
+                        let code = FormatCodeBuilder::from_tag(&tag).read_elements(xml)?;
+                        if let Some(name) = name {
+                            self.formats.insert(name, Format::from_code(&code));
                         }
-                    } else if let Some(data_style) = &mut data_style {
-                        data_style.code.end_element();
                     }
-                }
+                    _ => {}
+                },
                 Event::Eof => return Ok(()),
-                event => {
-                    if let Some(data_style) = &mut data_style {
-                        push_text(&event, &mut data_style.code.literal);
-                    }
-                }
+                _ => {}
             }
-            if self.cell_styles.len().saturating_add(self.formats.len()) > MAX_WORKBOOK_STYLES {
+            if self.cell_styles.len() + self.formats.len() > MAX_WORKBOOK_STYLES {
                 return Err(WorkbookError::TooManyStyles);
             }
         }
@@ -111,28 +103,6 @@ impl Styles {
     }
 }
 
-/// A data style that is being read.
-struct DataStyle {
-    name: String,
-    code: FormatCodeBuilder,
-}
-
-impl DataStyle {
-    /// Returns `None` if the element is not a data style with a name.
-    fn start(element: &str, tag: &BytesStart<'_>) -> Option<Self> {
-        if !is_data_style(element) {
-            return None;
-        }
-        let name = attribute(tag, "name")?;
-        let code = FormatCodeBuilder {
-            is_percentage: element == "number:percentage-style",
-            is_elapsed: attribute(tag, "truncate-on-overflow").as_deref() == Some("false"),
-            ..FormatCodeBuilder::default()
-        };
-        Some(Self { name, code })
-    }
-}
-
 fn is_data_style(element: &str) -> bool {
     matches!(
         element,
@@ -156,11 +126,33 @@ struct FormatCodeBuilder {
 }
 
 impl FormatCodeBuilder {
-    fn push_element(&mut self, element: &str, tag: &BytesStart<'_>) {
+    /// Creates a builder from the start tag of a data style.
+    fn from_tag(tag: &BytesStart<'_>) -> Self {
+        Self {
+            is_percentage: tag.name().as_ref() == "number:percentage-style",
+            is_elapsed: attribute(tag, "truncate-on-overflow").as_deref() == Some("false"),
+            ..Self::default()
+        }
+    }
+
+    /// Reads the elements of a data style up to its end tag. Returns the format code.
+    fn read_elements<R: Read>(mut self, xml: &mut Xml<R>) -> Result<String, WorkbookError> {
+        loop {
+            match xml.next_event()? {
+                Event::Start(tag) => self.push_element(&tag),
+                Event::End(tag) if is_data_style(tag.name().as_ref()) => return Ok(self.finish()),
+                Event::End(_) => self.end_element(),
+                Event::Eof => return Err(xml.truncated()),
+                event => push_text(&event, &mut self.literal),
+            }
+        }
+    }
+
+    fn push_element(&mut self, tag: &BytesStart<'_>) {
         self.literal.clear();
         let is_long = attribute(tag, "style").as_deref() == Some("long");
         let is_textual = attribute(tag, "textual").as_deref() == Some("true");
-        let code = match (element, is_long) {
+        let code = match (tag.name().as_ref(), is_long) {
             ("number:number", _) => return self.push_number_code(tag, ""),
             ("number:scientific-number", _) => return self.push_number_code(tag, "E+00"),
             ("number:fraction", _) => "# ?/?",

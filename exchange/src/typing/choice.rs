@@ -42,9 +42,8 @@ impl TypeChoice {
     }
 }
 
-/// Column types that the caller chooses. The types of all other columns are detected. No
-/// information is lost, because a field stays text if its chosen type would not display the field
-/// exactly.
+/// Column types that the caller chooses. The types of all other columns are detected. A field stays
+/// text if its chosen type would not display the field exactly, so no information is lost.
 ///
 /// ```
 /// use cellar_exchange::{ColumnTypes, TypeChoice};
@@ -67,26 +66,31 @@ impl ColumnTypes {
     pub fn chosen_type(&self, column: u32) -> Option<TypeChoice> {
         self.columns.get(&column).copied().or(self.others)
     }
+
+    /// Adds a part such as `A=text` or `text`.
+    fn add_part(&mut self, part: &str) -> Result<(), NotColumnTypes> {
+        let invalid_part = || NotColumnTypes { text: part.to_owned() };
+        let Some((column_letters, type_name)) = part.split_once('=') else {
+            self.others = Some(TypeChoice::from_name(part).ok_or_else(invalid_part)?);
+            return Ok(());
+        };
+        let choice = TypeChoice::from_name(type_name).ok_or_else(invalid_part)?;
+        let column = parse_column(column_letters).ok_or_else(invalid_part)?;
+        let earlier_choice = self.columns.insert(column, choice);
+        if earlier_choice.is_some() {
+            return Err(invalid_part());
+        }
+        Ok(())
+    }
 }
 
-impl ColumnTypes {
-    /// Adds a part such as `A=text` or `text`. Returns `None` if the part is invalid.
-    fn add_part(&mut self, part: &str) -> Option<()> {
-        let Some((column_letters, type_name)) = part.split_once('=') else {
-            self.others = Some(TypeChoice::from_name(part)?);
-            return Some(());
-        };
-        let choice = TypeChoice::from_name(type_name)?;
-        if !column_letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            return None;
-        }
-        let first_cell: CellName = format!("{column_letters}1").parse().ok()?;
-        let earlier_choice = self.columns.insert(first_cell.column, choice);
-        if earlier_choice.is_some() {
-            return None;
-        }
-        Some(())
+/// Converts column letters such as `AA` to a zero-based column index.
+fn parse_column(letters: &str) -> Option<u32> {
+    if !letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return None;
     }
+    let first_cell: CellName = format!("{letters}1").parse().ok()?;
+    Some(first_cell.column)
 }
 
 /// Error for a malformed list of column types.
@@ -106,7 +110,7 @@ impl FromStr for ColumnTypes {
     fn from_str(text: &str) -> Result<Self, NotColumnTypes> {
         let mut types = Self::default();
         for part in text.split(',') {
-            types.add_part(part).ok_or_else(|| NotColumnTypes { text: part.to_owned() })?;
+            types.add_part(part)?;
         }
         Ok(types)
     }

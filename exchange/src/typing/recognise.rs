@@ -5,10 +5,10 @@ use cellar_sheet::cell::{Value, date_serial};
 
 /// Maximum number of decimals in a fixed format. Must be the same as in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Such
-/// mantissas are unchanged after parsing and displaying.
+/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Parsing and
+/// displaying preserves these mantissas.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Maximum number of digits at which every number fits into a `u64`.
+/// Maximum number of digits of a number that always fits into a `u64`.
 const MAX_MANTISSA_DIGITS: usize = 19;
 /// Exclusive lower bound for numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
@@ -17,25 +17,8 @@ const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// Number formats, indexed by number of decimals.
-const FIXED_FORMATS: [&str; MAX_DECIMALS + 1] = [
-    "0",
-    "0.0",
-    "0.00",
-    "0.000",
-    "0.0000",
-    "0.00000",
-    "0.000000",
-    "0.0000000",
-    "0.00000000",
-    "0.000000000",
-    "0.0000000000",
-    "0.00000000000",
-    "0.000000000000",
-    "0.0000000000000",
-    "0.00000000000000",
-    "0.000000000000000",
-];
+/// The format with `MAX_DECIMALS` decimals. Every format with fewer decimals is a prefix of it.
+const LONGEST_FIXED_FORMAT: &str = "0.000000000000000";
 
 /// A non-text field value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +52,8 @@ impl Number {
 
 /// Returns the format with this number of decimals, or `None` if no such format exists.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
-    FIXED_FORMATS.get(decimals).copied()
+    let format_bytes = if decimals == 0 { "0".len() } else { "0.".len() + decimals };
+    LONGEST_FIXED_FORMAT.get(..format_bytes)
 }
 
 /// Parses a number, date or boolean. Returns `None` if the value would not be displayed exactly as
@@ -169,13 +153,13 @@ fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
 /// The digits at the start of a text.
 struct LeadingDigits {
     count: usize,
-    /// Earlier mantissa, with these digits appended.
+    /// The mantissa of the digits before the text, with the digits of the text appended.
     mantissa: u64,
 }
 
-/// Parses a number with more digits than a floating-point number can always preserve. Most such
-/// numbers were written by a program in the shortest form. This form is recognised fast, by
-/// comparing the text with the output of the `zmij` crate.
+/// Parses a number with more digits than a floating-point number can always preserve. Most of these
+/// numbers were written by a program in the shortest form, which is recognised fast by comparing the
+/// text with the output of the `zmij` crate.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
     /// Range in which `zmij` returns the expected text. Outside of this range, `zmij` may use an
     /// exponent, or choose another form of the same length.
@@ -204,9 +188,9 @@ fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     Some(Number { value, decimals, is_general, is_fixed: !is_general })
 }
 
-/// Length of `2026`.
+/// Length of a year such as `2026`, in bytes.
 const YEAR_BYTES: usize = 4;
-/// Length of `2026-11-21`.
+/// Length of a date such as `2026-11-21`, in bytes.
 const DATE_BYTES: usize = 10;
 /// Length of a timestamp such as `2026-11-21 10:00:00`, in bytes.
 const DATE_TIME_BYTES: usize = 19;

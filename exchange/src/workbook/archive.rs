@@ -20,7 +20,7 @@ use crate::{ReadError, Source, WorkbookError};
 /// Signature of an entry in a zip archive's central directory.
 const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const PART_BUFFER_BYTES: usize = 64 * 1024;
-/// Number of bytes per read when central directory entries are counted.
+/// Number of bytes that are read at a time to count the entries of the central directory.
 const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -61,23 +61,9 @@ where
         if file_bytes > MAX_WORKBOOK_BYTES {
             return Err(WorkbookError::FileTooLarge { bytes: file_bytes }.into());
         }
-        check_signature_and_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
-        let mut zip = ZipArchive::new(source.open()?).map_err(|error| match error {
-            zip::result::ZipError::Io(io_error) => damaged_archive_error(&io_error),
-            other_error => damaged_archive_error(&other_error),
-        })?;
-        let mut parts = BTreeMap::new();
-        let mut declared_bytes = 0_u64;
-        for index in 0..zip.len() {
-            let part = zip.by_index_raw(index).map_err(|error| damaged_archive_error(&error))?;
-            declared_bytes = declared_bytes.saturating_add(part.size());
-            if part.encrypted() {
-                return Err(WorkbookError::Encrypted.into());
-            }
-            if let Some((name, location)) = locate_part(&part) {
-                parts.entry(name).or_insert(location);
-            }
-        }
+        check_signature(source.open()?)?;
+        check_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
+        let Directory { parts, declared_bytes } = read_directory(source.open()?)?;
         if declared_bytes > max_unpacked_bytes {
             return Err(WorkbookError::UnpacksTooLarge.into());
         }
@@ -124,6 +110,33 @@ where
     }
 }
 
+/// The contents of an archive's central directory.
+#[derive(Default)]
+struct Directory {
+    /// Parts by normalized name.
+    parts: BTreeMap<String, PartLocation>,
+    declared_bytes: u64,
+}
+
+fn read_directory(stream: impl Read + Seek) -> Result<Directory, ReadError> {
+    let mut zip = ZipArchive::new(stream).map_err(|error| match error {
+        zip::result::ZipError::Io(io_error) => damaged_archive_error(&io_error),
+        other_error => damaged_archive_error(&other_error),
+    })?;
+    let mut directory = Directory::default();
+    for index in 0..zip.len() {
+        let part = zip.by_index_raw(index).map_err(|error| damaged_archive_error(&error))?;
+        directory.declared_bytes = directory.declared_bytes.saturating_add(part.size());
+        if part.encrypted() {
+            return Err(WorkbookError::Encrypted.into());
+        }
+        if let Some((name, location)) = locate_part(&part) {
+            directory.parts.entry(name).or_insert(location);
+        }
+    }
+    Ok(directory)
+}
+
 /// Returns the normalized name and the location of a part. If the part cannot be read, returns
 /// `None` instead of an error, because the import may not need the part.
 fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
@@ -151,34 +164,35 @@ fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
-/// Checks that the file is a zip archive with a limited number of parts.
-///
-/// The `zip` crate keeps all entries in memory, so their number must be limited. It is at most the
-/// number of entry signatures in the file.
-fn check_signature_and_part_count(mut file: impl Read) -> Result<(), ReadError> {
+/// Checks that the file is a zip archive.
+fn check_signature(file: impl Read) -> Result<(), ReadError> {
     const ZIP_SIGNATURE_START: &[u8] = b"PK";
+    let mut first_bytes = Vec::new();
+    file.take(COMPOUND_FILE_SIGNATURE.len() as u64).read_to_end(&mut first_bytes)?;
+    if first_bytes == COMPOUND_FILE_SIGNATURE {
+        return Err(WorkbookError::Compound.into());
+    }
+    if !first_bytes.starts_with(ZIP_SIGNATURE_START) {
+        return Err(WorkbookError::Unknown.into());
+    }
+    Ok(())
+}
+
+/// Checks that the number of entry signatures in the file, which is at least the number of parts,
+/// is within the limit. The `zip` crate keeps all entries in memory.
+fn check_part_count(mut file: impl Read) -> Result<(), ReadError> {
     /// Number of bytes kept from the previous step, because they may be the start of a signature.
     const OVERLAP_BYTES: usize = DIRECTORY_ENTRY_SIGNATURE.len() - 1;
     let mut window = Vec::new();
-    file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)?;
-    if window.starts_with(COMPOUND_FILE_SIGNATURE) {
-        return Err(WorkbookError::Compound.into());
-    }
-    if !window.starts_with(ZIP_SIGNATURE_START) {
-        return Err(WorkbookError::Unknown.into());
-    }
-    let mut part_count = 0_usize;
-    loop {
-        part_count += memchr::memmem::find_iter(&window, DIRECTORY_ENTRY_SIGNATURE).count();
-        if part_count > MAX_WORKBOOK_PARTS {
+    let mut signature_count = 0_usize;
+    while file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)? > 0 {
+        signature_count += memchr::memmem::find_iter(&window, DIRECTORY_ENTRY_SIGNATURE).count();
+        if signature_count > MAX_WORKBOOK_PARTS {
             return Err(WorkbookError::TooManyParts.into());
         }
         window.drain(..window.len().saturating_sub(OVERLAP_BYTES));
-        let bytes_read = file.by_ref().take(MAX_SCAN_STEP_BYTES).read_to_end(&mut window)?;
-        if bytes_read == 0 {
-            return Ok(());
-        }
     }
+    Ok(())
 }
 
 /// An open part.
@@ -200,7 +214,7 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason why a read was aborted. Wrapped in an I/O error.
+/// Reason why reading a part was aborted. Wrapped in an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
@@ -231,7 +245,7 @@ impl<R: Read> Read for PartReader<R> {
             return Ok(0);
         }
         self.hasher.update(buffer.get(..bytes_read).unwrap_or_default());
-        let added_bytes = u64::try_from(bytes_read).unwrap_or(u64::MAX);
+        let added_bytes = bytes_read as u64;
         let bytes_before = self.unpacked_bytes.fetch_add(added_bytes, Ordering::Relaxed);
         if bytes_before.saturating_add(added_bytes) > self.max_unpacked_bytes {
             return Err(io::Error::other(PartFault::UnpacksTooLarge));

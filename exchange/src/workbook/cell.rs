@@ -46,7 +46,8 @@ impl WorkbookCell {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// Checks that the text and the formula are not too long.
+    /// Returns an error if the text has more than `MAX_TEXT_BYTES` or the formula more than
+    /// `MAX_FORMULA_BYTES`.
     pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let sheet = || sheet_name.to_owned();
         if self.text.len() > MAX_TEXT_BYTES {
@@ -65,8 +66,8 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number value or, if the number is not finite, a text value. The text is that of
-    /// the cell.
+    /// Returns a number value or, if the number is not finite, a text value. The cell's text then
+    /// stays as it was read.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

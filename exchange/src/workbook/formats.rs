@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Number of days between the start of the 1900 date system and the start of the 1904 date system.
+/// Number of days from the start of the 1900 date system to the start of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// Excel's number format for text cells.
@@ -28,17 +28,17 @@ impl Format {
     /// the same parts. All other formats, including time formats, are unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
-        let workbook_code =
-            if displays_dates(&code_with_unquoted_t) { &code_with_unquoted_t } else { code };
-        let parts = find_date_parts(workbook_code);
-        let converted_code = if displays_dates(workbook_code) || !parts.has_date {
-            workbook_code
+        let parts = find_date_parts(code);
+        let converted_code = if displays_dates(&code_with_unquoted_t) {
+            &code_with_unquoted_t
+        } else if displays_dates(code) || !parts.has_date {
+            code
         } else if parts.has_time {
             "yyyy-mm-dd hh:mm:ss"
         } else {
             "yyyy-mm-dd"
         };
-        // Discards codes that exceed the limit. Excel never writes such codes.
+        // Discard codes that exceed the limit, because Excel never writes such codes.
         let is_general = converted_code.is_empty()
             || converted_code.len() > MAX_FORMAT_BYTES
             || converted_code.eq_ignore_ascii_case(GENERAL)
@@ -88,7 +88,7 @@ impl NumberFormats {
         self.0.insert(id, Format::from_code(code));
     }
 
-    /// Returns the workbook's format with this id. If there is none, returns the built-in format.
+    /// Returns the workbook's format with the given id or, if there is none, the built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
         self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
@@ -116,7 +116,7 @@ struct DateParts {
 /// colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
-    let mut has_m = false;
+    let mut has_month_or_minute = false;
     let mut characters = code.chars();
     while let Some(character) = characters.next() {
         match character {
@@ -134,17 +134,16 @@ fn find_date_parts(code: &str) -> DateParts {
             }
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
-            'm' | 'M' => has_m = true,
+            'm' | 'M' => has_month_or_minute = true,
             // `General` and exponents display numbers, so the format does not display a date.
-            'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_m => {
+            'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_month_or_minute => {
                 return DateParts::default();
             }
             _ => {}
         }
     }
-    // `m` stands for minutes if the format also contains hours or seconds. Otherwise, it stands for
-    // months.
-    parts.has_date |= has_m && !parts.has_time;
+    // `m` displays minutes if the format also contains hours or seconds, and months otherwise.
+    parts.has_date |= has_month_or_minute && !parts.has_time;
     parts
 }
 

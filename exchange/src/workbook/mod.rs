@@ -4,6 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod cell;
 pub(crate) mod dates;
 pub(crate) mod formats;
+pub(crate) mod formula;
 mod read;
 pub(crate) mod xml;
 

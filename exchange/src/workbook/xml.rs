@@ -67,6 +67,15 @@ impl<R: Read> Xml<R> {
         Ok(event)
     }
 
+    /// Skips the rest of an element whose start tag has been read, including the end tag.
+    pub(crate) fn skip_element(&mut self) -> Result<(), WorkbookError> {
+        let parent_depth = self.depth.saturating_sub(1);
+        while self.depth > parent_depth {
+            self.next_event()?;
+        }
+        Ok(())
+    }
+
     /// Increases the number of events that are allowed before the next cell or text, up to its
     /// initial value. Must be called for each cell or text.
     pub(crate) fn record_content(&mut self) {

@@ -122,7 +122,7 @@ impl<R: Read + Seek> Xlsb<R> {
     }
 }
 
-/// Reads to the end of the part, because the checksum is verified there.
+/// Reads the records up to the end of the part, where the part's checksum is verified.
 fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
     let is_wanted = |_| false;
     while records.next_record(is_wanted)?.is_some() {}
@@ -157,7 +157,7 @@ fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<
         CellValue::Number(number) if context.from_1904 && is_date => {
             cell.value = CellValue::from_number(number + DAYS_TO_1904);
         }
-        // The text is empty, or the number is not finite and has no text form in xlsb.
+        // The cell's text is empty, or its number is not finite and has no text form in xlsb.
         CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
         _ => {}
     }
@@ -196,9 +196,9 @@ fn read_cell_value(
     Some(value)
 }
 
-/// Decodes a 32-bit number, which consists of a 30-bit value and two flags. The first flag states
-/// whether the number must be divided by 100. The second flag states whether the value is an
-/// integer or the upper bits of a floating-point number.
+/// Decodes a 32-bit number, which consists of two flags and a 30-bit value. The first flag is set if
+/// the value must be divided by 100. The second flag is set if the value is an integer instead of
+/// the upper bits of a floating-point number.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;

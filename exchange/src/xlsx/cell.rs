@@ -34,8 +34,8 @@ pub(super) struct CellAttributes {
 }
 
 impl CellAttributes {
-    /// Reads a cell's attributes. If the attributes include the cell's name, the cell's position is
-    /// set.
+    /// Reads a cell's attributes. Sets the cell's position if the attributes include the cell's
+    /// name.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
@@ -64,17 +64,20 @@ impl CellAttributes {
     }
 
     /// Sets a cell's value and number format. The value is parsed from the cell's text. If the text
-    /// does not match the declared type, the value stays text. Returns `None` if the cell refers to
-    /// a missing shared text.
+    /// does not match the declared type, the value stays text.
+    ///
+    /// # Errors
+    /// Returns [`WorkbookError::BadValue`] if the cell refers to a missing shared text.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
+        sheet_name: &str,
         cell: &mut WorkbookCell,
-    ) -> Option<()> {
+    ) -> Result<(), WorkbookError> {
         let format = context.styles.get(self.style_index);
         cell.format = format.and_then(|format| format.code.clone());
         if cell.text.is_empty() {
-            return Some(());
+            return Ok(());
         }
         let is_date = format.is_some_and(|format| format.is_date);
         cell.value = match self.cell_type {
@@ -83,8 +86,9 @@ impl CellAttributes {
                 parse_number_value(&cell.text, offset_days)
             }
             CellType::SharedText => {
-                let text_index = cell.text.trim().parse().ok()?;
-                let shared_text = context.texts.get(text_index)?;
+                let Some(shared_text) = find_shared_text(context, &cell.text) else {
+                    return Err(missing_shared_text_error(sheet_name, cell));
+                };
                 cell.text.clear();
                 cell.text.push_str(shared_text);
                 CellValue::Text
@@ -106,7 +110,7 @@ impl CellAttributes {
         if cell.value == CellValue::Text && cell.text.is_empty() {
             cell.value = CellValue::Empty;
         }
-        Some(())
+        Ok(())
     }
 }
 
@@ -120,6 +124,19 @@ impl CellType {
             "d" => Self::Date,
             _ => Self::Number,
         }
+    }
+}
+
+fn find_shared_text<'a>(context: &'a WorkbookContext, index_text: &str) -> Option<&'a str> {
+    context.texts.get(index_text.trim().parse().ok()?)
+}
+
+fn missing_shared_text_error(sheet_name: &str, cell: &WorkbookCell) -> WorkbookError {
+    WorkbookError::BadValue {
+        sheet: sheet_name.to_owned(),
+        cell: cell.name(),
+        value: cell.text.clone(),
+        expected: "the index of a shared text",
     }
 }
 
@@ -173,7 +190,7 @@ fn parse_cell_name(name: &str) -> Option<CellPosition> {
         column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
         column_number = column_number.checked_add(letter_index + 1)?;
     }
-    // `parse` would also accept a leading sign.
+    // Without this check, `parse` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

@@ -1,7 +1,9 @@
-//! Shared formulas. The text of a shared formula is written for its first cell. For every other
-//! cell, the references in this text are shifted by the distance between the two cells.
+//! Shared formulas. A file contains the text of a shared formula only for its first cell. For every
+//! other cell, the references in this text are shifted by the distance between the two cells.
 
 use cellar_sheet::a1::column_name;
+
+use crate::workbook::formula::quoted_token_bytes;
 
 /// Number of rows in an Excel sheet. Shifted references wrap around at the edges of the sheet.
 const SHEET_ROWS: i64 = 1_048_576;
@@ -53,15 +55,8 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the quoted text or name at the start of `text`, up to the next quote. A
-/// text that contains a doubled quote thus counts as two quoted texts.
-fn quoted_token_bytes(text: &str, quote: char) -> usize {
-    let closing_quote = text.char_indices().skip(1).find(|(_, character)| *character == quote);
-    closing_quote.map_or(text.len(), |(index, _)| index + quote.len_utf8())
-}
-
-/// Returns the length of the bracketed text at the start of `text`. Such a text refers to a part of
-/// a table or to a file.
+/// Returns the length of the bracketed text at the start of `text`. A bracketed text refers to a
+/// part of a table or to a file.
 fn bracketed_token_bytes(text: &str) -> usize {
     let mut depth = 0_usize;
     for (index, character) in text.char_indices() {
@@ -86,7 +81,7 @@ struct Reference {
 /// A row or column within a reference.
 #[derive(Clone, Copy)]
 struct Coordinate {
-    /// Index from 0.
+    /// Zero-based.
     index: i64,
     /// Whether the coordinate is absolute, which means that it follows a `$` and is never shifted.
     is_fixed: bool,
@@ -114,7 +109,7 @@ impl Coordinate {
     /// Parses a row such as `5` or `$5`.
     fn parse_row(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('$').unwrap_or(text);
-        // `parse` would also accept a leading sign.
+        // Without this check, `parse` would also accept a leading sign.
         if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return None;
         }
@@ -139,16 +134,12 @@ impl Coordinate {
 impl Reference {
     fn parse(token: &str) -> Option<Self> {
         let letters_start = usize::from(token.starts_with('$'));
-        let is_letter =
-            |index: usize| token.as_bytes().get(index).is_some_and(u8::is_ascii_alphabetic);
-        let mut letters_end = letters_start;
-        while is_letter(letters_end) {
-            letters_end += 1;
-        }
-        if letters_end == letters_start {
+        let letter_count =
+            token.bytes().skip(letters_start).take_while(u8::is_ascii_alphabetic).count();
+        if letter_count == 0 {
             return Some(Self { column: None, row: Some(Coordinate::parse_row(token)?) });
         }
-        let (column_text, row_text) = token.split_at_checked(letters_end)?;
+        let (column_text, row_text) = token.split_at_checked(letters_start + letter_count)?;
         let column = Some(Coordinate::parse_column(column_text)?);
         if row_text.is_empty() {
             return Some(Self { column, row: None });

@@ -61,51 +61,61 @@ impl<R: Read> SheetReader<R> {
         context: &WorkbookContext,
         cell: &mut WorkbookCell,
     ) -> Result<bool, WorkbookError> {
-        let mut cell_attributes = None;
+        loop {
+            match self.xml.next_event()? {
+                Event::Start(tag) if tag.local_name().as_ref() == "row" => {
+                    if let Some(row_name) = attribute(&tag, "r") {
+                        self.next_row = parse_row(&row_name)
+                            .ok_or_else(|| no_such_cell_error(&self.name, &row_name))?;
+                    }
+                    self.next_column = 0;
+                }
+                Event::End(tag) if tag.local_name().as_ref() == "row" => {
+                    self.next_row = self.next_row.saturating_add(1);
+                }
+                Event::Start(tag) if tag.local_name().as_ref() == "c" => {
+                    cell.clear();
+                    cell.row = self.next_row;
+                    cell.column = self.next_column;
+                    let mut attributes = CellAttributes::read(&tag, &self.name, cell)?;
+                    attributes.shared_formula_id = self.read_cell_texts(cell)?;
+                    self.next_column = cell.column.saturating_add(1);
+                    self.finish_cell(context, &attributes, cell)?;
+                    if cell.has_content() {
+                        self.xml.record_content();
+                        return Ok(true);
+                    }
+                }
+                Event::Eof => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    /// Reads the contents of a cell element up to its end tag. Sets the cell's text and formula, and
+    /// returns the id of the shared formula that the cell uses.
+    fn read_cell_texts(&mut self, cell: &mut WorkbookCell) -> Result<Option<u32>, WorkbookError> {
+        let mut shared_formula_id = None;
         let mut text_element = TextElement::Other;
         let mut in_phonetic_text = false;
         loop {
             match self.xml.next_event()? {
-                Event::Start(tag) => match (tag.local_name().as_ref(), &mut cell_attributes) {
-                    ("row", _) => {
-                        if let Some(row_name) = attribute(&tag, "r") {
-                            self.next_row = parse_row(&row_name)
-                                .ok_or_else(|| no_such_cell_error(&self.name, &row_name))?;
-                        }
-                        self.next_column = 0;
-                    }
-                    ("c", _) => {
-                        cell.clear();
-                        cell.row = self.next_row;
-                        cell.column = self.next_column;
-                        cell_attributes = Some(CellAttributes::read(&tag, &self.name, cell)?);
-                    }
-                    ("v" | "t", Some(_)) if !in_phonetic_text => {
-                        text_element = TextElement::Value;
-                    }
-                    ("f", Some(cell_attributes)) => {
+                Event::Start(tag) => match tag.local_name().as_ref() {
+                    "v" | "t" if !in_phonetic_text => text_element = TextElement::Value,
+                    "f" => {
                         text_element = TextElement::Formula;
-                        cell_attributes.shared_formula_id = shared_formula_id(&tag);
+                        shared_formula_id = read_shared_formula_id(&tag);
                     }
-                    ("rPh", _) => in_phonetic_text = true,
+                    "rPh" => in_phonetic_text = true,
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
-                    "row" => self.next_row = self.next_row.saturating_add(1),
-                    "c" => {
-                        let Some(cell_attributes) = cell_attributes.take() else { continue };
-                        self.next_column = cell.column.saturating_add(1);
-                        self.finish_cell(context, &cell_attributes, cell)?;
-                        if cell.has_content() {
-                            self.xml.record_content();
-                            return Ok(true);
-                        }
-                    }
+                    "c" => return Ok(shared_formula_id),
                     "v" | "t" | "f" => text_element = TextElement::Other,
                     "rPh" => in_phonetic_text = false,
                     _ => {}
                 },
-                Event::Eof => return Ok(false),
+                Event::Eof => return Err(self.xml.truncated()),
                 event => match text_element {
                     TextElement::Other => {}
                     TextElement::Value => push_text(&event, &mut cell.text),
@@ -134,14 +144,7 @@ impl<R: Read> SheetReader<R> {
             cell.formula.insert(0, '=');
         }
         cell.check_lengths(&self.name)?;
-        if attributes.set_value(context, cell).is_none() {
-            return Err(WorkbookError::BadValue {
-                sheet: self.name.clone(),
-                cell: cell.name(),
-                value: cell.text.clone(),
-                expected: "the index of a shared text",
-            });
-        }
+        attributes.set_value(context, &self.name, cell)?;
         cell.check_lengths(&self.name)
     }
 
@@ -178,7 +181,7 @@ fn parse_row(text: &str) -> Option<u32> {
 }
 
 /// Returns the shared formula id from a formula element's attributes.
-fn shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
+fn read_shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
     if attribute(tag, "t").as_deref() != Some("shared") {
         return None;
     }

@@ -43,7 +43,7 @@ impl SharedTexts {
         let mut shared_texts = Self::default();
         let mut current_text = String::new();
         let mut in_text = false;
-        // Skips phonetic elements (`rPh`), which contain the pronunciation of the text.
+        // Phonetic elements (`rPh`) contain the pronunciation of the text and are skipped.
         let mut in_phonetic_text = false;
         loop {
             match xml.next_event()? {
@@ -109,7 +109,7 @@ fn parse_escape_sequence(text: &str) -> Option<(char, &str)> {
     const DIGIT_COUNT: usize = 4;
     let (digits, after_digits) = text.split_at_checked(DIGIT_COUNT)?;
     let after_escape = after_digits.strip_prefix('_')?;
-    // `from_str_radix` would also accept a leading sign.
+    // Without this check, `from_str_radix` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }

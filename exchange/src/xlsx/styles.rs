@@ -13,7 +13,7 @@ use crate::workbook::xml::{Xml, attribute};
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut number_formats = NumberFormats::default();
     let mut style_formats = Vec::new();
-    // Elements with the same names are ignored outside of these two sections.
+    // The elements `numFmt` and `xf` are ignored outside of these two sections.
     let mut in_number_formats = false;
     let mut in_cell_styles = false;
     loop {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_engine::ports::QueueRules;
 use cellar_engine::ports::{
-    Clock, Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+    Clock, Jobs, PortError, Receipt, Received, check_message_body, check_receive_count,
+    check_visibility,
 };
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
@@ -76,7 +77,7 @@ impl LocalQueue {
     ///
     /// Returns the same errors as [`Jobs::send`].
     pub(crate) async fn send_with_id(&self, body: &str) -> Result<String, PortError> {
-        check_body(body)?;
+        check_message_body(body)?;
         let queue_name = self.name.clone();
         let body = body.to_owned();
         let now_ms = self.now_ms();
@@ -102,7 +103,7 @@ impl LocalQueue {
         max: u8,
         visibility_s: u32,
     ) -> Result<Vec<ChainedMessage>, PortError> {
-        check_max(max)?;
+        check_receive_count(max)?;
         check_visibility(visibility_s)?;
         let now_ms = self.now_ms();
         let hidden_until_ms = visible_from_ms(now_ms, visibility_s);

@@ -117,7 +117,17 @@ impl FeedModel {
                 indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
             }
             FeedAction::Step { indexer_index, outcome } => {
-                step_indexer(&mut new_state, indexer_index, outcome)?;
+                let indexer = new_state.indexers.get_mut(indexer_index)?;
+                let (indexing, request) = indexer.running.take()?;
+                if let Request::Finish(result) = &request {
+                    indexer.finish_batch(indexing, result.is_ok());
+                } else {
+                    indexer.has_put_item |= matches!(request, Request::Put { .. });
+                    let has_put_item = indexer.has_put_item;
+                    let answer = new_state.execute(request, has_put_item, outcome);
+                    let indexer = new_state.indexers.get_mut(indexer_index)?;
+                    indexer.running = Some(indexing.step(answer, INPUTS));
+                }
             }
             FeedAction::Crash { indexer_index } => {
                 new_state.budget.crashes = new_state.budget.crashes.checked_sub(1)?;
@@ -136,32 +146,29 @@ impl FeedModel {
     }
 }
 
-/// Completes an indexer's pending request and passes the result to its state machine.
-fn step_indexer(state: &mut State, indexer_index: usize, outcome: RequestOutcome) -> Option<()> {
-    let indexer = state.indexers.get_mut(indexer_index)?;
-    let (indexing, request) = indexer.running.take()?;
-    if let Request::Finish(result) = &request {
-        indexer.finish_batch(indexing, result.is_ok());
-        return Some(());
-    }
-    let is_put = matches!(request, Request::Put { .. });
-    if matches!(request, Request::RaiseMarks { .. }) && !indexer.has_put_item {
-        state.has_raised_marks_of_others = true;
-    }
-    indexer.has_put_item |= is_put;
-    let answer = match outcome {
-        RequestOutcome::Answered => state.table.execute(&request),
-        RequestOutcome::Lost => {
-            state.budget.lost = state.budget.lost.checked_sub(1)?;
-            state.late_writes.push(request);
-            IndexingAnswer::Unknown
+impl State {
+    /// Executes an indexer's request. `has_put_item` is whether the indexer has put an item during
+    /// the current batch.
+    fn execute(
+        &mut self,
+        request: Request,
+        has_put_item: bool,
+        outcome: RequestOutcome,
+    ) -> IndexingAnswer {
+        if matches!(request, Request::RaiseMarks { .. }) && !has_put_item {
+            self.has_raised_marks_of_others = true;
         }
-    };
-    if is_put && answer == IndexingAnswer::Exists {
-        state.has_refused_put = true;
+        if outcome == RequestOutcome::Lost {
+            self.budget.lost -= 1;
+            self.late_writes.push(request);
+            return IndexingAnswer::Unknown;
+        }
+        let answer = self.table.execute(&request);
+        if matches!(request, Request::Put { .. }) && answer == IndexingAnswer::Exists {
+            self.has_refused_put = true;
+        }
+        answer
     }
-    indexer.running = Some(indexing.step(answer, INPUTS));
-    Some(())
 }
 
 impl Indexer {

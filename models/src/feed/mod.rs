@@ -96,7 +96,7 @@ pub struct State {
 /// Returns the name of a stream.
 ///
 /// # Errors
-/// Never returns an error, because every stream number yields a valid id.
+/// Returns [`InvalidStreamName`] if the number is not a valid stream id. Every `u8` is valid.
 pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream_number.to_string())
 }

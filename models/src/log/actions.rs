@@ -123,19 +123,32 @@ impl LogModel {
                 self.deliver_reply(&mut new_state, client_index);
             }
             LogAction::Step { client_index, outcome } => {
-                self.step_client(&mut new_state, client_index, outcome)?;
+                let process = new_state.clients.get_mut(client_index)?.process.take()?;
+                self.step_client(&mut new_state, &process, outcome);
             }
             LogAction::StepAbandoned { process_index, outcome } => {
-                self.step_abandoned(&mut new_state, process_index, outcome)?;
+                let process = new_state.abandoned.remove(process_index);
+                self.step_abandoned_process(&mut new_state, &process, outcome);
             }
             LogAction::Abandon { client_index } => new_state.abandon_request(client_index)?,
             LogAction::Arrive { request_index } => {
                 let request = new_state.late_requests.remove(request_index);
-                execute_late(Arc::make_mut(&mut new_state.tables), &request);
+                execute_late_request(Arc::make_mut(&mut new_state.tables), &request);
             }
-            LogAction::BeginRoll => new_state.begin_roll()?,
-            LogAction::Roll(outcome) => new_state.step_roll(outcome)?,
-            LogAction::BeginTrim => self.begin_trim(&mut new_state)?,
+            LogAction::BeginRoll => {
+                new_state.budget.rolls -= 1;
+                let tail = new_state.tables.tail()?.shared();
+                new_state.rolling = Some(Rolling::begin(tail, new_state.now_s));
+            }
+            LogAction::Roll(outcome) => {
+                let rolling = new_state.rolling.take()?;
+                new_state.step_roll(&rolling, outcome);
+            }
+            LogAction::BeginTrim => {
+                new_state.budget.trims -= 1;
+                let tables = Arc::make_mut(&mut new_state.tables);
+                new_state.trimming = Some(Trimming::begin(tables, self.fences, state.now_s)?);
+            }
             LogAction::Trim => {
                 let tables = Arc::make_mut(&mut new_state.tables);
                 new_state.trimming = new_state.trimming.as_ref()?.step(tables, new_state.now_s);
@@ -146,8 +159,7 @@ impl LogModel {
             }
             LogAction::Day => new_state.pass_day(),
         }
-        let may_have_changed = !Arc::ptr_eq(&state.tables, &new_state.tables);
-        if may_have_changed && new_state.tables != state.tables {
+        if new_state.tables != state.tables {
             if self.fences.age {
                 new_state.drop_ineffective_requests();
             }
@@ -156,45 +168,29 @@ impl LogModel {
         Some(new_state)
     }
 
-    fn begin_trim(&self, state: &mut State) -> Option<()> {
-        state.budget.trims -= 1;
-        let tables = Arc::make_mut(&mut state.tables);
-        state.trimming = Some(Trimming::begin(tables, self.fences, state.now_s)?);
-        Some(())
-    }
-
-    fn step_abandoned(
+    fn step_abandoned_process(
         &self,
         state: &mut State,
-        process_index: usize,
+        process: &Process,
         outcome: RequestOutcome,
-    ) -> Option<()> {
-        let process = state.abandoned.get(process_index)?.clone();
-        state.abandoned.remove(process_index);
-        let ProcessStep { process, .. } = state.step_process(&process, outcome);
+    ) {
+        let ProcessStep { process, .. } = state.step_process(process, outcome);
         if let append::AppendAction::Finish(result) = process.action() {
             state.check_refusal(process.client_index, result, self.has_real_bases());
         } else {
             state.add_abandoned(process);
         }
-        Some(())
     }
 
-    fn step_client(
-        &self,
-        state: &mut State,
-        client_index: usize,
-        outcome: RequestOutcome,
-    ) -> Option<()> {
-        let process = state.clients.get_mut(client_index)?.process.take()?;
-        let ProcessStep { process, new_entries } = state.step_process(&process, outcome);
-        let client = state.clients.get_mut(client_index)?;
+    fn step_client(&self, state: &mut State, process: &Process, outcome: RequestOutcome) {
+        let ProcessStep { process, new_entries } = state.step_process(process, outcome);
+        let client_index = process.client_index;
+        let Some(client) = state.clients.get_mut(client_index) else { return };
         if !new_entries.is_empty() {
             client.add_to_cached_tail(&new_entries);
         }
         client.process = Some(process);
         self.deliver_reply(state, client_index);
-        Some(())
     }
 
     /// Returns whether the base (position) of each mutation existed when the mutation was sent.
@@ -252,10 +248,10 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
         return write_outcomes(state, process.request_s);
     }
     let mut outcomes = vec![RequestOutcome::Answered];
-    if let append::AppendAction::Read { from, consistent } = action
+    if let append::AppendAction::Read { from, consistency } = action
         && state.budget.stale > 0
     {
-        if *consistent {
+        if consistency.is_strong() {
             outcomes.extend(state.tables.torn_view(*from).map(RequestOutcome::Stale));
         } else {
             let stale_views = state.tables.stale_views(*from);
@@ -266,7 +262,7 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
 }
 
 /// Executes a delayed request. Returns whether it changed the tables.
-fn execute_late(tables: &mut Tables, request: &LateRequest) -> bool {
+fn execute_late_request(tables: &mut Tables, request: &LateRequest) -> bool {
     match request {
         LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
         LateRequest::Roll(transaction) => tables.transact(transaction),
@@ -318,7 +314,7 @@ impl State {
                 let newest_segment = self.tables.newest_segment();
                 AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
-            // The model never reads a state, because every entry header contains a state summary.
+            // Never requested in the model, because every entry header contains a state summary.
             append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 AppendEvent::Waited
@@ -344,13 +340,6 @@ impl State {
         }
     }
 
-    fn begin_roll(&mut self) -> Option<()> {
-        self.budget.rolls -= 1;
-        let tail = self.tables.tail()?.shared();
-        self.rolling = Some(Rolling::begin(tail, self.now_s));
-        Some(())
-    }
-
     /// Advances the clock by a day. Delayed requests and caches then expire.
     fn pass_day(&mut self) {
         self.budget.days -= 1;
@@ -362,8 +351,7 @@ impl State {
         }
     }
 
-    fn step_roll(&mut self, outcome: RequestOutcome) -> Option<()> {
-        let rolling = self.rolling.take()?;
+    fn step_roll(&mut self, rolling: &Rolling, outcome: RequestOutcome) {
         let event = match (rolling.action(), outcome) {
             (roll::RollAction::Transact(transaction), RequestOutcome::Lost) => {
                 self.budget.lost -= 1;
@@ -375,7 +363,6 @@ impl State {
             _ => rolling.execute(Arc::make_mut(&mut self.tables)),
         };
         self.rolling = rolling.step(event, self.now_s);
-        Some(())
     }
 
     fn add_late_request(&mut self, request: LateRequest) {
@@ -399,11 +386,12 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed puts and rolls whose keys are taken, because they can no longer succeed: a
-    /// trim frees a key only after they have expired.
+    /// Drops delayed puts and rolls whose keys are taken. They can no longer succeed, because a
+    /// trim frees a key only after every request for it has expired.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
-        self.late_requests.retain(|request| execute_late(&mut Tables::clone(tables), request));
+        self.late_requests
+            .retain(|request| execute_late_request(&mut Tables::clone(tables), request));
     }
 
     /// Records a violation if this step changed an entry that readers could already read.

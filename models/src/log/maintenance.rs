@@ -128,9 +128,28 @@ impl Trimming {
     /// finished.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {
-        use retention::{TrimAction, TrimEvent};
         let (trim, action) = &*self.machine;
-        let event = match action {
+        if let retention::TrimAction::Delete { positions } = action
+            && let Some(position) = positions.get(self.deleted_count)
+        {
+            tables.delete(*position);
+            return Some(Self { deleted_count: self.deleted_count + 1, ..self.clone() });
+        }
+        let event = self.execute(tables)?;
+        let (trim, action) = trim.clone().step(event, now_s);
+        if matches!(action, retention::TrimAction::Finish(_)) {
+            return None;
+        }
+        let machine = Hashed::new(Arc::new((trim, action)));
+        Some(Self { segment_start: self.segment_start, deleted_count: 0, machine })
+    }
+
+    /// Executes the pending request, whose deletions must already be complete. Returns its result,
+    /// or `None` if the trim has finished.
+    fn execute(&self, tables: &mut Tables) -> Option<retention::TrimEvent> {
+        use retention::{TrimAction, TrimEvent};
+        let (_, action) = &*self.machine;
+        Some(match action {
             TrimAction::ReadLast => {
                 let last_entry = tables.segment_entries(self.segment_start.segment()).next_back();
                 TrimEvent::Last(last_entry.map(|entry| Arc::clone(entry.shared())))
@@ -149,20 +168,8 @@ impl Trimming {
             TrimAction::Read { from } => {
                 TrimEvent::Page { entries: tables.read(*from, View::Now), has_more: false }
             }
-            TrimAction::Delete { positions } => match positions.get(self.deleted_count) {
-                Some(position) => {
-                    tables.delete(*position);
-                    return Some(Self { deleted_count: self.deleted_count + 1, ..self.clone() });
-                }
-                None => TrimEvent::Deleted,
-            },
+            TrimAction::Delete { .. } => TrimEvent::Deleted,
             TrimAction::Finish(_) => return None,
-        };
-        let (trim, action) = trim.clone().step(event, now_s);
-        if matches!(action, TrimAction::Finish(_)) {
-            return None;
-        }
-        let machine = Hashed::new(Arc::new((trim, action)));
-        Some(Self { segment_start: self.segment_start, deleted_count: 0, machine })
+        })
     }
 }

@@ -120,7 +120,7 @@ pub struct State {
     pub rolling: Option<Rolling>,
     /// The running trim.
     pub trimming: Option<Trimming>,
-    /// Remaining events.
+    /// Remaining faults and maintenance events.
     pub budget: Budget,
     /// Violation caused by the last step. Used for properties that cannot be checked on a single
     /// state.
@@ -132,15 +132,11 @@ impl Model for LogModel {
     type Action = LogAction;
 
     fn init_states(&self) -> Vec<State> {
-        let mut position_beyond_end = Position::FIRST;
-        for _ in 0..self.beyond_end {
-            position_beyond_end =
-                position_beyond_end.next_in_segment().unwrap_or(position_beyond_end);
-        }
+        let base_of_first_client = Position::new(0, self.beyond_end).unwrap_or(Position::FIRST);
         let mut clients = Vec::new();
         for (index, mutation_count) in self.mutations.iter().enumerate() {
-            let seen_position = if index == 0 { position_beyond_end } else { Position::FIRST };
-            clients.push(Client::new(index, *mutation_count, seen_position));
+            let base = if index == 0 { base_of_first_client } else { Position::FIRST };
+            clients.push(Client::new(index, *mutation_count, base));
         }
         vec![State {
             tables: Arc::new(Tables::created()),

@@ -8,22 +8,22 @@ use stateright::{Model, Property};
 
 use super::{Client, LateRequest, LogAction, LogModel, State};
 
-/// Invariant I1.
+/// Invariant I1: the entry numbers of each segment have no gap.
 pub const NO_GAP: &str = "I1 no gap";
-/// Invariant I2.
+/// Invariant I2: an entry that was readable never changes.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
 /// Invariants I3 and I13: each client's mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Invariant I4.
+/// Invariant I4: every acknowledged mutation stays readable.
 pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
-/// Invariant I5.
+/// Invariant I5: consecutive segments are linked by exactly one End Segment.
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
 /// Property: the reason given for each refusal is true.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation has no effect. Otherwise, its client would apply the edit a second
-/// time.
+/// Property: a rejected mutation has no effect. A client that is told of a rejection sends the edit
+/// again, so an effect would be applied twice.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
 /// Liveness part of invariant I6: writers eventually finish.
 pub const FINISHING: &str = "every writer finishes when faults stop";
@@ -76,12 +76,10 @@ impl State {
     /// Records a violation if a rejected mutation took effect.
     pub(super) fn check_rejected(&mut self, rejected_mutations: &[MutationId]) {
         let history = self.tables.history();
-        for mutation in rejected_mutations {
-            let is_effective = check_acknowledged(&history, [*mutation]).is_ok();
-            if is_effective {
-                self.fault = Some(Fault::Rejected(*mutation));
-                return;
-            }
+        let has_effect =
+            |mutation: &&MutationId| check_acknowledged(&history, [**mutation]).is_ok();
+        if let Some(mutation) = rejected_mutations.iter().find(has_effect) {
+            self.fault = Some(Fault::Rejected(*mutation));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::entry::{Content, Entry, FIRST_INCARNATION, Header};
+use cellar_log::entry::{Content, Entry};
 use cellar_log::invariants;
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
@@ -57,14 +57,7 @@ impl Tables {
             has_recent_trim: false,
         };
         tables.insert(&Arc::new(Entry::first(log_id(), None, 0)));
-        tables.insert_segment(Segment {
-            log: log_id(),
-            num: 0,
-            created_s: 0,
-            last_snapshot: None,
-            offloaded: None,
-            lineage: None,
-        });
+        tables.insert_segment(first_segment());
         tables
     }
 
@@ -277,14 +270,21 @@ fn entries_of_segment(
     entries.values().filter(move |entry| entry.position.segment() == segment_number)
 }
 
+/// Returns the Segment table record of the first segment, without a finished snapshot.
+#[must_use]
+pub(crate) fn first_segment() -> Segment {
+    Segment {
+        log: log_id(),
+        num: 0,
+        created_s: 0,
+        last_snapshot: None,
+        offloaded: None,
+        lineage: None,
+    }
+}
+
 /// Returns the id of the only log.
 #[must_use]
 pub(crate) fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())
-}
-
-/// Returns the incarnation of the only log.
-#[must_use]
-pub(super) fn incarnation() -> u32 {
-    Header::first(FIRST_INCARNATION).incarnation
 }

@@ -9,12 +9,12 @@ use cellar_log::append::{
     Append, AppendAction, AppendEvent, Appended, CachedTail, Inputs, InvalidRequest, NewMutation,
     Request, Rules,
 };
-use cellar_log::entry::Entry;
+use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use cellar_log::invariants::MutationId;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
-use super::tables::{incarnation, log_id};
+use super::tables::log_id;
 use crate::fingerprint::Hashed;
 
 /// A running append and its pending request.
@@ -118,7 +118,8 @@ impl Client {
             }
         }
         let (key, acknowledged_id) = (self.key, self.acknowledged_id);
-        let request = Request::new(log_id(), key, None, incarnation(), acknowledged_id, mutations)?;
+        let request =
+            Request::new(log_id(), key, None, FIRST_INCARNATION, acknowledged_id, mutations)?;
         let cached_entries = match &self.cached_tail {
             Some(cached_tail) => cached_tail.entries_from(request.lowest_base()),
             None => Vec::new(),

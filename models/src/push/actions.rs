@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_log::append;
 
 use super::client::Client;
@@ -143,7 +144,7 @@ impl PushModel {
                 let process = state.abandoned.get(process_index)?;
                 new_state.abandoned.remove(process_index);
                 let result = new_state.step_process(process, outcome);
-                let running_process = new_state.check_step(process.client_index, result);
+                let running_process = new_state.record_step_result(process.client_index, result);
                 new_state.add_abandoned(running_process);
             }
             PushAction::Abandon { client_index } => {
@@ -196,7 +197,8 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     match process.pending() {
         PendingRequest::Append(running_append) => {
             let (_, action) = &**running_append;
-            if let append::AppendAction::Read { from, consistent: false } = action
+            if let append::AppendAction::Read { from, consistency: ReadConsistency::Eventual } =
+                action
                 && state.budget.stale > 0
             {
                 outcomes.extend(state.table.stale_counts(*from).map(RequestOutcome::Stale));
@@ -253,7 +255,7 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // The model never reads a state, because every entry header contains a state summary.
+            // Never requested in the model, because every entry header contains a state summary.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -261,8 +263,8 @@ impl State {
         }
     }
 
-    /// Checks the results of a step. Returns the process if its push is still running.
-    fn check_step(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
+    /// Records and checks the result of a step. Returns the process if its push is still running.
+    fn record_step_result(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
             self.check_outcome(client_index, outcome);
             if let Some(client) = self.clients.get_mut(client_index) {
@@ -275,10 +277,10 @@ impl State {
         result.process
     }
 
-    /// Like [`State::check_step`], but also updates the client that is waiting for the push.
+    /// Like [`State::record_step_result`], but also updates the client that is waiting for the push.
     fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
-        let running_process = self.check_step(client_index, result);
+        let running_process = self.record_step_result(client_index, result);
         if let Some(client) = self.clients.get_mut(client_index) {
             client.process = running_process;
             client.is_lost |= is_unknown;

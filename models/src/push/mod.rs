@@ -82,7 +82,7 @@ pub struct State {
     pub abandoned: Vec<Process>,
     /// Clients that a lookup has reported as unknown, although the log contains their mutations.
     pub forgotten: BTreeSet<usize>,
-    /// Remaining events.
+    /// Remaining faults.
     pub budget: Budget,
     /// Violation caused by the last step. Used for properties that cannot be checked on a single
     /// state.

@@ -14,7 +14,7 @@ use super::{
     PushedMutation, RequestOutcome, State,
 };
 
-/// Invariant I1.
+/// Invariant I1: the entry numbers of the log have no gap.
 pub const NO_GAP: &str = "I1 no gap";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
@@ -23,10 +23,11 @@ pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Property: each client's mutation ids in the log are consecutive, even across a restore. The ids
 /// of rejected mutations count as well.
 pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4. Not checked after the log was restored.
+/// Invariant I4: a mutation that a pull acknowledged is in the log. Not checked after a restore of
+/// the log.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
-/// Property: no mutation is rejected after it has taken effect. Otherwise, its client would undo an
-/// applied edit.
+/// Property: no mutation is rejected after it has taken effect. A client that is told of a
+/// rejection undoes the edit locally, although the log contains it.
 pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
 /// Property: no mutation is rejected unless it is invalid, has no base, or is older than a restore.
 pub const WITH_REASON: &str =
@@ -268,7 +269,7 @@ impl PushModel {
                 if client.is_done(contents) || state.fault.is_some() {
                     break;
                 }
-                match self.state_if_alone(&state, client_index, knowledge) {
+                match self.next_state_if_alone(&state, client_index, knowledge) {
                     Some(new_state) => state = new_state,
                     None => return false,
                 }
@@ -284,7 +285,7 @@ impl PushModel {
 
     /// Returns the next state if only this client acts and no fault is injected. The client pulls
     /// if the log has new entries, and pushes all its mutations if not.
-    fn state_if_alone(
+    fn next_state_if_alone(
         &self,
         state: &State,
         client_index: usize,

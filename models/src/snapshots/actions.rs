@@ -1,12 +1,14 @@
 //! The actions that are enabled in a state, and the effects of actions.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
 use cellar_snapshot::pending_snapshot::{
     self as pending, ClockReading, PendingSnapshot, SnapshotEvent, SnapshotOutcome, Worker,
 };
 
-use super::store::{Root, job, stale_segment};
+use super::store::{Root, job};
 use super::{Fault, Guarantees, Process, SnapshotAtClaim, SnapshotsModel, State, Write};
+use crate::log::tables::first_segment;
 
 const MS_PER_SECOND: u64 = 1_000;
 
@@ -106,21 +108,23 @@ impl SnapshotsModel {
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
         let mut new_state = state.clone();
         match action {
-            SnapshotsAction::Receive { message_id } => self.receive(&mut new_state, message_id)?,
+            SnapshotsAction::Receive { message_id } => {
+                self.receive_message(&mut new_state, message_id)?
+            }
             SnapshotsAction::Step { process_index } => {
                 let process = new_state.processes.remove(process_index);
-                self.step(&mut new_state, &process);
+                self.execute_request(&mut new_state, &process);
             }
             SnapshotsAction::LoseReply { process_index } => {
                 new_state.budget.lost_replies -= 1;
                 let process = new_state.processes.remove(process_index);
-                new_state.late_writes.push(write_of(&process.action)?);
+                new_state.late_writes.push(requested_write(&process.action)?);
                 new_state.step_worker(&process, SnapshotEvent::Unknown);
             }
             SnapshotsAction::ReadStale { process_index } => {
                 new_state.budget.stale -= 1;
                 let process = new_state.processes.remove(process_index);
-                new_state.step_worker(&process, SnapshotEvent::Segment(Some(stale_segment())));
+                new_state.step_worker(&process, SnapshotEvent::Segment(Some(first_segment())));
             }
             SnapshotsAction::Crash { process_index } => {
                 new_state.budget.crashes -= 1;
@@ -128,7 +132,7 @@ impl SnapshotsModel {
             }
             SnapshotsAction::Arrive { write_index } => {
                 let write = new_state.late_writes.remove(write_index);
-                new_state.write(&write);
+                new_state.execute_write(&write);
             }
             SnapshotsAction::Duplicate { message_id } => {
                 new_state.budget.duplicates -= 1;
@@ -150,7 +154,7 @@ impl SnapshotsModel {
         Some(new_state)
     }
 
-    fn receive(&self, state: &mut State, message_id: u8) -> Option<()> {
+    fn receive_message(&self, state: &mut State, message_id: u8) -> Option<()> {
         let message = *state.store.messages.iter().find(|message| message.id == message_id)?;
         if message.hidden_until_s > state.now_s {
             state.budget.early -= 1;
@@ -172,7 +176,7 @@ impl SnapshotsModel {
     }
 
     /// Executes a worker's pending request and passes the result to the worker.
-    fn step(&self, state: &mut State, process: &Process) {
+    fn execute_request(&self, state: &mut State, process: &Process) {
         let entry_number = process.entry_number;
         let event = match &process.action {
             pending::SnapshotAction::FindFirst => state.store.find_pending(0..=entry_number),
@@ -182,7 +186,7 @@ impl SnapshotsModel {
             }
             action @ (pending::SnapshotAction::Create(_)
             | pending::SnapshotAction::Replace { .. }) => {
-                if write_of(action).is_some_and(|write| state.write(&write)) {
+                if requested_write(action).is_some_and(|write| state.execute_write(&write)) {
                     SnapshotEvent::Written
                 } else {
                     SnapshotEvent::Refused
@@ -221,9 +225,10 @@ impl SnapshotsModel {
 /// Adds lost responses, stale reads and crashes of the running workers.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
-    let stale_read = pending::SnapshotAction::ReadSegment { consistent: false };
+    let stale_read =
+        pending::SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual };
     for (process_index, process) in state.processes.iter().enumerate() {
-        if write_of(&process.action).is_some() && budget.lost_replies > 0 {
+        if requested_write(&process.action).is_some() && budget.lost_replies > 0 {
             actions.push(SnapshotsAction::LoseReply { process_index });
         }
         if process.action == stale_read && budget.stale > 0 {
@@ -236,7 +241,7 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
 }
 
 /// Returns the write to the PendingSnapshots table that `action` requests, if any.
-fn write_of(action: &pending::SnapshotAction) -> Option<Write> {
+fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
         pending::SnapshotAction::Replace { record, increment } => {
@@ -293,7 +298,7 @@ impl State {
         if process.snapshot_at_claim.is_some() {
             return;
         }
-        let Some(write) = write_of(&process.action) else { return };
+        let Some(write) = requested_write(&process.action) else { return };
         let is_finished = self.store.is_finished(process.entry_number);
         process.snapshot_at_claim =
             Some(if is_finished { SnapshotAtClaim::Finished } else { SnapshotAtClaim::Unfinished });
@@ -317,11 +322,18 @@ impl State {
         self.store.messages.sort();
     }
 
-    fn write(&mut self, write: &Write) -> bool {
-        if !self.store.write(write) {
-            return false;
+    /// Executes a conditional write. Returns whether its condition was met.
+    fn execute_write(&mut self, write: &Write) -> bool {
+        let is_condition_met = self.store.write(write);
+        if is_condition_met {
+            self.record_progress_rank(write.record());
         }
-        let record = write.record();
+        is_condition_met
+    }
+
+    /// Records the rank of a record's stored progress. A lower rank than before is a violation,
+    /// unless the snapshot is already finished.
+    fn record_progress_rank(&mut self, record: &PendingSnapshot) {
         let entry_number = record.job.position.entry_number();
         let run = rebuild_run(record);
         let snapshot_and_run = (entry_number, run);
@@ -332,7 +344,6 @@ impl State {
             self.fault = Some(Fault::Rank { entry_number });
         }
         self.store.best_ranks.insert(snapshot_and_run, rank.max(best_rank));
-        true
     }
 
     /// Performs the next step of a build: the first step returns progress to store, the second

@@ -149,7 +149,7 @@ pub struct State {
     pub late_writes: Vec<Write>,
     /// Operator of the current rebuild, if any.
     pub operator: Option<Operator>,
-    /// Remaining events.
+    /// Remaining faults and clock steps.
     pub budget: Budget,
     /// Violation caused by the last step. Used for properties that cannot be checked on a single
     /// state.

@@ -9,23 +9,23 @@ use stateright::{Model, Property};
 
 use super::{Budget, SnapshotsAction, SnapshotsModel, State};
 
-/// Invariant I8.
+/// Invariant I8: stored progress is never overwritten with older progress.
 pub const RANK: &str = "I8 progress never falls back";
-/// Invariant I9.
+/// Invariant I9: the segment's last snapshot number `L` never decreases.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";
 /// Property: a reader that sees the segment's last snapshot number `L` also finds that snapshot's
 /// root.
 pub const ROOT_BEFORE_LAST: &str = "the last snapshot of a segment has a root";
 /// Property: snapshots are built in entry order.
 pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
-/// Invariant I12.
+/// Invariant I12: a root that was set never changes.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
 /// Property: a rebuild bases each snapshot on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
 /// Property: no work is wasted on a finished snapshot (the part of invariant I12 that concerns
 /// cost).
 pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
-/// Invariant I10.
+/// Invariant I10: all snapshots eventually finish.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
 /// Highest version number that the first worker of a record writes: it creates the record and

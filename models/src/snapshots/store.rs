@@ -8,7 +8,7 @@ use cellar_log::segment::Segment;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, SnapshotEvent};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use crate::log::tables::log_id;
+use crate::log::tables::{first_segment, log_id};
 
 /// Start time of the model, in seconds since the Unix epoch. It is large enough that durations can
 /// be subtracted from it.
@@ -126,7 +126,7 @@ impl Store {
         }
     }
 
-    /// Hides a message until `until_s`, or makes it visible if `until_s` is 0.
+    /// Hides a message until the Unix time `until_s`, or makes it visible if `until_s` is 0.
     pub(super) fn hide(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {
@@ -148,7 +148,7 @@ impl Store {
 
     /// Returns the record of the only segment.
     pub(super) fn segment(&self) -> Segment {
-        Segment { last_snapshot: self.last, ..stale_segment() }
+        Segment { last_snapshot: self.last, ..first_segment() }
     }
 
     /// Returns whether all objects of the snapshot's root exist.
@@ -185,19 +185,6 @@ impl Store {
             self.pending.insert(entry_number, new_record.clone());
         }
         is_condition_met
-    }
-}
-
-/// Returns the only segment's record as a stale read returns it, which does not contain the last
-/// snapshot.
-pub(super) fn stale_segment() -> Segment {
-    Segment {
-        log: log_id(),
-        num: 0,
-        created_s: 0,
-        last_snapshot: None,
-        offloaded: None,
-        lineage: None,
     }
 }
 

@@ -120,9 +120,7 @@ impl StreamModel {
         }
         for write_index in 0..state.late_writes.len() {
             actions.push(StreamAction::Arrive { write_index });
-        }
-        if !self.conditions.one_transaction {
-            for write_index in 0..state.late_writes.len() {
+            if !self.conditions.one_transaction {
                 actions.push(StreamAction::ArriveBatchOnly { write_index });
             }
         }
@@ -150,7 +148,7 @@ impl StreamModel {
             Write::SplitOff { batch, .. } => Some(batch.index),
             Write::First(_) | Write::Update(_) => None,
         };
-        if budget.refusals_without_tip > 0 && self.refuses(&state.table, write) {
+        if budget.refusals_without_tip > 0 && self.would_refuse(&state.table, write) {
             outcomes.push(RequestOutcome::RefusedWithoutTip);
             let is_batch_stored =
                 state.table.batches().any(|stored| Some(stored.index) == batch_index);
@@ -166,7 +164,7 @@ impl StreamModel {
     }
 
     /// Returns whether the table's current contents violate a write's conditions.
-    pub(super) fn refuses(&self, table: &Table, write: &Write) -> bool {
+    pub(super) fn would_refuse(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
     }
@@ -180,13 +178,14 @@ impl StreamModel {
             }
             StreamAction::Step { client_index, outcome } => {
                 let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                let progress = self.step(&mut new_state, &process, outcome, Caller::Waits)?;
-                self.update_client(&mut new_state, client_index, progress)?;
+                let progress =
+                    self.step_process(&mut new_state, &process, outcome, Caller::Waits)?;
+                self.update_client(&mut new_state, client_index, progress);
             }
             StreamAction::StepAbandoned { process_index, outcome } => {
                 let process = state.abandoned.get(process_index)?;
                 new_state.abandoned.remove(process_index);
-                let progress = self.step(&mut new_state, process, outcome, Caller::Gone)?;
+                let progress = self.step_process(&mut new_state, process, outcome, Caller::Gone)?;
                 if let CallProgress::Running(process) = progress {
                     new_state.add_abandoned(process);
                 }
@@ -195,7 +194,7 @@ impl StreamModel {
                 let process = new_state.clients.get_mut(client_index)?.process.take()?;
                 new_state.budget.abandoned -= 1;
                 new_state.add_abandoned(process);
-                self.update_client(&mut new_state, client_index, CallProgress::Unknown)?;
+                self.update_client(&mut new_state, client_index, CallProgress::Unknown);
             }
             StreamAction::Arrive { write_index } => {
                 let write = state.late_writes.iter().nth(write_index)?;
@@ -217,7 +216,7 @@ impl StreamModel {
 
     /// Executes the pending request of a process. If the result is a conflict, the call makes a new
     /// decision.
-    fn step(
+    fn step_process(
         &self,
         state: &mut State,
         process: &Process,
@@ -259,20 +258,15 @@ impl StreamModel {
         tip: Option<Arc<Tip>>,
     ) -> Option<CallProgress> {
         let next_id = AppendId { decision: append_id.decision + 1, ..append_id };
-        Some(match self.decide(&state.table, next_id, tip)? {
-            Decision::Append(process) => CallProgress::Running(process),
-            Decision::AlreadyDone => CallProgress::Done,
-        })
+        match self.decide(&state.table, next_id, tip)? {
+            Decision::Append(process) => Some(CallProgress::Running(process)),
+            Decision::AlreadyDone => Some(CallProgress::Done),
+        }
     }
 
     /// Updates a client after a step of its call.
-    fn update_client(
-        &self,
-        state: &mut State,
-        client_index: usize,
-        progress: CallProgress,
-    ) -> Option<()> {
-        let client = state.clients.get_mut(client_index)?;
+    fn update_client(&self, state: &mut State, client_index: usize, progress: CallProgress) {
+        let Some(client) = state.clients.get_mut(client_index) else { return };
         match progress {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
@@ -281,7 +275,6 @@ impl StreamModel {
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
-        Some(())
     }
 }
 

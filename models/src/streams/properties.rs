@@ -17,16 +17,19 @@ pub const APPENDED: &str = "events reported as appended are in the stream, at th
 /// Property: an append that was reported as failed has no effect, not even through a delayed
 /// request.
 pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
-/// Property: each append was decided on as many events as precede it. Together with [`KEPT`] and
-/// [`STATES`], this means that it was decided on exactly these events.
+/// Property: the number of events on which an append was decided is the index of its first event.
+/// Together with [`KEPT`] and [`STATES`], this means that it was decided on exactly the events
+/// before it.
 pub const DECIDED: &str = "each event has the index that its decision assumed";
 /// Property: readers can follow the event batches from the tip back to the first event.
 pub const CONTIGUOUS: &str = "event batches and tip have no gap and no overlap";
 /// Property: events are immutable, so what was read earlier remains valid.
 pub const KEPT: &str = "a stored event never changes, moves or disappears";
-/// Property: a condition on an etag that has failed never succeeds later.
+/// Property: etags are unique, so that a write whose etag condition has failed never succeeds
+/// later.
 pub const ETAGS: &str = "no two tips have the same etag";
-/// Property: a reader of the unfold (cached state) does not need any events.
+/// Property: the unfold (cached state) in the tip contains all events, so that a reader of the
+/// unfold needs no events.
 pub const STATES: &str = "the state of the tip is the state after all events";
 /// Property: every tip, conflict and failure that is reported matches the table.
 pub const ANSWERS: &str = "reports to writers are true";
@@ -325,7 +328,7 @@ fn occurrences_of_lost_replies() -> [Property<StreamModel>; 4] {
             state.any_report(|report| *report == expected)
         }),
         Property::sometimes("a late write is refused", |model: &StreamModel, state: &State| {
-            state.late_writes.iter().any(|write| model.refuses(&state.table, write))
+            state.late_writes.iter().any(|write| model.would_refuse(&state.table, write))
         }),
     ]
 }

@@ -2,9 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::MutationStatus,
-    wire::ProblemKind, wire::SentMutation,
+use cellar_api::wire::{
+    AppendReply, AppendRequest, AppendedMutation, MutationStatus, ProblemKind, SentMutation,
 };
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_MUTATION_BYTES;

@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use cellar_api::wire::ProblemKind;
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Access, Need, Principal, Scope};
-use cellar_catalog::{spreadsheet::By, spreadsheet::LinkToken, spreadsheet::Rejection};
+use cellar_catalog::spreadsheet::{By, LinkToken, Rejection};
 
 use super::reply::Failure;
 use super::state::ApiState;
@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// An authenticated caller: the user of a verified token, or the holder of a share link. A share
-/// link is not checked here: whether it still exists is known only after the catalog has been read.
+/// An authenticated caller: the user of a verified token, or the holder of a share link. The share
+/// link may have been revoked, because share links are checked later, when the catalog is read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
@@ -41,7 +41,8 @@ impl FromRequestParts<ApiState> for Caller {
     }
 }
 
-/// Returns the bearer token. Errors unless the request has exactly one `Authorization` header.
+/// Returns the bearer token. Returns an error unless the request has exactly one `Authorization`
+/// header.
 fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
     let unauthorized = |detail: &str| Failure::new(ProblemKind::Unauthorized, detail);
     let mut authorizations = headers.get_all(AUTHORIZATION).iter();
@@ -73,8 +74,8 @@ fn from_token_error(error: TokenError) -> Failure {
 }
 
 impl Caller {
-    /// Parses a log id and checks the caller's access. Returns the same error for an invalid id, a
-    /// missing log and a log that the caller is not allowed to view.
+    /// Parses a log id and checks the caller's access. An invalid id, a missing log and a log that
+    /// the caller is not allowed to view cause the same error.
     pub(super) async fn authorize(
         &self,
         state: &ApiState,
@@ -100,15 +101,15 @@ impl Caller {
         Ok(access == Access::Allowed)
     }
 
-    /// Parses a log id. Returns the id with the caller's identity and maximum role. Errors if the
-    /// token's scope excludes the log.
+    /// Parses a log id. Returns the id with the caller's identity and maximum role, or an error if
+    /// the token's scope excludes the log.
     pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
         let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;
         Ok((log_id, actor))
     }
 
-    /// Errors if the id is invalid or outside the scope of the caller's token.
+    /// Returns an error if the spreadsheet id is invalid or outside the scope of the caller's token.
     pub(super) fn check_scope_covers(&self, spreadsheet_id: &str) -> Result<(), Failure> {
         self.parse_log_and_actor(spreadsheet_id)?;
         Ok(())

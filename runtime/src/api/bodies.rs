@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use cellar_api::wire::ProblemKind;
 use cellar_base::limits::{MAX_KEPT_BODY_BYTES, MAX_KEPT_LINK_BODY_BYTES};
 use cellar_catalog::access::Scope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::reply::Failure;
 
 /// Memory budgets for request bodies. All callers with tokens share one budget; all callers with
 /// share links share another.
@@ -40,25 +43,22 @@ impl BodyBudget {
     }
 }
 
-/// A partially received body with the budget permits for its buffer.
+/// A partially received body and the budget permits that reserve the memory of its buffer.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
     permits: Option<OwnedSemaphorePermit>,
 }
 
-/// The remaining memory budget is too small for the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BudgetExceeded;
-
 impl BodyBuffer {
-    /// Appends a part of the body. If necessary, doubles the capacity, up to `max_bytes`.
+    /// Appends a part of the body. If necessary, doubles the capacity, up to `max_bytes`. Returns an
+    /// error if the remaining memory budget is too small.
     pub(super) fn append(
         &mut self,
         part: &[u8],
         max_bytes: usize,
         budget: &Arc<Semaphore>,
-    ) -> Result<(), BudgetExceeded> {
+    ) -> Result<(), Failure> {
         let new_length = self.bytes.len() + part.len();
         if new_length > self.bytes.capacity() {
             let doubled_capacity = self.bytes.capacity().saturating_mul(2).min(max_bytes);
@@ -70,12 +70,13 @@ impl BodyBuffer {
 
     /// Increases the buffer's capacity to `capacity`. Acquires the permits for the additional
     /// memory before allocating it.
-    fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), BudgetExceeded> {
-        let held_count = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let missing_count = capacity.saturating_sub(held_count);
-        let missing_count = u32::try_from(missing_count).map_err(|_| BudgetExceeded)?;
-        let acquired_permits =
-            Arc::clone(budget).try_acquire_many_owned(missing_count).map_err(|_| BudgetExceeded)?;
+    fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), Failure> {
+        let held_permits = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing_permits = u32::try_from(capacity.saturating_sub(held_permits))
+            .map_err(|_| memory_budget_exceeded())?;
+        let acquired_permits = Arc::clone(budget)
+            .try_acquire_many_owned(missing_permits)
+            .map_err(|_| memory_budget_exceeded())?;
         match &mut self.permits {
             Some(permits) => permits.merge(acquired_permits),
             None => self.permits = Some(acquired_permits),
@@ -88,6 +89,11 @@ impl BodyBuffer {
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<OwnedSemaphorePermit>) {
         (self.bytes, self.permits)
     }
+}
+
+fn memory_budget_exceeded() -> Failure {
+    let detail = "the server is processing too many large requests; retry the unchanged request";
+    Failure::new(ProblemKind::Unavailable, detail)
 }
 
 #[cfg(test)]

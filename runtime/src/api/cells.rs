@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::CellsReply, wire::ProblemKind};
+use cellar_api::wire::{CellsReply, ProblemKind};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{CellsQuery, SheetName};
@@ -16,12 +16,19 @@ use super::state::ApiState;
 
 /// Query parameters of `getCells`.
 #[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct CellsParameters {
+    /// Name of the sheet; defaults to the first.
     sheet: Option<String>,
+    /// Range such as A1:T50; defaults to all cells.
     range: Option<String>,
+    /// Position to read at; defaults to the newest.
     at: Option<Position>,
+    /// `next` of the previous page.
     cursor: Option<String>,
+    /// Lowest acceptable position of the reply, so that clients read their own writes.
     min_position: Option<Position>,
 }
 
@@ -31,13 +38,7 @@ pub(super) struct CellsParameters {
     path = "/v1/spreadsheets/{id}/cells",
     operation_id = "getCells",
     tag = "Cells",
-    params(
-        ("sheet" = Option<String>, Query, description = "Name of the sheet; defaults to the first"),
-        ("range" = Option<String>, Query, description = "Range such as A1:T50; defaults to all cells"),
-        ("at" = Option<Position>, Query, description = "Position to read at; defaults to the newest"),
-        ("cursor" = Option<String>, Query, description = "`next` of the previous page"),
-        ("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)"),
-    ),
+    params(CellsParameters),
     responses((status = 200, description = "The cells", body = CellsReply))
 ))]
 pub(super) async fn get_cells(
@@ -63,16 +64,8 @@ pub(super) async fn get_cells(
 }
 
 fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
-    let range = match &parameters.range {
-        Some(range) => Some(parse_range(range)?),
-        None => None,
-    };
-    let first_cell = match &parameters.cursor {
-        Some(cursor) => {
-            Some(cursor.parse::<CellName>().map_err(|error| Failure::invalid_request(&error))?)
-        }
-        None => None,
-    };
+    let range = parameters.range.as_deref().map(parse_range).transpose()?;
+    let first_cell = parameters.cursor.as_deref().map(parse_cursor).transpose()?;
     Ok(CellsQuery {
         sheet: select_sheet(parameters.sheet.as_deref(), range.as_ref())?,
         rectangle: range.map_or(Rectangle::EVERYTHING, |range| range.rectangle),
@@ -88,6 +81,10 @@ fn parse_range(range: &str) -> Result<Range, Failure> {
         .check_area()
         .map_err(|error| Failure::new(ProblemKind::RangeTooLarge, error.to_string()))?;
     Ok(range)
+}
+
+fn parse_cursor(cursor: &str) -> Result<CellName, Failure> {
+    cursor.parse().map_err(|error| Failure::invalid_request(&error))
 }
 
 /// Returns the sheet selected by the `sheet` parameter or by the range. If both name a sheet, the

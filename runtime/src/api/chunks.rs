@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::ChunksReply, wire::ChunksRequest, wire::ProblemKind};
+use cellar_api::wire::{ChunksReply, ChunksRequest, ProblemKind};
 use cellar_base::limits::MAX_CHUNK_URLS;
 use cellar_catalog::access::Need;
 use cellar_snapshot::level::ChunkHash;

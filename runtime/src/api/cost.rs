@@ -13,8 +13,8 @@ const COST_HEADER: HeaderName = HeaderName::from_static(HEADER);
 /// is fully buffered first, so that the cost is final.
 ///
 /// Responses with status 401 or 404 omit the header, because the cost would reveal whether a
-/// spreadsheet exists. Looking up a missing spreadsheet costs one read, whereas a spreadsheet
-/// outside the token's scope is never looked up.
+/// spreadsheet exists: looking up a spreadsheet costs one read, whereas a spreadsheet outside the
+/// token's scope is never looked up.
 pub(super) async fn report_cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;
     if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED) {

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_api::{wire::CreateReply, wire::CreateRequest, wire::ProblemKind};
+use cellar_api::wire::{CreateReply, CreateRequest, ProblemKind};
 use cellar_base::identity::LogId;
-use cellar_catalog::{spreadsheet::CatalogAction, spreadsheet::Name};
+use cellar_catalog::spreadsheet::{CatalogAction, Name};
 
 use super::auth::Caller;
 use super::extract::JsonBody;

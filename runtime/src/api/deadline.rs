@@ -8,8 +8,8 @@ use cellar_api::wire::ProblemKind;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Middleware that responds with status 503 after the configured timeout. Writes may still be in
-/// progress when it responds. If the client retries the unchanged request, the retry detects them.
+/// Middleware that responds with status 503 after the configured timeout. The writes of the request
+/// may still be in progress; if the client retries the unchanged request, the retry detects them.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

@@ -1,20 +1,18 @@
 //! `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use cellar_api::{
-    wire::ChangeView, wire::ChangesReply, wire::DetailsReply, wire::ProblemKind,
-    wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
+use cellar_api::wire::{
+    ChangeView, ChangesReply, DetailsReply, ProblemKind, SpreadsheetStatus, UpdateDetailsRequest,
 };
 use cellar_base::identity::LogId;
 use cellar_catalog::access::{Need, Role};
-use cellar_catalog::{
-    spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Listing, spreadsheet::Name,
-    spreadsheet::Rejection, spreadsheet::Right, spreadsheet::Status,
-};
+use cellar_catalog::spreadsheet::{By, CatalogAction, Listing, Name, Rejection, Right, Status};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -24,8 +22,11 @@ use super::state::ApiState;
 
 /// Query parameters of `listDetailsChanges`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChangesParameters {
+    /// `next` of the previous page.
     cursor: Option<u64>,
 }
 
@@ -40,7 +41,13 @@ impl IntoResponse for Details {
 
 /// The details version in the `If-Match` header, if present.
 #[derive(Clone, Copy)]
-pub(super) struct ExpectedVersion(Option<u64>);
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(names("If-Match"), parameter_in = Header))]
+pub(super) struct ExpectedVersion(
+    /// `ETag` of the details that the change is based on; 412 if the details have changed.
+    #[cfg_attr(test, param(value_type = Option<String>))]
+    Option<u64>,
+);
 
 impl<S: Send + Sync> FromRequestParts<S> for ExpectedVersion {
     type Rejection = Failure;
@@ -86,7 +93,7 @@ pub(super) async fn get_details(
     build_details(&state, &caller, log_id, &actor, listing.as_deref()).await
 }
 
-/// Returns the actor's role. Errors if the spreadsheet is hidden from the caller.
+/// Returns the actor's role, or an error if the spreadsheet is hidden from the caller.
 fn require_role(
     state: &ApiState,
     caller: &Caller,
@@ -97,8 +104,8 @@ fn require_role(
     actor.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log_id))
 }
 
-/// Checks that the log exists. Called if the spreadsheet has no catalog entry; only operators can
-/// access such a spreadsheet.
+/// Checks that the log of a spreadsheet without a catalog entry exists. Only operators can access a
+/// spreadsheet without a catalog entry.
 async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
     state.logs().head(log_id, None).await?;
     Ok(())
@@ -112,7 +119,7 @@ async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure
     path = "/v1/spreadsheets/{id}/details/changes",
     operation_id = "listDetailsChanges",
     tag = "Spreadsheets",
-    params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
+    params(ChangesParameters),
     responses((status = 200, description = "One page of results", body = ChangesReply))
 ))]
 pub(super) async fn list_details_changes(
@@ -121,7 +128,7 @@ pub(super) async fn list_details_changes(
     PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // Archived spreadsheets remain readable.
+    // `Need::Read` also admits archived spreadsheets.
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let (_, actor) = caller.parse_log_and_actor(&spreadsheet_id)?;
     if actor.is_link() {
@@ -147,7 +154,7 @@ pub(super) async fn list_details_changes(
     path = "/v1/spreadsheets/{id}/details",
     operation_id = "updateDetails",
     tag = "Spreadsheets",
-    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
+    params(ExpectedVersion),
     request_body = UpdateDetailsRequest,
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
@@ -192,26 +199,38 @@ pub(super) async fn apply_changes(
     actions: Vec<CatalogAction>,
 ) -> Result<Details, Failure> {
     let (log_id, actor) = caller.parse_log_and_actor(spreadsheet_id)?;
-    let role_is_from_token = matches!(actor.right, Right::Token(_));
-    // Check the token's role before any read, so that an insufficient token cannot learn anything
-    // about the spreadsheet.
-    if role_is_from_token {
-        check_token_role(&actor, &actions, state.now_s())?;
-    }
-    let mut listing = state.catalog().listing(&caller.principal, log_id).await?;
-    require_role(state, caller, log_id, &actor, listing.as_deref())?;
-    if role_is_from_token && listing.is_none() {
-        check_log_exists(state, log_id).await?;
-    }
+    let mut listing = authorize_changes(state, caller, log_id, &actor, &actions).await?;
     for action in actions {
         let change =
             state.catalog().change(log_id, actor.clone(), action, expected_version).await?;
         listing = change.listing;
         // Each event increments the version of the spreadsheet details by one.
-        let own_event_count = u64::try_from(change.events.len()).unwrap_or(u64::MAX);
-        expected_version = expected_version.map(|version| version.saturating_add(own_event_count));
+        expected_version = expected_version.map(|version| version + change.events.len() as u64);
     }
     build_details(state, caller, log_id, &actor, listing.as_deref()).await
+}
+
+/// Returns the spreadsheet's catalog entry. Returns an error if the spreadsheet is hidden from the
+/// caller or does not exist, or if the caller's token does not permit the actions.
+async fn authorize_changes(
+    state: &ApiState,
+    caller: &Caller,
+    log_id: LogId,
+    actor: &By,
+    actions: &[CatalogAction],
+) -> Result<Option<Arc<Listing>>, Failure> {
+    let role_is_from_token = matches!(actor.right, Right::Token(_));
+    // Check the token's role before any read, so that an insufficient token cannot learn anything
+    // about the spreadsheet.
+    if role_is_from_token {
+        check_token_role(actor, actions, state.now_s())?;
+    }
+    let listing = state.catalog().listing(&caller.principal, log_id).await?;
+    require_role(state, caller, log_id, actor, listing.as_deref())?;
+    if role_is_from_token && listing.is_none() {
+        check_log_exists(state, log_id).await?;
+    }
+    Ok(listing)
 }
 
 fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result<(), Failure> {
@@ -225,7 +244,7 @@ fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result
     Ok(())
 }
 
-/// Builds the details. Omits everything that the caller is not allowed to view.
+/// Builds the spreadsheet details. Omits everything that the caller is not allowed to view.
 async fn build_details(
     state: &ApiState,
     caller: &Caller,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::EntriesReply, wire::EntryView, wire::ForkSource, wire::LoadReply};
+use cellar_api::wire::{EntriesReply, EntryView, ForkSource, LoadReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
@@ -21,15 +21,21 @@ use super::state::ApiState;
 
 /// Query parameters of `loadSpreadsheet`, `getHead` and `getStats`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct MinPosition {
+    /// Lowest acceptable position of the reply, so that clients read their own writes.
     pub(super) min_position: Option<Position>,
 }
 
 /// Query parameters of `listEntries`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct EntriesParameters {
+    /// Position of the last entry that the client has.
     after: Position,
 }
 
@@ -39,7 +45,7 @@ pub(super) struct EntriesParameters {
     path = "/v1/spreadsheets/{id}",
     operation_id = "loadSpreadsheet",
     tag = "Log",
-    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
+    params(MinPosition),
     responses((status = 200, description = "The root and the entries", body = LoadReply))
 ))]
 pub(super) async fn load_spreadsheet(
@@ -86,7 +92,7 @@ async fn visible_fork_source(
     path = "/v1/spreadsheets/{id}/entries",
     operation_id = "listEntries",
     tag = "Log",
-    params(("after" = Position, Query, description = "Position of the last entry that the client has")),
+    params(EntriesParameters),
     responses(
         (status = 200, description = "The entries", body = EntriesReply),
         (status = 410, description = "Reload required", body = Problem),

@@ -43,8 +43,8 @@ fn is_json(content_type: &str) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. Reports JSON syntax errors and unexpected values with different problem
-    /// types.
+    /// Parses the body. The problem type of an error distinguishes JSON syntax errors from
+    /// unexpected values.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {

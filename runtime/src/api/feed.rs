@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::FeedReply, wire::ProblemKind};
+use cellar_api::wire::{FeedReply, ProblemKind};
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
 use cellar_catalog::access::{Role, Scope};
 use cellar_catalog::feed::{Checkpoint, FeedId};
@@ -18,11 +18,18 @@ use super::state::ApiState;
 
 /// Query parameters of `listFeedItems`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct FeedParameters {
+    /// Checkpoint after the last processed item; defaults to the beginning.
+    #[cfg_attr(test, param(value_type = Option<u64>))]
     after: Option<String>,
+    /// Generation of the checkpoint; 410 if the feed has another generation.
     generation: Option<String>,
+    /// Maximum number of items: up to 1,000, or 20 with `payloads`.
     limit: Option<u32>,
+    /// Include event payloads.
     #[serde(default)]
     payloads: bool,
 }
@@ -33,7 +40,9 @@ impl From<FeedError> for Failure {
         match error {
             FeedError::AnotherFeed => Self::new(ProblemKind::FeedGenerationChanged, message),
             FeedError::Beyond => Self::new(ProblemKind::InvalidRequest, message),
-            FeedError::Damaged { .. } => StreamError::Store(PortError::permanent(message)).into(),
+            FeedError::Damaged { .. } | FeedError::Indexing(_) => {
+                StreamError::Store(PortError::permanent(message)).into()
+            }
             FeedError::Store(error) => StreamError::Store(error).into(),
         }
     }
@@ -47,12 +56,7 @@ impl From<FeedError> for Failure {
     path = "/v1/feed",
     operation_id = "listFeedItems",
     tag = "Feed",
-    params(
-        ("after" = Option<u64>, Query, description = "Checkpoint after the last processed item; defaults to the beginning"),
-        ("generation" = Option<String>, Query, description = "Generation of the checkpoint; 410 if the feed has another one"),
-        ("limit" = Option<u32>, Query, description = "Maximum number of items: up to 1,000, or 20 with `payloads`"),
-        ("payloads" = Option<bool>, Query, description = "Include event payloads"),
-    ),
+    params(FeedParameters),
     responses((status = 200, description = "One page of results", body = FeedReply))
 ))]
 pub(super) async fn list_feed_items(
@@ -62,14 +66,8 @@ pub(super) async fn list_feed_items(
 ) -> Result<Json<FeedReply>, Failure> {
     let with_payloads = parameters.payloads;
     check_feed_access(&caller, with_payloads)?;
-    let checkpoint = match &parameters.after {
-        Some(after) => Some(parse_checkpoint(after)?),
-        None => None,
-    };
-    let generation = match &parameters.generation {
-        Some(generation) => Some(parse_generation(generation)?),
-        None => None,
-    };
+    let checkpoint = parameters.after.as_deref().map(parse_checkpoint).transpose()?;
+    let generation = parameters.generation.as_deref().map(parse_generation).transpose()?;
     let max_limit = if with_payloads { MAX_FEED_EVENTS_ITEMS } else { MAX_FEED_PAGE_ITEMS };
     let limit = parameters.limit.unwrap_or(max_limit);
     check_page_limit(limit, max_limit)?;
@@ -92,11 +90,10 @@ fn parse_generation(generation: &str) -> Result<FeedId, Failure> {
 
 fn check_feed_access(caller: &Caller, with_payloads: bool) -> Result<(), Failure> {
     let is_operator = matches!(caller.principal.scope, Scope::All);
-    let is_owner = caller.principal.role == Role::Owner;
     if !is_operator {
         return Err(Failure::new(ProblemKind::Forbidden, "the feed requires an operator token"));
     }
-    if with_payloads && !is_owner {
+    if with_payloads && caller.principal.role < Role::Owner {
         let detail = "payloads of the feed require an operator token with role owner";
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }

@@ -3,12 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use cellar_api::{
-    wire::ForkReply, wire::ForkRequest, wire::ForkView, wire::ForksReply, wire::ProblemKind,
-};
+use cellar_api::wire::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_catalog::access::Need;
-use cellar_catalog::{spreadsheet::CatalogAction, spreadsheet::Name};
+use cellar_catalog::spreadsheet::{CatalogAction, Name};
 use cellar_engine::logs::NewFork;
 use serde::Deserialize;
 
@@ -19,8 +17,11 @@ use super::state::ApiState;
 
 /// Query parameters of `listForks`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ForksParameters {
+    /// `next` of the previous page.
     cursor: Option<u64>,
 }
 
@@ -93,7 +94,7 @@ async fn default_fork_name(
     path = "/v1/spreadsheets/{id}/forks",
     operation_id = "listForks",
     tag = "Forks",
-    params(("cursor" = Option<u64>, Query, description = "`next` of the previous page")),
+    params(ForksParameters),
     responses((status = 200, description = "One page of results", body = ForksReply))
 ))]
 pub(super) async fn list_forks(

@@ -8,9 +8,6 @@ use axum::response::{IntoResponse, Response};
 use cellar_api::wire::Head;
 use cellar_catalog::access::Need;
 
-#[cfg(test)]
-use cellar_base::position::Position;
-
 use super::auth::Caller;
 use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
@@ -25,7 +22,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/head",
     operation_id = "getHead",
     tag = "Log",
-    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
+    params(MinPosition),
     responses(
         (status = 200, description = "The newest position", body = Head),
         (status = 304, description = "Not modified"),

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::DependencyStatus, wire::Health};
+use cellar_api::wire::{DependencyStatus, Health};
 
 use super::state::ApiState;
 

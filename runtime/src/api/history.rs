@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::DiffReply, wire::HistoryReply};
+use cellar_api::wire::{DiffReply, HistoryReply};
 use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
@@ -28,9 +28,13 @@ const SHEET_FRAME_BYTES: usize = 200;
 
 /// Query parameters of `listHistory`.
 #[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryParameters {
+    /// Newest position to return; defaults to the head.
     until: Option<Position>,
+    /// Maximum number of entries: 1 to 1,000, default 100.
     limit: Option<u32>,
 }
 
@@ -40,10 +44,7 @@ pub(super) struct HistoryParameters {
     path = "/v1/spreadsheets/{id}/history",
     operation_id = "listHistory",
     tag = "History",
-    params(
-        ("until" = Option<Position>, Query, description = "Newest position to return; defaults to the head"),
-        ("limit" = Option<u32>, Query, description = "Maximum number of entries: 1 to 1,000, default 100"),
-    ),
+    params(HistoryParameters),
     responses((status = 200, description = "One page of results", body = HistoryReply))
 ))]
 pub(super) async fn list_history(
@@ -61,10 +62,15 @@ pub(super) async fn list_history(
 
 /// Query parameters of `comparePositions`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiffParameters {
+    /// Earlier position.
     from: Position,
+    /// Later position.
     to: Position,
+    /// `next` of the previous page.
     #[serde(default)]
     cursor: u64,
 }
@@ -75,11 +81,7 @@ pub(super) struct DiffParameters {
     path = "/v1/spreadsheets/{id}/diff",
     operation_id = "comparePositions",
     tag = "History",
-    params(
-        ("from" = Position, Query, description = "Earlier position"),
-        ("to" = Position, Query, description = "Later position"),
-        ("cursor" = Option<u64>, Query, description = "`next` of the previous page"),
-    ),
+    params(DiffParameters),
     responses((status = 200, description = "One page of results", body = DiffReply))
 ))]
 pub(super) async fn compare_positions(
@@ -106,11 +108,10 @@ struct DiffPage {
     is_full: bool,
 }
 
-/// What had to be left out of a page to limit its size.
+/// The spans and cells that a page omits to limit its size.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether row or column spans were omitted to limit the page size. Spans that the first page
-    /// omits are not on later pages either.
+    /// Whether row or column spans were omitted. Later pages do not contain the omitted spans either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -179,8 +180,7 @@ impl DiffPage {
     }
 }
 
-/// Removes all row and column spans. Used for later pages, because only the first page contains
-/// spans.
+/// Removes all row and column spans from a page after the first page, which alone contains spans.
 fn remove_spans(sheets: &mut [SheetDiff]) {
     for spans in sheets.iter_mut().flat_map(sheet_spans) {
         *spans = Spans::default();

@@ -2,9 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
-    wire::ImportUploadsRequest, wire::NewChunk, wire::UploadedChunk, wire::parse_sha256,
+use cellar_api::wire::{
+    ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
+    NewChunk, UploadedChunk, parse_sha256,
 };
 use cellar_base::identity::ClientKey;
 use cellar_catalog::access::Need;
@@ -77,7 +77,7 @@ pub(super) async fn check_import_chunks(
         request.tile_index_chunk.as_ref().map(parse_uploaded_chunk).transpose()?;
     let checked = state
         .logs()
-        .check_chunks(log_id, client_key, &tile_chunks, tile_index_chunk.as_ref())
+        .publish_chunks(log_id, client_key, &tile_chunks, tile_index_chunk.as_ref())
         .await?;
     Ok(Json(ImportCheckReply { checked }))
 }

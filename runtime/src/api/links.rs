@@ -2,11 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::LinkReply, wire::LinkRequest};
-use cellar_catalog::{
-    spreadsheet::CatalogAction, spreadsheet::Link, spreadsheet::LinkId, spreadsheet::LinkSecret,
-    spreadsheet::LinkToken,
-};
+use cellar_api::wire::{LinkReply, LinkRequest};
+use cellar_catalog::spreadsheet::{CatalogAction, Link, LinkId, LinkSecret, LinkToken};
 
 #[cfg(test)]
 use cellar_api::wire::DetailsReply;
@@ -26,7 +23,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/links",
     operation_id = "createLink",
     tag = "Sharing",
-    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
+    params(ExpectedVersion),
     request_body = LinkRequest,
     responses((status = 200, description = "The share link", body = LinkReply))
 ))]
@@ -60,7 +57,7 @@ pub(super) async fn create_link(
     tag = "Sharing",
     params(
         ("link_id" = String, Path, description = "Id of the link, 16 hexadecimal digits"),
-        ("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed"),
+        ExpectedVersion,
     ),
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]

@@ -2,9 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::ListQuery, wire::ProblemKind, wire::SpreadsheetStatus, wire::SpreadsheetsReply,
-};
+use cellar_api::wire::{ListQuery, ProblemKind, SpreadsheetStatus, SpreadsheetsReply};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_LIST_PAGE;
 use cellar_catalog::access::Scope;
@@ -19,12 +17,19 @@ use super::state::ApiState;
 
 /// Query parameters of `listSpreadsheets`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListParameters {
+    /// `next` of the previous page.
     cursor: Option<LogId>,
+    /// Number of spreadsheets examined per page (1 to 50); a page may return fewer.
     limit: Option<u32>,
+    /// Text that the name contains (case-insensitive).
     name: Option<String>,
+    /// true: only spreadsheets that the caller owns; false: only others.
     mine: Option<bool>,
+    /// Status of the spreadsheets; defaults to `active`.
     status: Option<SpreadsheetStatus>,
 }
 
@@ -37,13 +42,7 @@ pub(super) struct ListParameters {
     path = "/v1/spreadsheets",
     operation_id = "listSpreadsheets",
     tag = "Spreadsheets",
-    params(
-        ("cursor" = Option<LogId>, Query, description = "`next` of the previous page"),
-        ("limit" = Option<u32>, Query, description = "Spreadsheets examined per page (1 to 50); a page may return fewer"),
-        ("name" = Option<String>, Query, description = "Text that the name contains (case-insensitive)"),
-        ("mine" = Option<bool>, Query, description = "true: only spreadsheets the caller owns; false: only others"),
-        ("status" = Option<SpreadsheetStatus>, Query, description = "Status of the spreadsheets; defaults to `active`"),
-    ),
+    params(ListParameters),
     responses((status = 200, description = "One page of results", body = SpreadsheetsReply))
 ))]
 pub(super) async fn list_spreadsheets(

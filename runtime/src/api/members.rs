@@ -1,8 +1,8 @@
 //! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
 
 use axum::extract::State;
-use cellar_api::{wire::PersonRequest, wire::ShareRequest};
-use cellar_catalog::{spreadsheet::BadPerson, spreadsheet::CatalogAction, spreadsheet::Person};
+use cellar_api::wire::{PersonRequest, ShareRequest};
+use cellar_catalog::spreadsheet::{BadPerson, CatalogAction, Person};
 
 #[cfg(test)]
 use cellar_api::wire::DetailsReply;
@@ -19,7 +19,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/members",
     operation_id = "setMember",
     tag = "Sharing",
-    params(("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed")),
+    params(ExpectedVersion),
     request_body = ShareRequest,
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
@@ -45,10 +45,7 @@ pub(super) async fn set_member(
     path = "/v1/spreadsheets/{id}/members",
     operation_id = "removeMember",
     tag = "Sharing",
-    params(
-        ("If-Match" = Option<String>, Header, description = "`ETag` of the details the change is based on; 412 if they have changed"),
-        PersonRequest,
-    ),
+    params(ExpectedVersion, PersonRequest),
     responses((status = 200, description = "The new details", body = DetailsReply))
 ))]
 pub(super) async fn remove_member(

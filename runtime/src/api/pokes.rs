@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (change hints) as server-sent events.
+//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (wake-up messages) as server-sent events.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use cellar_api::{wire::Poke, wire::ProblemKind};
+use cellar_api::wire::{Poke, ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FOLLOWED_S, POKE_KEEP_ALIVE_S};
 use cellar_base::position::Position;
@@ -58,8 +58,8 @@ impl From<FollowError> for Failure {
     }
 }
 
-/// Returns a stream of pokes (change hints): first the position `head`, then each newer position.
-/// The stream ends after its time limit.
+/// Returns a stream of pokes (wake-up messages): first the position `head`, then each newer
+/// position. The stream ends after `MAX_FOLLOWED_S`.
 fn poke_events(
     log_id: LogId,
     head: Position,

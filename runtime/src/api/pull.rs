@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{Cookie, CookieView, entry_key};
-use cellar_api::{
-    wire::EntryView, wire::PatchOperation, wire::PatchValue, wire::PullReply, wire::PullRequest,
-    wire::PullResponse, wire::SyncError,
+use cellar_api::wire::{
+    EntryView, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, SyncError,
 };
-use cellar_base::identity::ClientName;
+use cellar_base::identity::{BadLength, ClientName};
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{PullDelta, PullOutcome};
 
@@ -40,20 +39,27 @@ pub(super) async fn pull_changes(
         return Ok(Json(PullResponse::Error(error)));
     }
     let client_group_id = &request.client_group_id;
-    // Validates the client group id by building a `ClientName` from it. A `ClientName` also needs a
-    // client id; any valid client id will do.
-    ClientName::new(client_group_id, client_group_id)?;
-    let Ok(cookie) = parse_cookie(request.cookie) else {
-        return Ok(Json(unknown_client_state()));
+    check_client_group_id(client_group_id)?;
+    let cookie = match parse_cookie(request.cookie) {
+        Ok(cookie) => cookie,
+        Err(error) => return Ok(Json(PullResponse::Error(error_response(error)))),
     };
     let outcome =
         state.logs().pull(log_id, caller.principal.subject, client_group_id, cookie).await?;
     Ok(Json(build_response(outcome)))
 }
 
+fn check_client_group_id(client_group_id: &str) -> Result<(), BadLength> {
+    // A client name consists of a client group id and a client id; any valid client id will do.
+    ClientName::new(client_group_id, client_group_id)?;
+    Ok(())
+}
+
 fn build_response(outcome: PullOutcome) -> PullResponse {
     match outcome {
-        PullOutcome::UnknownCookie => unknown_client_state(),
+        PullOutcome::UnknownCookie => {
+            PullResponse::Error(error_response(SyncError::ClientStateNotFound))
+        }
         PullOutcome::Nothing(cookie) => PullResponse::Reply(PullReply {
             cookie: cookie.view(),
             last_mutation_id_changes: BTreeMap::new(),
@@ -72,19 +78,15 @@ fn build_response(outcome: PullOutcome) -> PullResponse {
     }
 }
 
-fn unknown_client_state() -> PullResponse {
-    PullResponse::Error(error_response(SyncError::ClientStateNotFound))
-}
-
-/// The cookie is malformed: this version of the server never writes such a cookie.
-struct UnknownCookie;
-
-fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, UnknownCookie> {
+/// Parses the cookie of a pull. This version of the server never writes a malformed cookie, so a
+/// client that sends one must start over with a new client group.
+fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, SyncError> {
     let cookie_view: Option<CookieView> =
-        serde_json::from_value(json).map_err(|_| UnknownCookie)?;
-    match cookie_view {
-        None => Ok(None),
-        Some(cookie_view) => Cookie::read(&cookie_view).map(Some).ok_or(UnknownCookie),
+        serde_json::from_value(json).map_err(|_| SyncError::ClientStateNotFound)?;
+    let Some(cookie_view) = cookie_view else { return Ok(None) };
+    match Cookie::read(&cookie_view) {
+        Some(cookie) => Ok(Some(cookie)),
+        None => Err(SyncError::ClientStateNotFound),
     }
 }
 

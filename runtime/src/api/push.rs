@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::sync::{PushOutcome, Pushed, group_into_runs, parse_arguments};
-use cellar_api::{
-    wire::ProblemKind, wire::PushReply, wire::PushRequest, wire::PushResponse, wire::PushStatus,
-    wire::PushedMutation, wire::PushedResult, wire::SyncError,
+use cellar_api::sync::{PushOutcome, Pushed, Run, group_into_runs, parse_arguments};
+use cellar_api::wire::{
+    ProblemKind, PushReply, PushRequest, PushResponse, PushStatus, PushedMutation, PushedResult,
+    SyncError,
 };
 use cellar_base::identity::{ClientName, SubjectKey};
 use cellar_base::limits::{MAX_MUTATION_ID, MAX_REPLY_BYTES};
@@ -30,7 +30,8 @@ use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_versions, error_response};
 
-/// Maximum size, in one response, of the log entries that the client does not have yet.
+/// Maximum total size of the log entries in one response, in bytes. Only entries that the client
+/// does not have yet are returned.
 const MAX_MISSING_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 type RawMutation<'a> = PushedMutation<&'a RawValue>;
@@ -60,22 +61,19 @@ pub(super) async fn push_mutations(
     let push_target = Pushing { log: log_id, author: Some(caller.principal.author) };
     let mut reply = ReplyBuilder::default();
     for mutation_run in group_into_runs(mutations) {
-        let client_index = mutation_run.client();
-        let Some(client) = mutation_clients.clients.get(client_index) else { continue };
-        let run_ids =
-            RunIds { client, client_index, ids: mutation_run.first_id()..=mutation_run.last_id() };
-        if reply.has_gap(client_index) {
-            reply.add_gap_results(client, run_ids.ids);
+        let Some(run_ids) = mutation_clients.run_ids(&mutation_run) else { continue };
+        if reply.has_gap(run_ids.client_index) {
+            reply.add_gap_results(run_ids.client, run_ids.ids);
             continue;
         }
-        let outcome = state.logs().push(&push_target, client, mutation_run).await?;
+        let outcome = state.logs().push(&push_target, run_ids.client, mutation_run).await?;
         if outcome.unknown_client {
             let error = error_response(SyncError::ClientStateNotFound);
             return Ok(Json(PushResponse::Error(error)));
         }
         reply.add_outcome(&run_ids, outcome);
     }
-    if reply.has_appended {
+    if reply.has_appended_mutation {
         state.apply_log_policy(log_id).await;
     }
     Ok(Json(PushResponse::Reply(reply.build(&state).await?)))
@@ -124,6 +122,12 @@ impl MutationClients {
             })
             .collect()
     }
+
+    fn run_ids(&self, run: &Run) -> Option<RunIds<'_>> {
+        let client_index = run.client();
+        let client = self.clients.get(client_index)?;
+        Some(RunIds { client, client_index, ids: run.first_id()..=run.last_id() })
+    }
 }
 
 fn check_mutation_id(id: u64) -> Result<(), Failure> {
@@ -141,7 +145,7 @@ struct RunIds<'a> {
     ids: RangeInclusive<u64>,
 }
 
-/// Accumulates the results of a push.
+/// Builds the reply to a push from the outcomes of its mutation runs.
 #[derive(Default)]
 struct ReplyBuilder {
     results: Vec<PushedResult>,
@@ -151,7 +155,7 @@ struct ReplyBuilder {
     missing_bytes: usize,
     /// Indexes of clients with a gap in their mutation ids. Mutations after a gap are not appended.
     clients_with_gap: BTreeSet<usize>,
-    has_appended: bool,
+    has_appended_mutation: bool,
 }
 
 impl ReplyBuilder {
@@ -160,7 +164,7 @@ impl ReplyBuilder {
     }
 
     fn add_outcome(&mut self, run: &RunIds<'_>, outcome: PushOutcome) {
-        self.has_appended |= outcome.results.iter().any(|result| !result.duplicate);
+        self.has_appended_mutation |= outcome.results.iter().any(|result| !result.duplicate);
         self.head = self.head.max(outcome.head);
         self.add_missing_entries(outcome.missing);
         let last_result_id = outcome.results.last().map_or(0, |last_result| last_result.id);
@@ -176,7 +180,7 @@ impl ReplyBuilder {
         }
         if outcome.gap.is_some() {
             self.clients_with_gap.insert(run.client_index);
-            let first_gap_id = last_result_id.saturating_add(1).max(*run.ids.start());
+            let first_gap_id = (last_result_id + 1).max(*run.ids.start());
             self.add_gap_results(run.client, first_gap_id..=*run.ids.end());
         }
     }

@@ -2,12 +2,10 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use cellar_api::{wire::Problem, wire::ProblemKind};
+use cellar_api::wire::{Problem, ProblemKind};
 use cellar_base::identity::BadLength;
+use cellar_catalog::spreadsheet::{BadLink, BadName, BadPerson, Rejection};
 use cellar_catalog::stream::append::AppendFault;
-use cellar_catalog::{
-    spreadsheet::BadLink, spreadsheet::BadName, spreadsheet::BadPerson, spreadsheet::Rejection,
-};
 use cellar_engine::catalog::CatalogError;
 use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
@@ -77,7 +75,7 @@ impl From<LogError> for Failure {
         let message = error.to_string();
         match error {
             LogError::NotFound => Self::not_found(),
-            LogError::Refused(refusal) => from_refusal(&refusal, message),
+            LogError::Refused(refusal) => failure_of_refused_append(&refusal, message),
             LogError::Reload => Self::new(ProblemKind::ReloadRequired, message),
             LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, message),
             LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, message),
@@ -90,7 +88,7 @@ impl From<LogError> for Failure {
                 Self::new(ProblemKind::TooLarge, message)
             }
             LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, message),
-            LogError::Import(fault) => Self::new(problem_kind_of_import(&fault), message),
+            LogError::Import(fault) => Self::new(import_problem_kind(&fault), message),
             LogError::Roll(_) => report_unavailable(&message),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&message),
             LogError::Store(error) if error.temporary => report_unavailable(&message),
@@ -150,27 +148,21 @@ impl From<CatalogError> for Failure {
     }
 }
 
-impl From<BadName> for Failure {
-    fn from(error: BadName) -> Self {
-        Self::new(ProblemKind::InvalidRequest, error.to_string())
-    }
+macro_rules! report_as_invalid_request {
+    ($($error:ty),+) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::invalid_request(&error)
+            }
+        })+
+    };
 }
 
-impl From<BadPerson> for Failure {
-    fn from(error: BadPerson) -> Self {
-        Self::new(ProblemKind::InvalidRequest, error.to_string())
-    }
-}
-
-impl From<BadLink> for Failure {
-    fn from(error: BadLink) -> Self {
-        Self::new(ProblemKind::InvalidRequest, error.to_string())
-    }
-}
+report_as_invalid_request!(BadLength, BadLink, BadName, BadPerson);
 
 /// Returns the problem type for an import fault. The type tells the client whether to send less
 /// data, to upload and check again, or to give up.
-fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
+fn import_problem_kind(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
         ImportFault::TooMany { .. }
@@ -183,7 +175,7 @@ fn problem_kind_of_import(fault: &ImportFault) -> ProblemKind {
     }
 }
 
-fn from_refusal(refusal: &Refusal, message: String) -> Failure {
+fn failure_of_refused_append(refusal: &Refusal, message: String) -> Failure {
     match refusal {
         Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
             Failure::new(ProblemKind::UnknownBase, message)
@@ -199,24 +191,19 @@ fn from_refusal(refusal: &Refusal, message: String) -> Failure {
     }
 }
 
-/// Logs a temporary error and returns status 503. The store's error message is not sent to the
-/// client.
+/// Logs a temporary error and builds a response with status 503. The error message of the store is
+/// not sent to the client.
 fn report_unavailable(message: &str) -> Failure {
     tracing::warn!(error = message, "a request failed temporarily");
     let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
-/// Logs a permanent error and returns status 500. The error message is not sent to the client.
+/// Logs a permanent error and builds a response with status 500. The error message is not sent to
+/// the client.
 fn report_internal(message: &str) -> Failure {
     tracing::error!(error = message, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")
-}
-
-impl From<BadLength> for Failure {
-    fn from(error: BadLength) -> Self {
-        Self::new(ProblemKind::InvalidRequest, error.to_string())
-    }
 }
 
 impl From<InvalidRequest> for Failure {
@@ -259,7 +246,7 @@ mod tests {
             (LogError::Fork(ForkFault::TooDeep), 422),
             (LogError::Fork(ForkFault::OtherPosition { position: at }), 409),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
-            (LogError::Upload(UploadFault::Other), 422),
+            (LogError::Upload(UploadFault::Mismatch), 422),
             (LogError::Import(ImportFault::Nothing), 422),
             (LogError::Import(ImportFault::TooMany { objects: 257 }), 413),
             (LogError::Import(ImportFault::Missing { hash: ChunkHash([0; 32]) }), 422),

@@ -5,7 +5,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
-use cellar_api::{wire::Problem, wire::ProblemKind};
+use cellar_api::wire::{Problem, ProblemKind};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{wire::SheetView, wire::SheetsReply};
+use cellar_api::wire::{SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use serde::Deserialize;
@@ -14,9 +14,13 @@ use super::state::ApiState;
 
 /// Query parameters of `listSheets`.
 #[derive(Deserialize, Default)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SheetsParameters {
+    /// Position to read at; defaults to the newest.
     at: Option<Position>,
+    /// Lowest acceptable position of the reply, so that clients read their own writes.
     min_position: Option<Position>,
 }
 
@@ -26,10 +30,7 @@ pub(super) struct SheetsParameters {
     path = "/v1/spreadsheets/{id}/sheets",
     operation_id = "listSheets",
     tag = "Cells",
-    params(
-        ("at" = Option<Position>, Query, description = "Position to read at; defaults to the newest"),
-        ("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)"),
-    ),
+    params(SheetsParameters),
     responses((status = 200, description = "The sheets", body = SheetsReply))
 ))]
 pub(super) async fn list_sheets(
@@ -39,7 +40,7 @@ pub(super) async fn list_sheets(
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    let view = state.logs().view(log_id, parameters.at, parameters.min_position).await?;
+    let view = state.logs().open_view(log_id, parameters.at, parameters.min_position).await?;
     let tabs = &view.metadata.tabs;
     let mut sheets = Vec::new();
     for sheet_id in tabs.order() {

@@ -12,7 +12,7 @@ use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, Segments, Streams,
+    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, ReadConsistency, Segments, Streams,
 };
 use cellar_log::upkeep::LogPolicy;
 use tokio::sync::Mutex;
@@ -29,8 +29,8 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// How long the `health` endpoint caches the result of its table checks. The endpoint requires no
-/// token, so without the cache, anyone could cause costs.
+/// Maximum age of the table checks that the `health` endpoint reports. The endpoint requires no
+/// token, so without this cache, anyone could cause costs.
 const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
 
 /// API state of one process. Clones share the same state.
@@ -98,7 +98,8 @@ pub struct ApiPorts {
 
 #[cfg(feature = "aws")]
 impl ApiState {
-    /// Creates the state with DynamoDB, S3 and the system clock. Pokes (change hints) are disabled.
+    /// Creates the state with DynamoDB, S3 and the system clock. Pokes (wake-up messages) are
+    /// disabled.
     ///
     /// # Errors
     ///
@@ -111,7 +112,7 @@ impl ApiState {
         Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// Like [`ApiState::new`], but with the given clock and poke (change hint) channel.
+    /// Like [`ApiState::new`], but with the given clock and a channel for pokes (wake-up messages).
     ///
     /// # Errors
     ///
@@ -214,9 +215,9 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Applies the log policy after an append: writes a Snapshot entry or starts a new log segment
-    /// if the policy requires it. Errors are only logged, because the append itself has succeeded.
-    /// The next append applies the policy again.
+    /// Writes a Snapshot entry or starts a new log segment after an append, if the log policy
+    /// requires it. Errors are only logged, because the append itself has succeeded and the next
+    /// append applies the policy again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(log_policy) = &self.shared.log_policy else { return };
         let upkeep = self.shared.logs.upkeep(log, log_policy);
@@ -297,5 +298,5 @@ impl ApiState {
 /// Checks whether the EventStream table responds by reading an event stream that never exists.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
-    streams.tip(&unused_name, false).await.is_ok()
+    streams.tip(&unused_name, ReadConsistency::Eventual).await.is_ok()
 }

@@ -5,9 +5,6 @@ use axum::extract::State;
 use cellar_api::wire::StatsReply;
 use cellar_catalog::access::Need;
 
-#[cfg(test)]
-use cellar_base::position::Position;
-
 use super::auth::Caller;
 use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
@@ -20,7 +17,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/stats",
     operation_id = "getStats",
     tag = "Snapshots",
-    params(("min_position" = Option<Position>, Query, description = "Lowest acceptable position of the reply (read your writes)")),
+    params(MinPosition),
     responses((status = 200, description = "The statistics", body = StatsReply))
 ))]
 pub(super) async fn get_stats(

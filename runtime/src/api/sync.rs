@@ -1,12 +1,12 @@
 //! Code shared by `pushChanges` and `pullChanges`.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
-use cellar_api::{wire::SyncError, wire::SyncErrorResponse};
+use cellar_api::wire::{SyncError, SyncErrorResponse};
 
 /// Version of the Replicache push and pull protocols.
 const PROTOCOL_VERSION: u32 = 1;
 
-/// Errors if the request has an unsupported protocol version or schema version.
+/// Returns an error if the request has an unsupported protocol version or schema version.
 pub(super) fn check_versions(
     protocol: &'static str,
     protocol_version: u32,

@@ -2,9 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::{
-    wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
-    wire::UploadRequest, wire::parse_sha256,
+use cellar_api::wire::{
+    AppendReply, CompleteRequest, ProblemKind, UploadReply, UploadRequest, parse_sha256,
 };
 use cellar_base::identity::ClientKey;
 use cellar_catalog::access::Need;

@@ -60,7 +60,7 @@ pub(super) async fn buffer_body(
     response
 }
 
-/// Limits the time that a body may take to arrive, because an incomplete body occupies memory.
+/// Limits the time that reading a body may take, because a partially received body occupies memory.
 async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(Duration::from_secs(MAX_BODY_S), read).await.unwrap_or_else(|_| {
         let detail = format!("the body did not arrive within {MAX_BODY_S} s; send it again");
@@ -79,16 +79,16 @@ async fn read_into_buffer(
     let mut bytes_read = 0;
     while let Some(part) = read_part(&mut body).await? {
         bytes_read += part.len();
-        let failure = if bytes_read > max_bytes {
-            too_long(max_bytes)
-        } else if buffer.append(&part, max_bytes, budget).is_err() {
-            out_of_memory_budget()
+        let append_result = if bytes_read > max_bytes {
+            Err(body_too_long(max_bytes))
         } else {
-            continue;
+            buffer.append(&part, max_bytes, budget)
         };
-        drop(buffer);
-        discard_rest(body, bytes_read).await?;
-        return Err(failure);
+        if let Err(failure) = append_result {
+            drop(buffer);
+            discard_rest(body, bytes_read).await?;
+            return Err(failure);
+        }
     }
     Ok(buffer)
 }
@@ -117,14 +117,9 @@ async fn read_part(body: &mut Body) -> Result<Option<Bytes>, Failure> {
     Ok(None)
 }
 
-fn too_long(max_bytes: usize) -> Failure {
+fn body_too_long(max_bytes: usize) -> Failure {
     let detail = format!("the body has more than {max_bytes} bytes; split the request");
     Failure::new(ProblemKind::TooLarge, detail)
-}
-
-fn out_of_memory_budget() -> Failure {
-    let detail = "the server is processing too many large requests; retry the unchanged request";
-    Failure::new(ProblemKind::Unavailable, detail)
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ use crate::outcome::port_error;
 pub(super) const MIN_WRITE_UNITS: usize = 1;
 /// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
+/// Number of times that a transaction consumes an item's write request units: once to prepare and
+/// once to commit.
+pub(super) const TRANSACTION_PHASES: usize = 2;
 
 /// A response that reports consumed request units. The request must set
 /// `ReturnConsumedCapacity::Total`.
@@ -75,8 +78,8 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the read and write request units of a write. Read units occur if a transaction is
-/// repeated: DynamoDB recognizes its idempotency token and bills only reads.
+/// Returns the read and write request units of a write. A repeated transaction consumes only read
+/// units, because DynamoDB recognizes its idempotency token.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }

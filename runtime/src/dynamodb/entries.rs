@@ -14,14 +14,14 @@ use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_base::table_attributes::{EXTERNAL, PARTITION_KEY, SORT_KEY, TYPE};
 use cellar_base::{record, record::item_bytes};
-use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+use cellar_engine::ports::{Entries, Page, PortError, PutOutcome, ReadConsistency};
 use cellar_log::entry::{Content, Entry};
 use cellar_log::records;
 use cellar_log::records::entry::SNAPSHOT;
 
 use super::DynamoTables;
 use super::capacity::{is_condition_failed, write_units};
-use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
+use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
 use crate::outcome::port_error;
 
 /// Minimum number of bytes billed for a write, even if the item does not exist.
@@ -32,20 +32,20 @@ impl DynamoTables {
         &self,
         log_id: LogId,
         segment_number: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> QueryFluentBuilder {
         let partition = records::entry::partition(log_id, segment_number);
         self.client
             .query()
             .table_name(&self.entry_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries one page of a segment. `number_condition` limits the entry numbers; its placeholder
-    /// `:n` stands for the entry number of `start`.
+    /// Queries one page of a segment. `number_condition` limits the entry numbers; in the condition,
+    /// the placeholder `:n` is the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,
@@ -57,7 +57,7 @@ impl DynamoTables {
             .key_condition_expression(format!("#s = :s AND {number_condition}"))
             .expression_attribute_names("#n", SORT_KEY)
             .expression_attribute_values(":n", AttributeValue::N(start.entry_number().to_string()))
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+            .limit(to_sdk_limit(limit));
         let reply = self.capacity.count_reply(page_query.send().await)?;
         let entries: Result<_, _> =
             reply.items().iter().map(|item| self.decode_entry(item)).collect();
@@ -69,9 +69,13 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Returns the outcome of writing an entry to a position that already contains another entry.
-    /// DynamoDB bills the larger of the two items.
-    fn rejected_put(&self, put_bytes: usize, existing_item: Option<&SdkItem>) -> PutOutcome {
+    /// Counts the write of an entry to a position that already contains another entry, and returns
+    /// the outcome. DynamoDB bills the larger of the two items.
+    fn outcome_of_rejected_put(
+        &self,
+        put_bytes: usize,
+        existing_item: Option<&SdkItem>,
+    ) -> PutOutcome {
         let Some(existing_item) = existing_item else {
             self.capacity.count_rejected(write_units(put_bytes));
             // The outcome is unknown, so the caller retries. The retry returns the existing entry.
@@ -87,7 +91,7 @@ impl DynamoTables {
 
     /// Builds an update that sets the snapshot root of a Snapshot entry. The caller adds the
     /// condition.
-    fn update_root(
+    fn root_update_request(
         &self,
         log_id: LogId,
         position: Position,
@@ -105,24 +109,23 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Counts the request units of a rejected root update and returns the current root.
-    async fn count_rejected_update(
-        &self,
-        log_id: LogId,
-        position: Position,
-    ) -> Result<Option<String>, PortError> {
-        let entry = self.get(log_id, position).await?;
-        // DynamoDB bills a rejected update by the size of the existing item.
-        let billed_bytes = match entry.as_deref() {
+    /// Counts a rejected update of `entry`. DynamoDB bills the size of the existing item.
+    fn count_rejected_update(&self, entry: Option<&Entry>) -> Result<(), PortError> {
+        let billed_bytes = match entry {
             Some(entry) => item_bytes(&records::entry::encode(entry)?),
             None => MIN_BILLED_BYTES,
         };
         self.capacity.count_rejected(write_units(billed_bytes));
-        let current_root = match entry.as_deref().map(|entry| &entry.content) {
-            Some(Content::Snapshot { root, .. }) => root.clone(),
-            _ => None,
-        };
-        Ok(current_root)
+        Ok(())
+    }
+}
+
+/// Returns the snapshot root of an entry, or `None` if the entry is not a Snapshot entry or its
+/// snapshot is not built yet.
+fn snapshot_root(entry: &Entry) -> Option<&str> {
+    match &entry.content {
+        Content::Snapshot { root, .. } => root.as_deref(),
+        _ => None,
     }
 }
 
@@ -132,9 +135,9 @@ impl Entries for DynamoTables {
         &self,
         log_id: LogId,
         from: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        let query = self.query_segment(log_id, from.segment(), consistent);
+        let query = self.query_segment(log_id, from.segment(), consistency);
         self.query_page(query, "#n >= :n", from, MAX_PAGE_ENTRIES).await
     }
 
@@ -143,10 +146,10 @@ impl Entries for DynamoTables {
         log_id: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         let query =
-            self.query_segment(log_id, from.segment(), consistent).scan_index_forward(false);
+            self.query_segment(log_id, from.segment(), consistency).scan_index_forward(false);
         self.query_page(query, "#n <= :n", from, limit).await
     }
 
@@ -154,10 +157,10 @@ impl Entries for DynamoTables {
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let query = self
-            .query_segment(log_id, segment, consistent)
+            .query_segment(log_id, segment, consistency)
             .key_condition_expression("#s = :s")
             .scan_index_forward(false)
             .limit(1);
@@ -202,7 +205,7 @@ impl Entries for DynamoTables {
         if let Some(PutItemError::ConditionalCheckFailedException(failed)) =
             error.as_service_error()
         {
-            return self.rejected_put(put_bytes, failed.item());
+            return self.outcome_of_rejected_put(put_bytes, failed.item());
         }
         let port_error = port_error(&error);
         if port_error.temporary {
@@ -233,7 +236,7 @@ impl Entries for DynamoTables {
         old_root: Option<&str>,
         new_root: &str,
     ) -> Result<Option<String>, PortError> {
-        let update = self.update_root(log_id, position, new_root);
+        let update = self.root_update_request(log_id, position, new_root);
         let conditional_update = match old_root {
             None => update.condition_expression("#t = :t AND attribute_not_exists(#e)"),
             Some(old_root) => update
@@ -243,7 +246,9 @@ impl Entries for DynamoTables {
         match self.capacity.count(conditional_update.send().await) {
             Ok(_) => Ok(Some(new_root.to_owned())),
             Err(error) if is_condition_failed(&error) => {
-                self.count_rejected_update(log_id, position).await
+                let entry = self.get(log_id, position).await?;
+                self.count_rejected_update(entry.as_deref())?;
+                Ok(entry.as_deref().and_then(snapshot_root).map(str::to_owned))
             }
             Err(error) => Err(port_error(&error)),
         }
@@ -251,6 +256,6 @@ impl Entries for DynamoTables {
 
     async fn reachable(&self) -> bool {
         let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
-        self.last(unused_log_id, 0, false).await.is_ok()
+        self.last(unused_log_id, 0, ReadConsistency::Eventual).await.is_ok()
     }
 }

@@ -8,23 +8,25 @@ use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::identity::LogId;
+use cellar_base::record::{Attribute, Item, item_bytes};
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
 };
-use cellar_base::{record::Attribute, record::Item, record::item_bytes};
 use cellar_catalog::feed::{self, Checkpoint, Feed, Mark};
 use cellar_catalog::records::feed::{
     PARTITIONS, decode_item, decode_mark, decode_partition, encode_item, encode_partition,
     feed_partition_key, mark_key, offset_sort,
 };
 use cellar_catalog::records::list::{self, list_partition};
+use cellar_catalog::spreadsheet::{ListEntry, Person};
 use cellar_catalog::stream::StreamName;
-use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
+use cellar_engine::ports::{
+    FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+};
 
 use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
-use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_value};
+use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
 use crate::outcome::port_error;
 
 /// The Feed table.
@@ -43,7 +45,7 @@ impl DynamoFeed {
     }
 
     /// Writes a record under the condition that `add_condition` adds to the request.
-    async fn put_if(
+    async fn put_record_if(
         &self,
         record: Item,
         add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
@@ -71,7 +73,7 @@ impl DynamoFeed {
     }
 
     /// Reads a record by key with strong consistency.
-    pub(super) async fn get(&self, key: Item) -> Result<Option<Item>, PortError> {
+    pub(super) async fn get_record(&self, key: Item) -> Result<Option<Item>, PortError> {
         let get = self
             .client
             .get_item()
@@ -83,13 +85,13 @@ impl DynamoFeed {
         reply.item().map(from_sdk_item).transpose()
     }
 
-    async fn put_new(&self, record: Item) -> FeedWriteOutcome {
+    async fn put_new_record(&self, record: Item) -> FeedWriteOutcome {
         let is_absent = |request: PutItemFluentBuilder| {
             request
                 .condition_expression("attribute_not_exists(#p)")
                 .expression_attribute_names("#p", FEED_PARTITION_KEY)
         };
-        self.put_if(record, is_absent).await
+        self.put_record_if(record, is_absent).await
     }
 
     fn query_partition(&self, partition_key: String) -> QueryFluentBuilder {
@@ -105,12 +107,12 @@ impl DynamoFeed {
     async fn last_record(
         &self,
         partition_key: String,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Item>, PortError> {
         let query = self
             .query_partition(partition_key)
             .key_condition_expression("#p = :p")
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .scan_index_forward(false)
             .limit(1);
         Ok(self.read_records(query).await?.pop())
@@ -122,29 +124,29 @@ impl DynamoFeed {
     }
 }
 
-fn with_limit(query: QueryFluentBuilder, limit: u32) -> QueryFluentBuilder {
-    query.limit(i32::try_from(limit).unwrap_or(i32::MAX))
-}
-
 #[async_trait]
 impl FeedTable for DynamoFeed {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        let last_record = self.last_record(PARTITIONS.to_owned(), consistent).await?;
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
+        let last_record = self.last_record(PARTITIONS.to_owned(), consistency).await?;
         Ok(last_record.as_ref().map(decode_partition).transpose()?)
     }
 
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
-        self.put_new(encode_partition(partition, feed)).await
+        self.put_new_record(encode_partition(partition, feed)).await
     }
 
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, feed::Item)>, PortError> {
-        let last_record = self.last_record(feed_partition_key(partition), true).await?;
+        let last_record =
+            self.last_record(feed_partition_key(partition), ReadConsistency::Strong).await?;
         Ok(last_record.as_ref().map(decode_item).transpose()?)
     }
 
     async fn put_item(&self, at: Checkpoint, item: &feed::Item) -> FeedWriteOutcome {
         match encode_item(at, item) {
-            Ok(record) => self.put_new(record).await,
+            Ok(record) => self.put_new_record(record).await,
             Err(error) => FeedWriteOutcome::Failed(error.into()),
         }
     }
@@ -153,7 +155,7 @@ impl FeedTable for DynamoFeed {
         &self,
         start: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, feed::Item)>, PortError> {
         let start_sort_key = Attribute::Text(offset_sort(start.offset()));
         let query = self
@@ -161,13 +163,14 @@ impl FeedTable for DynamoFeed {
             .key_condition_expression("#p = :p AND #i >= :i")
             .expression_attribute_names("#i", FEED_SORT_KEY)
             .expression_attribute_values(":i", to_sdk_value(start_sort_key))
-            .consistent_read(consistent);
-        let records = self.read_records(with_limit(query, limit)).await?;
+            .consistent_read(consistency.is_strong())
+            .limit(to_sdk_limit(limit));
+        let records = self.read_records(query).await?;
         Ok(records.iter().map(decode_item).collect::<Result<_, _>>()?)
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
-        let Some(record) = self.get(mark_key(stream)).await? else { return Ok(None) };
+        let Some(record) = self.get_record(mark_key(stream)).await? else { return Ok(None) };
         let (_stream, mark) = decode_mark(&record)?;
         Ok(Some(mark))
     }
@@ -188,8 +191,7 @@ impl FeedTable for DynamoFeed {
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The stored high-water mark is already at least as high, so there is nothing to
-            // update.
+            // The stored mark is already at least as high as the new mark.
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
                 Ok(())
@@ -210,7 +212,7 @@ impl Lists for DynamoFeed {
                 .expression_attribute_names("#v", NEXT_INDEX)
                 .expression_attribute_values(":v", version)
         };
-        match self.put_if(record, is_not_newer).await {
+        match self.put_record_if(record, is_not_newer).await {
             FeedWriteOutcome::Done | FeedWriteOutcome::Exists => Ok(()),
             FeedWriteOutcome::Unknown(error) | FeedWriteOutcome::Failed(error) => Err(error),
         }
@@ -222,7 +224,7 @@ impl Lists for DynamoFeed {
         after: Option<LogId>,
         limit: u32,
     ) -> Result<ListPage, PortError> {
-        let list_query = self.query_partition(list_partition(person));
+        let list_query = self.query_partition(list_partition(person)).limit(to_sdk_limit(limit));
         let page_query = match after {
             None => list_query.key_condition_expression("#p = :p"),
             Some(last_log_id) => list_query
@@ -230,7 +232,7 @@ impl Lists for DynamoFeed {
                 .expression_attribute_names("#i", FEED_SORT_KEY)
                 .expression_attribute_values(":i", AttributeValue::S(last_log_id.to_string())),
         };
-        let reply = self.capacity.count_reply(with_limit(page_query, limit).send().await)?;
+        let reply = self.capacity.count_reply(page_query.send().await)?;
         let entries: Result<_, _> =
             reply.items().iter().map(|item| items::decode_item(item, list::decode)).collect();
         Ok(ListPage { entries: entries?, more: reply.last_evaluated_key().is_some() })

@@ -10,12 +10,10 @@ use cellar_engine::ports::PortError;
 /// An item as represented by the AWS SDK.
 pub(super) type SdkItem = HashMap<String, AttributeValue>;
 
-/// Converts a record to an SDK item.
 pub(super) fn to_sdk_item(item: Item) -> SdkItem {
     item.into_iter().map(|(name, value)| (name, to_sdk_value(value))).collect()
 }
 
-/// Converts a value to an SDK attribute value.
 pub(super) fn to_sdk_value(attribute: Attribute) -> AttributeValue {
     match attribute {
         Attribute::Text(text) => AttributeValue::S(text),
@@ -45,6 +43,11 @@ pub(super) fn decode_item<T>(
 ) -> Result<T, PortError> {
     let record = from_sdk_item(item)?;
     Ok(decode(&record)?)
+}
+
+/// Converts a page limit to the signed integer that the SDK expects.
+pub(super) fn to_sdk_limit(limit: u32) -> i32 {
+    i32::try_from(limit).unwrap_or(i32::MAX)
 }
 
 fn from_sdk_value(name: &str, value: &AttributeValue) -> Result<Attribute, PortError> {

@@ -18,7 +18,6 @@ pub use streams::DynamoStreams;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_config::timeout::TimeoutConfig;
 use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_dynamodb::Client;
 use cellar_engine::meter::Meter;
@@ -32,7 +31,6 @@ use crate::settings::ApiSettings;
 /// Request timeout. After a timeout, the outcome of the request is unknown, and the calling state
 /// machine decides whether to retry.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Region for endpoints outside AWS, which ignore the region.
 const REGION: &str = "local";
 
@@ -47,9 +45,9 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Uses the tables named in `settings`. `settings` also contains the current incarnation
-    /// (restore count); entries written before a table restore are returned with it. Requests are
-    /// counted on `meter`.
+    /// Uses the tables and the incarnation (number of table restores) of `settings`. Entries that
+    /// were written before a restore are returned with this incarnation. Requests are counted on
+    /// `meter`.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
         let tables = Self::named(&settings.entry_table, &settings.segment_table, client, meter);
@@ -57,7 +55,7 @@ impl DynamoTables {
     }
 
     /// Uses the tables with the given names. Entries are returned with their stored incarnation
-    /// (restore count).
+    /// (number of table restores).
     #[must_use]
     pub fn named(
         entry_table: &str,
@@ -81,13 +79,9 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
 /// a request may be retried.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
-    let timeouts = TimeoutConfig::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .operation_attempt_timeout(REQUEST_TIMEOUT)
-        .build();
     let config = aws_sdk_dynamodb::config::Builder::from(config)
         .retry_config(RetryConfig::disabled())
-        .timeout_config(timeouts)
+        .timeout_config(sdk::timeouts(REQUEST_TIMEOUT))
         .build();
     Client::from_conf(config)
 }

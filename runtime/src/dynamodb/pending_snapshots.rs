@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
+use cellar_base::record::{Attribute, item_bytes};
 use cellar_base::table_attributes::{INCREMENT, PARTITION_KEY, REBUILD, SORT_KEY};
-use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PendingSnapshots, PortError, WriteOutcome};
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
@@ -18,7 +18,6 @@ use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write
 use super::items::{decode_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
-/// The PendingSnapshots table.
 #[derive(Debug, Clone)]
 pub struct DynamoPendingSnapshots {
     client: Client,
@@ -33,8 +32,8 @@ impl DynamoPendingSnapshots {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first record of the job's log whose position meets `position_condition`. The
-    /// condition's placeholder `:n` stands for the position of the job.
+    /// Returns the first record of the job's log whose position meets `position_condition`. In the
+    /// condition, the placeholder `:n` is the position of the job.
     async fn first_record(
         &self,
         job: SnapshotJob,
@@ -54,14 +53,11 @@ impl DynamoPendingSnapshots {
             .expression_attribute_values(":n", number_value(job.position.pack()))
             .limit(1);
         let reply = self.capacity.count_reply(query.send().await)?;
-        match reply.items().first() {
-            Some(item) => decode_item(item, pending_snapshot::decode).map(Some),
-            None => Ok(None),
-        }
+        reply.items().first().map(|item| decode_item(item, pending_snapshot::decode)).transpose()
     }
 
     /// Writes a record under the condition that `add_condition` adds to the request.
-    async fn put_if(
+    async fn put_record_if(
         &self,
         record: &PendingSnapshot,
         add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
@@ -109,7 +105,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .condition_expression("attribute_not_exists(#n)")
                 .expression_attribute_names("#n", SORT_KEY)
         };
-        self.put_if(record, is_absent).await
+        self.put_record_if(record, is_absent).await
     }
 
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
@@ -119,7 +115,7 @@ impl PendingSnapshots for DynamoPendingSnapshots {
                 .expression_attribute_names("#i", INCREMENT)
                 .expression_attribute_values(":i", number_value(increment))
         };
-        self.put_if(record, is_unchanged).await
+        self.put_record_if(record, is_unchanged).await
     }
 
     async fn delete(&self, job: SnapshotJob, rebuild_run: Option<u64>) -> Result<(), PortError> {

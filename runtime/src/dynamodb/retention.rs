@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::{
 };
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_base::record::{Attribute, Item};
 use cellar_base::table_attributes::{OFFLOADED, PARTITION_KEY, SORT_KEY, TRIMMED};
-use cellar_base::{record::Attribute, record::Item};
 use cellar_engine::ports::{PortError, Retention, ScanKey, SegmentPage};
 use cellar_log::records;
 
@@ -17,8 +17,8 @@ use super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 
 /// Maximum number of deletes that DynamoDB accepts per batch request.
 const MAX_BATCH_DELETES: usize = 25;
-/// Maximum number of requests per batch of deletes. DynamoDB may leave some deletes unprocessed,
-/// which must be sent again.
+/// Maximum number of requests per batch of deletes. Deletes that DynamoDB leaves unprocessed are
+/// sent again.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]

@@ -5,22 +5,20 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_base::record::{Attribute, Item, item_bytes};
 use cellar_base::table_attributes::{LAST_SNAPSHOT, PARTITION_KEY, SORT_KEY};
-use cellar_base::{record::Attribute, record::Item, record::item_bytes};
-use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
+use cellar_engine::ports::{
+    CreateOutcome, ForkPage, ForkRecords, PortError, ReadConsistency, Segments,
+};
 use cellar_log::entry::Entry;
 use cellar_log::records;
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
-use super::capacity::{is_condition_failed, write_units};
-use super::items::{decode_item, to_sdk_item, to_sdk_value};
+use super::capacity::{TRANSACTION_PHASES, is_condition_failed, write_units};
+use super::items::{decode_item, to_sdk_item, to_sdk_limit, to_sdk_value};
 use super::{DynamoTables, cancellation};
 use crate::outcome::port_error;
-
-/// Number of times that a transaction consumes an item's write request units: once to prepare and
-/// once to commit.
-const TRANSACTION_PHASES: usize = 2;
 
 fn build_put_if_absent(table_name: &str, item: Item) -> Result<TransactWriteItem, PortError> {
     let put = Put::builder()
@@ -39,7 +37,7 @@ impl DynamoTables {
         log_id: LogId,
         segment_number: u32,
     ) -> Result<(), PortError> {
-        if self.segment(log_id, segment_number, true).await?.is_some() {
+        if self.segment(log_id, segment_number, ReadConsistency::Strong).await?.is_some() {
             return Ok(());
         }
         Err(PortError::permanent(format!("log {log_id} has no segment {segment_number}")))
@@ -97,10 +95,10 @@ impl DynamoTables {
         };
         if let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
             error.as_service_error()
-            && let Some(outcome) = cancelled_outcome(cancelled.cancellation_reasons())
+            && let Some(outcome) =
+                outcome_of_cancelled_transaction(cancelled.cancellation_reasons())
         {
-            // Count a cancelled transaction like a successful one, which gives an upper bound on
-            // the cost.
+            // Count the transaction as if it had succeeded, which is an upper bound on its cost.
             self.capacity.count_rejected(puts.write_units);
             return outcome;
         }
@@ -115,11 +113,10 @@ impl DynamoTables {
 
 /// Returns the outcome of a cancelled transaction, or `None` if the cause is neither a conflict
 /// with another transaction nor an existing item.
-fn cancelled_outcome(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
+fn outcome_of_cancelled_transaction(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
     // Check for temporary reasons first: the conflicting transaction may itself fail, so a conflict
     // does not mean that the items exist.
-    if reasons.iter().any(cancellation::is_temporary) {
-        let error = PortError::temporary("the transaction conflicts with another one");
+    if let Some(error) = cancellation::temporary_error(reasons) {
         return Some(CreateOutcome::Unknown(error));
     }
     if reasons.iter().any(cancellation::is_condition_failed) {
@@ -134,14 +131,14 @@ impl Segments for DynamoTables {
         &self,
         log_id: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
         let partition = Attribute::Bytes(log_id.as_bytes().to_vec());
         let query = self
             .client
             .query()
             .table_name(&self.segment_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#s = :s")
             .expression_attribute_names("#s", PARTITION_KEY)
@@ -156,21 +153,18 @@ impl Segments for DynamoTables {
         &self,
         log_id: LogId,
         segment_number: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
         let key = records::segment::key(log_id, segment_number);
         let get = self
             .client
             .get_item()
             .table_name(&self.segment_table)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .set_key(Some(to_sdk_item(key)));
         let reply = self.capacity.count_reply(get.send().await)?;
-        match reply.item() {
-            Some(item) => decode_item(item, records::segment::decode).map(Some),
-            None => Ok(None),
-        }
+        reply.item().map(|item| decode_item(item, records::segment::decode)).transpose()
     }
 
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
@@ -196,7 +190,10 @@ impl Segments for DynamoTables {
         limit: u32,
     ) -> Result<ForkPage, PortError> {
         let partition = Attribute::Bytes(records::fork::partition(source_log_id));
-        let first_number = after.map_or(0, |last_number| last_number.saturating_add(1));
+        let first_number = match after {
+            Some(last_number) => last_number.saturating_add(1),
+            None => 0,
+        };
         let query = self
             .client
             .query()
@@ -207,7 +204,7 @@ impl Segments for DynamoTables {
             .expression_attribute_names("#n", SORT_KEY)
             .expression_attribute_values(":s", to_sdk_value(partition))
             .expression_attribute_values(":n", to_sdk_value(Attribute::Number(first_number)))
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+            .limit(to_sdk_limit(limit));
         let reply = self.capacity.count_reply(query.send().await)?;
         let mut forks = Vec::new();
         for item in reply.items() {
@@ -249,6 +246,6 @@ impl Segments for DynamoTables {
 
     async fn reachable(&self) -> bool {
         let unused_log_id = LogId::from_uuid(uuid::Uuid::nil());
-        self.newest(unused_log_id, 1, false).await.is_ok()
+        self.newest(unused_log_id, 1, ReadConsistency::Eventual).await.is_ok()
     }
 }

@@ -17,20 +17,20 @@ use aws_sdk_dynamodb::types::{
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update as UpdateInTransaction,
 };
 use cellar_base::limits::TIP_INDEX;
+use cellar_base::record::{Attribute, item_bytes};
 use cellar_base::table_attributes::{
     APPENDED, BATCH_BYTES, ETAG, EVENTS, KINDS, NEXT_INDEX, STREAM, STREAM_INDEX, UNFOLDS,
 };
-use cellar_base::{record::Attribute, record::item_bytes};
 use cellar_catalog::records::stream::{
     decode_event_batch, decode_tip, encode_event_batch, encode_events, encode_kinds, encode_tip,
     encode_unfolds, key,
 };
 use cellar_catalog::stream::{Etag, EventBatch, StreamName, Tip, Update};
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{PortError, StreamOutcome, Streams};
+use cellar_engine::ports::{PortError, ReadConsistency, StreamOutcome, Streams};
 
 use super::cancellation;
-use super::capacity::{CapacityMeter, write_units};
+use super::capacity::{CapacityMeter, TRANSACTION_PHASES, write_units};
 use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
@@ -43,11 +43,6 @@ const THROTTLING_CODES: [&str; 4] = [
     "ThrottlingException",
 ];
 
-/// Number of times that a transaction consumes an item's write request units: once to prepare and
-/// once to commit.
-const TRANSACTION_PHASES: usize = 2;
-
-/// The EventStream table.
 #[derive(Debug, Clone)]
 pub struct DynamoStreams {
     client: Client,
@@ -55,8 +50,8 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// Sizes from which the cost of a rejected write is estimated. The write was rejected by its
-/// condition on the tip (item with the newest events).
+/// Sizes that determine the cost of a write that was rejected by its condition on the tip (item
+/// with the newest events).
 struct RejectedWrite {
     /// Size of the tip that the rejected write would have stored, in bytes.
     new_tip_bytes: usize,
@@ -74,10 +69,10 @@ impl DynamoStreams {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Handles a write that was rejected by its condition on the tip (item with the newest events).
-    /// Counts the write and returns the current tip. DynamoDB bills the size of the new or the
-    /// current tip, whichever is larger.
-    fn rejected_by_tip(
+    /// Counts a write that was rejected by its condition on the tip (item with the newest events),
+    /// and returns the outcome with the current tip. DynamoDB bills the larger of the new and the
+    /// current tip.
+    fn outcome_of_rejected_write(
         &self,
         write: &RejectedWrite,
         current_tip_item: Option<&SdkItem>,
@@ -100,31 +95,29 @@ impl DynamoStreams {
     /// Returns the outcome of a cancelled transaction. `reasons` contains two cancellation reasons:
     /// first for the event batch, then for the tip (item with the newest events). The cost is
     /// counted as if the transaction had succeeded, which is an upper bound.
-    fn cancelled_split(
+    fn outcome_of_cancelled_split_off(
         &self,
         reasons: &[CancellationReason],
         batch: &EventBatch,
         tip: &Tip,
         error: PortError,
     ) -> StreamOutcome {
+        let (batch_reason, tip_reason) = (reasons.first(), reasons.get(1));
         let batch_units = write_units(item_bytes(&encode_event_batch(batch))) * TRANSACTION_PHASES;
         let new_tip_bytes = item_bytes(&encode_tip(tip));
-        if let [_, tip_reason] = reasons
+        if let Some(tip_reason) = tip_reason
             && cancellation::is_condition_failed(tip_reason)
         {
             let phase_count = TRANSACTION_PHASES;
             let write = RejectedWrite { new_tip_bytes, phase_count, batch_units };
-            return self.rejected_by_tip(&write, tip_reason.item());
+            return self.outcome_of_rejected_write(&write, tip_reason.item());
         }
         let all_units = batch_units + write_units(new_tip_bytes) * TRANSACTION_PHASES;
-        if reasons.iter().any(cancellation::is_temporary) {
+        if let Some(conflict) = cancellation::temporary_error(reasons) {
             self.capacity.count_rejected(all_units);
-            let error = PortError::temporary("the transaction conflicts with another one");
-            return StreamOutcome::Throttled(error);
+            return StreamOutcome::Throttled(conflict);
         }
-        if let [batch_reason, _] = reasons
-            && cancellation::is_condition_failed(batch_reason)
-        {
+        if batch_reason.is_some_and(cancellation::is_condition_failed) {
             self.capacity.count_rejected(all_units);
             return StreamOutcome::BatchExists;
         }
@@ -153,7 +146,7 @@ enum EventWrite {
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update of the tip (newest events) that writes the appended events.
+    /// Builds an update of the tip (item with the newest events) that writes the appended events.
     fn build(update: &Update, event_write: EventWrite) -> Self {
         let Update { expected, tip, appended } = update;
         let attributes = [
@@ -244,14 +237,14 @@ impl Streams for DynamoStreams {
     async fn tip(
         &self,
         stream_name: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
         let get = self
             .client
             .get_item()
             .table_name(&self.table_name)
             .set_key(Some(to_sdk_item(key(stream_name, TIP_INDEX))))
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let reply = self.capacity.count_reply(get.send().await)?;
         match reply.item() {
@@ -264,14 +257,14 @@ impl Streams for DynamoStreams {
         &self,
         stream_name: &StreamName,
         end_index: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         let end_index = end_index.min(TIP_INDEX);
         let query = self
             .client
             .query()
             .table_name(&self.table_name)
-            .consistent_read(consistent)
+            .consistent_read(consistency.is_strong())
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#p = :p AND #i < :i")
             .expression_attribute_names("#p", STREAM)
@@ -301,7 +294,7 @@ impl Streams for DynamoStreams {
         match error.as_service_error() {
             Some(PutItemError::ConditionalCheckFailedException(failed)) => {
                 let write = RejectedWrite { new_tip_bytes, phase_count: 1, batch_units: 0 };
-                self.rejected_by_tip(&write, failed.item())
+                self.outcome_of_rejected_write(&write, failed.item())
             }
             _ => failed_write(&error),
         }
@@ -327,7 +320,7 @@ impl Streams for DynamoStreams {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
                 // The size of the rejected new tip is unknown, so count only the current tip.
                 let write = RejectedWrite { new_tip_bytes: 1, phase_count: 1, batch_units: 0 };
-                self.rejected_by_tip(&write, failed.item())
+                self.outcome_of_rejected_write(&write, failed.item())
             }
             _ => failed_write(&error),
         }
@@ -350,7 +343,7 @@ impl Streams for DynamoStreams {
         match error.as_service_error() {
             Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
                 let reasons = cancelled.cancellation_reasons();
-                self.cancelled_split(reasons, batch, &update.tip, port_error(&error))
+                self.outcome_of_cancelled_split_off(reasons, batch, &update.tip, port_error(&error))
             }
             _ => failed_write(&error),
         }

@@ -17,7 +17,7 @@ use crate::outcome::port_error;
 #[async_trait]
 impl WebhookProgresses for DynamoFeed {
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError> {
-        match self.get(webhook::key()).await? {
+        match self.get_record(webhook::key()).await? {
             Some(record) => Ok(Some(webhook::decode(&record)?)),
             None => Ok(None),
         }
@@ -46,15 +46,14 @@ impl WebhookProgresses for DynamoFeed {
                 .expression_attribute_values(":old_f", feed_value(old_progress))
                 .expression_attribute_values(":old_n", next_value(old_progress)),
         };
-        let is_advanced = match self.capacity.count(conditional_update.send().await) {
-            Ok(_) => true,
+        match self.capacity.count(conditional_update.send().await) {
+            Ok(_) => Ok(true),
             Err(error) if is_condition_failed(&error) => {
                 self.capacity.count_rejected(MIN_WRITE_UNITS);
-                false
+                Ok(false)
             }
-            Err(error) => return Err(port_error(&error)),
-        };
-        Ok(is_advanced)
+            Err(error) => Err(port_error(&error)),
+        }
     }
 }
 

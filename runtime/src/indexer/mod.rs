@@ -15,32 +15,22 @@ use cellar_base::table_attributes::{
 };
 use cellar_catalog::feed::{self, Span};
 use cellar_engine::catalog::CatalogLists;
-use cellar_engine::feed::{IndexError, Indexer};
+use cellar_engine::feed::Indexer;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{Clock, FeedTable, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_snapshot::relay::INSERT;
+use lambda_runtime::Error;
 
 use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
-use crate::table_stream::{self, FirstRecordFailed, take_new_image, take_sequence_number};
+use crate::table_stream::{self, take_new_image, take_sequence_number};
 
-/// Attributes that the indexer reads from a change record. In the record of a tip (item with the
-/// newest events of a stream), they identify the events that the write appended. In the record of a
-/// log entry, they are the entry's position and type. Payloads are not read.
+/// Attributes that the indexer reads from a change record: those that identify the appended events
+/// in the record of a tip (item with the newest events of a stream), and the position and type in
+/// the record of a log entry. Payloads are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
-
-/// Reasons for which Lambda must deliver the batch again, either whole or split.
-#[derive(Debug, thiserror::Error)]
-pub enum IndexerFailure {
-    /// The first of several records in the batch is malformed, so Lambda must split the batch.
-    #[error(transparent)]
-    Record(#[from] FirstRecordFailed),
-    /// Some records in the batch were not indexed.
-    #[error(transparent)]
-    Index(#[from] IndexError),
-}
 
 /// Handles change stream batches of the EventStream and Entry tables.
 #[derive(Clone)]
@@ -115,30 +105,17 @@ impl IndexerHandler {
         Self { indexer }
     }
 
-    /// Handles one batch. Malformed records are reported, and all other records are indexed. The
-    /// events of a malformed record reach the feed when the stream's next event is indexed, or
-    /// through `synth feed repair`.
+    /// Handles one batch. Reports malformed records and indexes all other records. The events of a
+    /// malformed record are added to the feed when the stream's next event is indexed, or by
+    /// `synth feed repair`.
     ///
     /// # Errors
     ///
-    /// Returns an [`IndexerFailure`] if Lambda must deliver the batch again, either whole or split.
-    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, IndexerFailure> {
+    /// Returns an error if Lambda must deliver the batch again, either whole because some records
+    /// were not indexed, or split because the first of several records is malformed.
+    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, Error> {
         let record_count = event.records.len();
-        let mut first_number = None;
-        let mut failed_number = None;
-        let mut spans = Vec::new();
-        for mut record in event.records {
-            let sequence_number = take_sequence_number(&mut record);
-            match read_appended_span(&mut record) {
-                Ok(Some(span)) => spans.push(span),
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::error!(sequence_number, %error, "cannot read a record");
-                    failed_number.get_or_insert_with(|| sequence_number.clone());
-                }
-            }
-            first_number.get_or_insert(sequence_number);
-        }
+        let BatchContents { spans, first_number, failed_number } = read_batch(event.records);
         let indexed = match self.indexer.index(spans).await {
             Ok(indexed) => indexed,
             Err(error) => {
@@ -155,6 +132,38 @@ impl IndexerHandler {
         );
         Ok(table_stream::batch_response(record_count, first_number.as_ref(), failed_number)?)
     }
+}
+
+/// The contents of a batch of change records.
+#[derive(Default)]
+struct BatchContents {
+    /// The events that the records appended.
+    spans: Vec<Span>,
+    /// Sequence number of the first record.
+    first_number: Option<String>,
+    /// Sequence number of the first malformed record.
+    failed_number: Option<String>,
+}
+
+fn read_batch(records: Vec<EventRecord>) -> BatchContents {
+    let mut batch = BatchContents::default();
+    for mut record in records {
+        let sequence_number = take_sequence_number(&mut record);
+        if batch.first_number.is_none() {
+            batch.first_number = Some(sequence_number.clone());
+        }
+        match read_appended_span(&mut record) {
+            Ok(Some(span)) => batch.spans.push(span),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::error!(sequence_number, %error, "cannot read a record");
+                if batch.failed_number.is_none() {
+                    batch.failed_number = Some(sequence_number);
+                }
+            }
+        }
+    }
+    batch
 }
 
 /// Returns the events that a change appended. Returns `None` for a modified entry and for an event

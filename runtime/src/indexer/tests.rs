@@ -1,5 +1,6 @@
 //! Tests of the indexer handler with batches in Lambda's wire format.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::memory::{ManualClock, MemoryFeed, MemoryStreams};
 use cellar_engine::system::SystemRandom;
@@ -55,7 +56,8 @@ impl Fixture {
     }
 
     async fn indexed(&self) -> Vec<(String, u64, usize)> {
-        let items = self.index.items(Checkpoint::START, 100, true).await.unwrap();
+        let items =
+            self.index.items(Checkpoint::START, 100, ReadConsistency::Strong).await.unwrap();
         let spans = items.into_iter().flat_map(|(_, item)| match item.content {
             Content::Spans(spans) => spans,
             Content::End(_) => Vec::new(),

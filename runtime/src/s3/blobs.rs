@@ -31,7 +31,7 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response. Errors if the body is longer than `max_bytes`.
+    /// Reads the body of a GET response, unless the body is longer than `max_bytes`.
     async fn read_body(
         &self,
         reply: GetObjectOutput,
@@ -84,10 +84,8 @@ impl Blobs for S3Blobs {
             return Err(PortError::permanent(message));
         }
         self.meter.count_object(ObjectRequest::Put, byte_length);
-        match self.put_request(blob).send().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(port_error(&error)),
-        }
+        self.put_request(blob).send().await.map_err(|error| port_error(&error))?;
+        Ok(())
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

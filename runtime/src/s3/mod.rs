@@ -8,7 +8,6 @@ mod versions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_config::timeout::TimeoutConfig;
 use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_s3::Client;
 use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
@@ -19,7 +18,6 @@ use crate::sdk;
 /// Timeout of one attempt, measured until the response headers arrive. The timeout includes the
 /// upload of the body, so it is long enough for a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Region for endpoints outside AWS, which ignore the region.
 const REGION: &str = "us-east-1";
 
@@ -44,18 +42,14 @@ pub fn client_for_endpoint(url: &str, access_key: &str, secret_key: &str) -> Cli
     client(&sdk::for_endpoint(url, REGION, access_key, secret_key))
 }
 
-/// Creates a client without automatic retries, so that every request is counted. The callers of the
+/// Creates a client without automatic retries, so that every request is counted; the callers of the
 /// port retry instead. With a custom endpoint, the bucket name is part of the URL path, because
 /// only AWS provides a host name per bucket.
 #[must_use]
 pub fn client(config: &SdkConfig) -> Client {
-    let timeouts = TimeoutConfig::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .operation_attempt_timeout(REQUEST_TIMEOUT)
-        .build();
     let config = aws_sdk_s3::config::Builder::from(config)
         .retry_config(RetryConfig::disabled())
-        .timeout_config(timeouts)
+        .timeout_config(sdk::timeouts(REQUEST_TIMEOUT))
         .force_path_style(config.endpoint_url().is_some())
         // Disable the SDK's CRC checksum: every object is already sent with its SHA-256 checksum.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)

@@ -28,7 +28,6 @@ pub struct QueueMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueResponse {
-    /// The messages that return to the queue.
     pub batch_item_failures: Vec<ItemFailure>,
 }
 
@@ -36,6 +35,5 @@ pub struct QueueResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemFailure {
-    /// Id of the message.
     pub item_identifier: String,
 }

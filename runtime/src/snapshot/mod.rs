@@ -16,21 +16,14 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 /// A failed snapshot job, reported to operators. The job's message returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
-    /// The message is not a snapshot job.
     #[error("the message `{id}` is not a snapshot job: {why}")]
-    Message {
-        /// Id of the message.
-        id: String,
-        why: String,
-    },
+    Message { id: String, why: String },
     /// The snapshot could not be built; the cause has been logged.
     #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
     Failed {
-        /// The log.
         log: String,
         /// Position of the Snapshot entry.
         at: String,
-        /// Seconds until the retry.
         wait_s: u32,
     },
 }
@@ -57,14 +50,14 @@ impl SnapshotHandler {
     /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
     /// Unix epoch. The template configures a batch size of one message.
     ///
-    /// The response lists the messages that return to the queue; Lambda deletes all other messages.
-    /// The handler has already set the visibility timeouts of the listed messages.
+    /// The response lists the messages that return to the queue, whose visibility timeouts have
+    /// already been set. Lambda deletes all other messages.
     ///
     /// # Errors
     ///
     /// Returns the [`SnapshotFailure`] of the last failed message. The function's error alarm then
-    /// counts the failure, and the whole batch returns to the queue. Messages of finished jobs
-    /// return as well, but repeating a finished job costs almost nothing.
+    /// counts the failure, and the whole batch returns to the queue. This includes the messages of
+    /// finished jobs, but repeating a finished job costs almost nothing.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -76,8 +69,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // The job has not failed: it must wait, or another worker continues it. Report its
-                // message as failed nevertheless, because Lambda would otherwise delete the
+                // The job must wait, or another worker continues the job. Report the message as
+                // failed although the job has not failed, because Lambda would otherwise delete the
                 // message.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {

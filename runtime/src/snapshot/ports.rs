@@ -22,7 +22,7 @@ pub struct BuilderPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Creates the builder, which stores snapshots as levels of chunks.
+/// Creates the snapshot builder, which stores snapshots as levels of chunks.
 #[must_use]
 pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     let BuilderPorts { entries, segments, blobs, clock } = ports;
@@ -40,7 +40,7 @@ pub struct SnapshotClients {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Builds the snapshot handler from settings, clients and the job queue.
+/// Builds the snapshot handler from settings, clients, the job queue and a snapshot builder.
 pub fn build_handler(
     settings: &SnapshotSettings,
     clients: SnapshotClients,

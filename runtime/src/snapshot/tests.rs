@@ -7,8 +7,8 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::limits::FAILED_WAIT_S;
 use cellar_base::position::Position;
 use cellar_engine::memory::{ManualClock, MemoryPendingSnapshots, MemoryQueue, MemoryTables};
-use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, QueueRules, Segments};
-use cellar_engine::snapshots::{BuildError, BuildStep, SnapshotBuilder, SnapshotPorts};
+use cellar_engine::ports::{Clock, CreateOutcome, Entries, Jobs, PortError, QueueRules, Segments};
+use cellar_engine::snapshots::{BuildStep, SnapshotBuilder, SnapshotPorts};
 use cellar_engine::system::SystemRandom;
 use cellar_log::entry::Entry;
 use cellar_log::segment::Segment;
@@ -24,9 +24,9 @@ struct Scripted;
 
 #[async_trait]
 impl SnapshotBuilder for Scripted {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         if job.position != Position::FIRST {
-            return Err(BuildError { temporary: true, message: "as asked".to_owned() });
+            return Err(PortError::temporary("as asked"));
         }
         Ok(match progress {
             [] => BuildStep::Progress(vec![1]),

@@ -8,16 +8,14 @@ pub use queue::SqsQueue;
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_config::timeout::TimeoutConfig;
 use aws_config::{SdkConfig, retry::RetryConfig};
 use aws_sdk_sqs::Client;
 use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Request timeout. Must be longer than a receive request waits for messages.
+/// Request timeout. Must be longer than the time that a receive request waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of attempts per request. Retries are safe, because consumers tolerate duplicate
 /// messages.
 const MAX_ATTEMPTS: u32 = 3;
@@ -37,13 +35,9 @@ pub fn client_for_endpoint(
 /// Creates a client that retries failed requests and counts every attempt.
 #[must_use]
 pub fn client(config: &SdkConfig, meter: &Arc<Meter>) -> Client {
-    let timeouts = TimeoutConfig::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .operation_attempt_timeout(REQUEST_TIMEOUT)
-        .build();
     let config = aws_sdk_sqs::config::Builder::from(config)
         .retry_config(RetryConfig::standard().with_max_attempts(MAX_ATTEMPTS))
-        .timeout_config(timeouts)
+        .timeout_config(sdk::timeouts(REQUEST_TIMEOUT))
         .interceptor(count::CountRequests(Arc::clone(meter)))
         .build();
     Client::from_conf(config)

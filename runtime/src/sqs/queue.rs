@@ -1,5 +1,7 @@
 //! Implements the [`Jobs`] port with SQS.
 
+use std::str::FromStr;
+
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
 use aws_sdk_sqs::error::SdkError;
@@ -7,12 +9,12 @@ use aws_sdk_sqs::operation::change_message_visibility::ChangeMessageVisibilityEr
 use aws_sdk_sqs::operation::delete_message::DeleteMessageError;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use cellar_engine::ports::{
-    Jobs, PortError, Receipt, Received, check_body, check_max, check_visibility,
+    Jobs, PortError, Receipt, Received, check_message_body, check_receive_count, check_visibility,
 };
 
 use crate::outcome::port_error;
 
-/// How long a receive request waits for messages, in seconds (long polling). Without waiting, SQS
+/// Time that a receive request waits for messages, in seconds (long polling). Without waiting, SQS
 /// would query only a subset of its servers and could miss messages.
 const WAIT_S: i32 = 1;
 
@@ -34,12 +36,10 @@ impl SqsQueue {
 #[async_trait]
 impl Jobs for SqsQueue {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        check_body(body)?;
+        check_message_body(body)?;
         let request = self.client.send_message().queue_url(&self.url).message_body(body);
-        match request.send().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(port_error(&error)),
-        }
+        request.send().await.map_err(|error| port_error(&error))?;
+        Ok(())
     }
 
     async fn receive(
@@ -47,7 +47,7 @@ impl Jobs for SqsQueue {
         max_messages: u8,
         visibility_s: u32,
     ) -> Result<Vec<Received>, PortError> {
-        check_max(max_messages)?;
+        check_receive_count(max_messages)?;
         let reply = self
             .client
             .receive_message()
@@ -128,12 +128,15 @@ fn to_received(message: Message) -> Result<Received, PortError> {
         id: message.message_id.ok_or_else(|| missing_field("MessageId"))?,
         body: message.body.ok_or_else(|| missing_field("Body"))?,
         receipt: Receipt(receipt_handle),
-        receive_count: u32::try_from(receive_count).unwrap_or(u32::MAX),
+        receive_count,
         sent_ms,
     })
 }
 
-fn parse_attribute(message: &Message, name: &MessageSystemAttributeName) -> Result<u64, PortError> {
+fn parse_attribute<T: FromStr>(
+    message: &Message,
+    name: &MessageSystemAttributeName,
+) -> Result<T, PortError> {
     let value = message.attributes.as_ref().and_then(|attributes| attributes.get(name));
     let number = value.and_then(|value| value.parse().ok());
     number.ok_or_else(|| missing_field(name.as_str()))

@@ -5,7 +5,6 @@ use cellar_base::limits::{MAX_TOKEN_BYTES, MAX_TOKEN_S};
 /// A rejected token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// The token exceeds the length limit.
     #[error("the token is longer than {MAX_TOKEN_BYTES} bytes")]
     TooLong,
     /// The token has expired, or was issued before the stack's earliest accepted issue time.
@@ -20,7 +19,6 @@ pub enum TokenError {
         MAX_TOKEN_S / 86_400
     )]
     ValidTooLong,
-    /// The signing key is not one of the stack's keys.
     #[error("the token's signing key is unknown to this stack")]
     UnknownKey,
     /// The issuer's public keys are unavailable, so the token cannot be verified.
@@ -33,10 +31,9 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// Returns the error that may be shown to the caller. Errors about the times of a token with a
-    /// valid signature are returned unchanged, and so is [`TokenError::KeysUnavailable`]. All other
-    /// errors become [`TokenError::Invalid`], so that attackers learn nothing that helps to forge a
-    /// token.
+    /// Returns the error that may be shown to the caller. [`TokenError::KeysUnavailable`] and errors
+    /// about the times of a token with a valid signature are returned unchanged. All other errors
+    /// become [`TokenError::Invalid`], so that attackers learn nothing that helps to forge a token.
     #[must_use]
     pub fn public(self) -> Self {
         match self {

@@ -15,8 +15,8 @@ struct AlgorithmHeader {
     _alg: String,
 }
 
-/// Returns the `kid` header of a token before the token is verified. Errors unless the token uses
-/// `algorithm`, so that a token cannot choose how it is verified.
+/// Returns the `kid` header of a token before the token is verified. Returns an error unless the
+/// token uses `algorithm`, so that a token cannot choose how it is verified.
 pub(super) fn read_key_id(token: &str, algorithm: Algorithm) -> Result<Option<String>, TokenError> {
     let encoded_header = token.split('.').next().unwrap_or_default();
     let header_json = URL_SAFE_NO_PAD.decode(encoded_header).map_err(|_| TokenError::Invalid)?;

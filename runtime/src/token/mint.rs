@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id in characters, sufficient to distinguish the keys of one stack.
+/// Length of a key id in characters. This length suffices to distinguish the keys of one stack.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
@@ -24,10 +24,8 @@ pub struct KeyPair {
 /// Error while generating or reading a key pair, or while signing a token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MintError {
-    /// The system's random number generator failed.
     #[error("cannot generate a key: the system's random number generator failed")]
     Generate,
-    /// The file is not an Ed25519 private key.
     #[error("not an Ed25519 private key in PEM (PKCS #8): {why}")]
     NotAKey { why: String },
     #[error("cannot sign the token: {why}")]

@@ -99,7 +99,7 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Errors if the token's lifetime exceeds the limit.
+/// Checks that a token is valid for at most `MAX_TOKEN_S` seconds.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);

@@ -50,7 +50,6 @@ pub struct WebhookParts {
     pub receivers: Receivers,
     /// Whether deliveries include event payloads.
     pub events: bool,
-    /// Name of the stack.
     pub stack: String,
     /// Incarnation of the tables (number of restores).
     pub incarnation: u32,
@@ -108,8 +107,8 @@ impl WebhookHandler {
     }
 
     /// Handles one batch, stopping shortly before `deadline_ms` (milliseconds since the Unix
-    /// epoch). Only the keys of the records are read; they determine which range of feed items to
-    /// deliver. Malformed records are logged and skipped.
+    /// epoch). Delivers the feed items from the first to the last checkpoint of the batch. Only the
+    /// keys of the records are read; malformed records are logged and skipped.
     ///
     /// # Errors
     ///
@@ -124,14 +123,11 @@ impl WebhookHandler {
                 Err(error) => tracing::error!(%error, "cannot read a record of the Feed table"),
             }
         }
-        let first_checkpoint = checkpoints.iter().copied().min();
-        let last_checkpoint = checkpoints.iter().copied().max();
-        let (Some(first_checkpoint), Some(last_checkpoint)) = (first_checkpoint, last_checkpoint)
-        else {
+        checkpoints.sort_unstable();
+        let (Some(first), Some(last)) = (checkpoints.first(), checkpoints.last()) else {
             return Ok(());
         };
-        let range = (first_checkpoint, last_checkpoint);
-        match self.webhook.deliver(range, deadline_ms).await {
+        match self.webhook.deliver((*first, *last), deadline_ms).await {
             Ok(items) => {
                 tracing::info!(records = record_count, items, "delivered the feed");
                 Ok(())

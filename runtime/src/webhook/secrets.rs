@@ -41,34 +41,33 @@ impl WebhookSecrets {
     /// # Errors
     /// Returns a [`PortError`] if the bucket does not respond or the object cannot be parsed.
     pub async fn get(&self) -> Result<Vec<Secret>, PortError> {
-        if let Some(secrets) = self.read().await? {
+        if let Some(secrets) = self.read_secrets().await? {
             return Ok(secrets);
         }
-        self.write(&[generate_secret()?]).await?;
+        self.write_secrets(&[generate_secret()?]).await?;
         // Another caller may have stored a different secret in the meantime, so return the stored
         // one.
-        match self.read().await? {
+        match self.read_secrets().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
         }
     }
 
-    /// Creates a new secret. The previous secret is kept and also signs deliveries until the next
-    /// rotation.
+    /// Creates a new secret. The previous secret also signs deliveries until the next rotation.
     ///
     /// # Errors
     ///
     /// Returns the same errors as [`WebhookSecrets::get`].
     pub async fn rotate(&self) -> Result<Vec<Secret>, PortError> {
         let mut secrets = vec![generate_secret()?];
-        let previous_secrets = self.read().await?.unwrap_or_default();
+        let previous_secrets = self.read_secrets().await?.unwrap_or_default();
         secrets.extend(previous_secrets);
         secrets.truncate(ACTIVE_SECRETS);
-        self.write(&secrets).await?;
+        self.write_secrets(&secrets).await?;
         Ok(secrets)
     }
 
-    async fn read(&self) -> Result<Option<Vec<Secret>>, PortError> {
+    async fn read_secrets(&self) -> Result<Option<Vec<Secret>>, PortError> {
         let object = self.blobs.get(&secrets_key()?, MAX_WEBHOOK_SECRETS_BYTES).await?;
         let bytes = match object {
             GetOutcome::Found { bytes, .. } => bytes,
@@ -91,7 +90,7 @@ impl WebhookSecrets {
         Ok(Some(secrets))
     }
 
-    async fn write(&self, secrets: &[Secret]) -> Result<(), PortError> {
+    async fn write_secrets(&self, secrets: &[Secret]) -> Result<(), PortError> {
         let secret_texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
         let bytes = serde_json::to_vec(&StoredSecrets { secrets: secret_texts })
             .map_err(|error| PortError::permanent(error.to_string()))?;

@@ -108,5 +108,5 @@ async fn skips_records_that_cannot_be_read() {
 #[tokio::test]
 async fn retries_items_that_are_not_visible_yet() {
     let (handled, delivered) = handle(vec![record("$AppendsEpoch-0_0", "000005")], 5).await;
-    assert_eq!((handled, delivered), (Err(WebhookError::NotYetThere), vec![]));
+    assert_eq!((handled, delivered), (Err(WebhookError::NotVisibleYet), vec![]));
 }

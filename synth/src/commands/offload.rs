@@ -82,7 +82,7 @@ async fn list_segments(
 ) -> Result<Vec<PlannedSegment>, MaintenanceError> {
     let mut planned_segments = Vec::new();
     let step = output.start_step("List the log segments");
-    let result = offloader.survey(policy, |segment| planned_segments.push(segment)).await;
+    let result = offloader.plan_all_logs(policy, |segment| planned_segments.push(segment)).await;
     step.finish(result.map_err(MaintenanceError::OffloadSurvey), |()| {
         format!("{} segments", planned_segments.len())
     })?;

@@ -64,7 +64,7 @@ async fn purge_with(
     output: &Output,
 ) -> Result<(), SynthError> {
     let step = output.start_step("Find deleted spreadsheets");
-    let result = purger.survey().await.map_err(MaintenanceError::PurgeSurvey);
+    let result = purger.plan_purges().await.map_err(MaintenanceError::PurgeSurvey);
     let planned_purges = step.finish(result, |planned| format!("{} deleted", planned.len()))?;
     let due_count = planned_purges.iter().filter(|planned| is_due(planned)).count();
     let planned_outcomes = planned_purges.iter().cloned().map(PurgeOutcome::Planned).collect();

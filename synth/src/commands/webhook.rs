@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_catalog::feed::{Checkpoint, FeedId};
 use cellar_catalog::webhook::Receivers;
 use cellar_engine::feed::{Webhook, WebhookError};
@@ -135,7 +136,7 @@ async fn deliver_all(
         }
         let last_checkpoint = Checkpoint::new(last_number).unwrap_or_default();
         match webhook.deliver((last_checkpoint, last_checkpoint), deadline_ms()).await {
-            Ok(items) | Err(WebhookError::More { items }) => delivered_count += items,
+            Ok(items) | Err(WebhookError::OutOfTime { items }) => delivered_count += items,
             Err(error) => return Err(MaintenanceError::NotDelivered(error).into()),
         }
         step.update(&format!("{delivered_count} items"));
@@ -159,7 +160,8 @@ struct LastFeedItem {
 impl LastFeedItem {
     /// Reads the last feed item. Returns `None` for an empty feed.
     async fn read(feed: &DynamoFeed) -> Result<Option<Self>, PortError> {
-        let Some((partition, generation)) = feed.newest_partition(true).await? else {
+        let Some((partition, generation)) = feed.newest_partition(ReadConsistency::Strong).await?
+        else {
             return Ok(None);
         };
         let Some((offset, _)) = feed.last_item(partition).await? else { return Ok(None) };

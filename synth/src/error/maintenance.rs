@@ -1,6 +1,6 @@
 //! Errors of the maintenance commands.
 
-use cellar_engine::feed::{AuditError, WebhookError};
+use cellar_engine::feed::{FeedError, WebhookError};
 use cellar_engine::logs::LogError;
 use cellar_engine::ports::PortError;
 use cellar_engine::purge::PurgeError;
@@ -17,7 +17,7 @@ pub(crate) enum MaintenanceError {
         code(synth::feed),
         help("the event streams were not changed; run the command again to resume")
     )]
-    Feed(AuditError),
+    Feed(FeedError),
     /// The stack was deployed by a version without a feed.
     #[error("the stack has no Feed table: it was deployed by an earlier version")]
     #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]

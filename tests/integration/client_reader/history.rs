@@ -94,7 +94,7 @@ async fn import(world: &World, random: &mut Rng, replace: Option<&str>) {
 }
 
 async fn sheets(world: &World) -> Vec<(SheetId, String)> {
-    let reply = world.client.spreadsheet(world.log).sheets(None, None).await.unwrap();
+    let reply = world.client.spreadsheet(world.log).sheets().await.unwrap();
     reply.sheets.into_iter().map(|view| (view.sheet, view.name)).collect()
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use cellar_base::limits::FEED_SETTLES;
 use cellar_catalog::feed::{Checkpoint, Content};
 use cellar_engine::feed::{Audit, Finding};
-use cellar_engine::ports::FeedTable as _;
+use cellar_engine::ports::{FeedTable as _, ReadConsistency};
 use cellar_tests::cloud::TestCloud;
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ async fn a_feed_that_lost_a_place_is_built_anew_and_says_the_same() {
     let (before, auditor) = (streams(&operator).await, world.auditor());
     let (_, index) = world.tables();
     let lost = Checkpoint::at(0, 2).unwrap();
-    let items = index.items(lost, 1, true).await.unwrap();
+    let items = index.items(lost, 1, ReadConsistency::Strong).await.unwrap();
     assert!(matches!(items[0].1.content, Content::Spans(_)));
     let key = cellar_catalog::records::feed::item_key(lost);
     let mut delete = world.cloud.dynamodb_client().delete_item();

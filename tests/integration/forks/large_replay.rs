@@ -78,7 +78,7 @@ async fn large_edits_are_replayed_where_their_rows_have_gone() {
 
     // The source commits a large edit, deletes a row and inserts two.
     editor_of(source, &folders[1]).apply(large("theirs", 5_000..7_000)).await.unwrap();
-    author.base = cloud.client("alice").spreadsheet(source).head(None).await.unwrap().head;
+    author.base = cloud.client("alice").spreadsheet(source).head().await.unwrap().head;
     author.edit(&cloud, delete(20, 1)).await;
     author.edit(&cloud, insert(0, 2)).await;
 
@@ -116,7 +116,7 @@ async fn import(cloud: &TestCloud, into: LogId, file: &Path, replace: Option<&st
 
 /// Returns the sheets of a spreadsheet with their numbers and names.
 async fn sheets(client: &Client, log: LogId) -> Vec<(u32, String)> {
-    let sheets = client.spreadsheet(log).sheets(None, None).await.unwrap().sheets;
+    let sheets = client.spreadsheet(log).sheets().await.unwrap().sheets;
     sheets.into_iter().map(|sheet| (sheet.sheet.0, sheet.name)).collect()
 }
 
@@ -136,7 +136,7 @@ async fn imported_sheets_are_replayed_with_what_was_done_in_them() {
     std::fs::write(&prices, "name,price\ntea,2.50\nmilk,0.99\n").unwrap();
     import(&cloud, made.id, &prices, None).await;
     let mut own = author_of(&made);
-    own.base = cloud.client("bob").spreadsheet(made.id).head(None).await.unwrap().head;
+    own.base = cloud.client("bob").spreadsheet(made.id).head().await.unwrap().head;
     edit(&cloud, &mut own, 1, text_in(SheetId(1), 1, "mine")).await;
     std::fs::write(&prices, "name,price\ntea,2.60\n").unwrap();
     import(&cloud, made.id, &prices, Some("prices")).await;

@@ -130,13 +130,10 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     let expected = [(0, "top"), (2, "row 2"), (3, "new"), (4, "row 3"), (5, "row 5"), (21, "far")];
     assert_eq!(there, shown(&expected));
     // The old fork is unchanged.
-    let old = cloud.client("alice").spreadsheet(made.id).head(None).await.unwrap().head;
+    let old = cloud.client("alice").spreadsheet(made.id).head().await.unwrap().head;
     let there = column(&cloud, made.id, old).await;
     assert_eq!(there[..3], shown(&[(0, "row 2"), (1, "new"), (2, "row 3")]));
-    assert_eq!(
-        cloud.client("alice").spreadsheet(source).head(None).await.unwrap().head,
-        author.base
-    );
+    assert_eq!(cloud.client("alice").spreadsheet(source).head().await.unwrap().head, author.base);
     // A replay onto its own position gives the same cells.
     let same = replayed(&cloud, made.id, Some(made.position)).await;
     assert!(outcomes(&same).iter().all(|outcome| *outcome == ReplayOutcome::Unchanged));
@@ -171,8 +168,7 @@ async fn undos_new_sheets_and_sheets_that_are_gone_are_replayed_as_what_they_did
     use ReplayOutcome::{Dropped, Transformed, Unchanged};
     assert_eq!(outcomes(&done), [Unchanged, Unchanged, Dropped, Transformed, Transformed]);
     assert_eq!(column(&cloud, done.id, done.head).await, shown(&[(0, "first")]));
-    let sheets =
-        cloud.client("alice").spreadsheet(done.id).sheets(None, None).await.unwrap().sheets;
+    let sheets = cloud.client("alice").spreadsheet(done.id).sheets().await.unwrap().sheets;
     let named: Vec<_> = sheets.iter().map(|sheet| (sheet.sheet.0, sheet.name.as_str())).collect();
     assert_eq!(named, [(0, "Sheet1"), (2, "Theirs"), (3, "Mine")]);
 }

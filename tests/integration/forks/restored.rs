@@ -101,5 +101,5 @@ async fn a_fork_of_before_is_found_in_the_new_incarnation_and_can_be_rebased() {
     assert_eq!(replay.create_replayed_fork().await.unwrap(), done, "once");
     let expected = [(0, "row 0"), (1, "row 1"), (7, "of the fork"), (8, "in the new incarnation")];
     assert_eq!(column(cloud, done.id, done.head).await, shown(&expected));
-    assert_eq!(after.spreadsheet(done.id).head(None).await.unwrap().incarnation, INCARNATION);
+    assert_eq!(after.spreadsheet(done.id).head().await.unwrap().incarnation, INCARNATION);
 }

@@ -139,7 +139,7 @@ async fn every_position_of_a_fork_reads_as_its_source_and_snapshots_go_on() {
     assert!(objects(cloud).await.iter().all(|key| key.starts_with(&prefix)));
     // The source is unchanged.
     let client = cloud.client("alice");
-    assert_eq!(client.spreadsheet(id).head(None).await.unwrap().head, source.author.base);
+    assert_eq!(client.spreadsheet(id).head().await.unwrap().head, source.author.base);
     assert!(cloud.queue("SnapshotDeadLetters").is_empty().await.unwrap());
     let listed = client.spreadsheet(id).forks_page(None).await.unwrap().forks;
     let shared: Vec<Position> = listed.iter().map(|fork| fork.position).collect();

@@ -168,7 +168,7 @@ impl Importer {
     }
 
     pub(crate) async fn head(&self) -> Position {
-        self.cloud.client("alice").spreadsheet(self.created.id).head(None).await.unwrap().head
+        self.cloud.client("alice").spreadsheet(self.created.id).head().await.unwrap().head
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_base::position::Position;
-use cellar_engine::ports::Entries;
+use cellar_engine::ports::{Entries, ReadConsistency};
 use cellar_log::entry::{Content, Entry};
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Cell;
@@ -25,7 +25,7 @@ impl Log {
     pub(crate) async fn read(tables: &dyn Entries, id: LogId) -> Self {
         let (mut entries, mut from) = (Vec::<Arc<Entry>>::new(), Position::FIRST);
         loop {
-            let page = tables.page(id, from, true).await.unwrap();
+            let page = tables.page(id, from, ReadConsistency::Strong).await.unwrap();
             let Some(last) = page.entries.last() else { break };
             from = last.next_position().unwrap();
             entries.extend(page.entries);

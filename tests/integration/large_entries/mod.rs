@@ -149,7 +149,7 @@ impl Fixture {
     }
 
     async fn head(&self) -> Position {
-        self.cloud.client("alice").spreadsheet(self.created.id).head(None).await.unwrap().head
+        self.cloud.client("alice").spreadsheet(self.created.id).head().await.unwrap().head
     }
 
     async fn shown(&self, range: &str) -> Vec<(u32, Value)> {

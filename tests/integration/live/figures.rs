@@ -50,7 +50,7 @@ async fn of_one_edit() {
         seen.push(of_eve);
     }
     let client = world.cloud.client("alice");
-    let head = client.spreadsheet(world.created.id).head(None).await.unwrap();
+    let head = client.spreadsheet(world.created.id).head().await.unwrap();
     let request = append_one(world.created, "alice", 1, head.head, set(0, "figure"));
     let reply = client.spreadsheet(world.created.id).append(&request).await.unwrap();
     let update = client.spreadsheet(world.created.id).entries_page(head.head).await.unwrap();

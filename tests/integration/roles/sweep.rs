@@ -217,7 +217,7 @@ async fn grow(cloud: &TestCloud, created: CreateReply) -> Position {
         let text = set_text(u32::try_from(id).unwrap(), noise(id, 12_000));
         let request = append_one(created, "grow", id, head, text);
         head = client.spreadsheet(created.id).append(&request).await.unwrap().head;
-        head = head.max(client.spreadsheet(created.id).head(None).await.unwrap().head);
+        head = head.max(client.spreadsheet(created.id).head().await.unwrap().head);
         assert!(id < 2_000, "the log does not roll: {head}");
     }
     wait_for_root(&client, created.id, Position::new(SEGMENTS, 0).unwrap()).await;
@@ -293,7 +293,7 @@ fn used(roles: &Roles, role: &str, action: &str) -> u64 {
 /// Appends edits until a snapshot is due.
 async fn edit_on(cloud: &TestCloud, created: CreateReply, client: &str) -> Position {
     let api = cloud.client("alice");
-    let mut base = api.spreadsheet(created.id).head(None).await.unwrap().head;
+    let mut base = api.spreadsheet(created.id).head().await.unwrap().head;
     for id in 1..=u64::from(SNAPSHOT_ENTRIES) {
         let request = append_one(created, client, id, base, set_numbers(&[1.0]));
         base = api.spreadsheet(created.id).append(&request).await.unwrap().head;
@@ -314,7 +314,7 @@ async fn read_bodies(world: &OldLogs) {
         let request = UploadRequest { bytes, sha256: sha256.clone() };
         let grant = client.spreadsheet(created.id).request_upload(&request).await.unwrap();
         client.upload(&grant, body).await.unwrap();
-        let base = client.spreadsheet(created.id).head(None).await.unwrap().head;
+        let base = client.spreadsheet(created.id).head().await.unwrap().head;
         let (incarnation, client_name) = (created.incarnation, name.to_owned());
         let request = CompleteRequest {
             client_id: client_name,

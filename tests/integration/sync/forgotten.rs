@@ -36,8 +36,7 @@ async fn what_a_snapshot_has_swallowed_is_still_known_and_pulled_anew() {
     }
     // A process without cached state, and bases after all entries of the clients.
     let cold = group.at_url(&cloud.another_api(&cloud.database_url).await);
-    let head =
-        cloud.client("alice").spreadsheet(group.spreadsheet.id).head(None).await.unwrap().head;
+    let head = cloud.client("alice").spreadsheet(group.spreadsheet.id).head().await.unwrap().head;
     let next = [edit("odd", 13, head.pack(), "again"), edit("odd", 14, head.pack(), "next")];
     assert_eq!(statuses(&cold.push(&next).await), ["duplicate", "appended"]);
     assert_eq!(statuses(&cold.push(&[edit("odd", 16, head.pack(), "gap")]).await), ["gap"]);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Entries as _, PendingSnapshots as _};
+use cellar_engine::ports::{Entries as _, PendingSnapshots as _, ReadConsistency};
 use cellar_local::StateFolder;
 use cellar_log::entry::{Content, Entry};
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
@@ -64,7 +64,7 @@ impl Tables {
         let mut entries = Vec::<Arc<Entry>>::new();
         let mut next_position = Some(Position::FIRST);
         while let Some(position) = next_position {
-            let page = self.entries.page(id, position, true).await?;
+            let page = self.entries.page(id, position, ReadConsistency::Strong).await?;
             next_position = page.entries.last().and_then(|entry| entry.next_position());
             entries.extend(page.entries);
         }

@@ -16,7 +16,9 @@ use cellar_catalog::stream::{EventBatch, StreamName, Tip};
 use cellar_engine::memory::{
     MemoryBlobs, MemoryFeed, MemoryPendingSnapshots, MemoryQueue, MemoryStreams, MemoryTables,
 };
-use cellar_engine::ports::{BlobKey, Blobs as _, Clock, Entries as _, QueueRules, Segments as _};
+use cellar_engine::ports::{
+    BlobKey, Blobs as _, Clock, Entries as _, QueueRules, ReadConsistency, Segments as _,
+};
 use cellar_log::entry::Entry;
 use cellar_log::records::fork::ListedFork;
 use cellar_log::segment::Segment;
@@ -241,7 +243,7 @@ impl World {
 
     /// Records that a segment record was written or changed.
     pub(crate) async fn segment_changed(&self, log: LogId, num: u32) {
-        let segment = self.tables.segment(log, num, true).await.unwrap_or(None);
+        let segment = self.tables.segment(log, num, ReadConsistency::Strong).await.unwrap_or(None);
         self.segments_shown.write((log, num), self.time.elapsed_ms(), self.shows_ms(), segment);
     }
 

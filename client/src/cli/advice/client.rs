@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use cellar_api::wire::ProblemKind;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::ClientError;
 
 impl CommandAdvice for ClientError {
@@ -26,7 +26,7 @@ impl CommandAdvice for ClientError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::InvalidUrl { .. } => "write it like https://example.com or http://127.0.0.1:8080",
             Self::InvalidToken { .. } => {
                 "copy the token completely, on one line; --token and CELLAR_TOKEN override the token in \
@@ -44,7 +44,9 @@ impl CommandAdvice for ClientError {
                 "the server may be busy or starting; run the command again, which is safe"
             }
             Self::ConnectionLost { .. } => "run the command again, which is safe",
-            Self::Problem { problem, .. } => return problem_help(problem.kind).and_then(fixed),
+            Self::Problem { problem, .. } => {
+                return problem_help(problem.kind).and_then(static_help);
+            }
             Self::UnexpectedStatus { .. } => "check the URL with `cellar health`",
             Self::NotUnderstood { .. } => {
                 "check the URL, and use the same version of cellar as the server"
@@ -57,8 +59,8 @@ impl CommandAdvice for ClientError {
     }
 }
 
-/// Returns advice for a problem returned by the server. The advice adds to the problem's detail
-/// text.
+/// Returns advice for a problem that the server returned. The error message contains the problem's
+/// details.
 fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {

@@ -1,10 +1,10 @@
-//! Advice for errors that occur when editing cells or live sheets.
+//! Advice for errors of cell edits and of live sheets.
 
 use std::borrow::Cow;
 
 use cellar_sheet::operation::InvalidOperation;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::editor::EditorError;
 use crate::live::LiveError;
 
@@ -26,7 +26,7 @@ impl CommandAdvice for EditorError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),
             Self::InvalidCell { .. } => "name one cell, such as B2 or Sheet2!B2; nothing was sent",
@@ -56,7 +56,7 @@ impl CommandAdvice for EditorError {
     }
 }
 
-/// Returns a hint for an invalid edit.
+/// Returns advice for an invalid edit.
 fn invalid_edit_help(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {
@@ -84,7 +84,7 @@ impl CommandAdvice for LiveError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Client(error) => return error.help(),
             Self::Reader(error) => return error.help(),
             Self::File(error) => return error.help(),

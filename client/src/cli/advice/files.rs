@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::files::{FileError, StateFile};
 use crate::profile::ProfileError;
 
@@ -18,13 +18,13 @@ impl CommandAdvice for FileError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Unreadable { .. } => "check the permissions of the file",
             Self::Unwritable { .. } => {
                 "check the permissions of the folder and the free space of the disk"
             }
             Self::Malformed { contents, .. } => {
-                return malformed_file_help(*contents).and_then(fixed);
+                return malformed_file_help(*contents).and_then(static_help);
             }
             Self::OtherVersion { .. } => "use the version of cellar that wrote the file",
             Self::Foreign { .. } => {
@@ -36,7 +36,6 @@ impl CommandAdvice for FileError {
     }
 }
 
-/// Returns advice for a malformed file.
 fn malformed_file_help(contents: StateFile) -> Option<&'static str> {
     Some(match contents {
         StateFile::Profile => {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use cellar_api::wire::ProblemKind;
 use cellar_exchange::ReadError;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
 
-/// Help text for a file that is too large to import as edits.
+/// Advice for a file that is too large to import as edits.
 const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
-/// Maximum number of sheet names that a help text lists.
+/// Maximum number of sheet names to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
 impl CommandAdvice for ImportError {
@@ -45,7 +45,7 @@ impl CommandAdvice for ImportError {
     fn help(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::File(error) => error.help(),
-            Self::Read { source, .. } => file_help(source).and_then(fixed),
+            Self::Read { source, .. } => read_error_help(source).and_then(static_help),
             Self::NotInFile { sheets, .. } => Some(Cow::Owned(list_file_sheets(sheets))),
             Self::UnknownSheet { sheets, .. } => Some(Cow::Owned(format!(
                 "the sheets are: {sheets}; `cellar sheets add NAME` adds a sheet"
@@ -57,17 +57,19 @@ impl CommandAdvice for ImportError {
                 "check with `cellar history -s {spreadsheet}` whether the import was committed; to import the \
                  current file, use --restart"
             ))),
-            Self::Interrupted { was_sent: false, source, .. } => fixed(nothing_sent_help(source)),
-            Self::Interrupted { source, .. } => fixed(interrupted_help(source)),
-            Self::NothingImported { source } => fixed(nothing_imported_help(source)),
-            Self::Uncertain { source } => fixed(uncertain_help(source)),
-            other => fixed_help(other).and_then(fixed),
+            Self::Interrupted { was_sent: false, source, .. } => {
+                static_help(nothing_sent_help(source))
+            }
+            Self::Interrupted { source, .. } => static_help(interrupted_help(source)),
+            Self::NothingImported { source } => static_help(nothing_imported_help(source)),
+            Self::Uncertain { source } => static_help(uncertain_help(source)),
+            other => help_of_variant(other).and_then(static_help),
         }
     }
 }
 
-/// Returns the help text for an error whose help text depends only on the error's variant.
-fn fixed_help(error: &ImportError) -> Option<&'static str> {
+/// Returns advice that depends only on the variant of the error.
+fn help_of_variant(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
         ImportError::NotAFile { .. } => {
@@ -95,8 +97,8 @@ fn fixed_help(error: &ImportError) -> Option<&'static str> {
     })
 }
 
-/// Returns advice for a file that cannot be read.
-fn file_help(error: &ReadError) -> Option<&'static str> {
+/// Returns advice for an import file that cannot be parsed.
+fn read_error_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
             "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`",
@@ -105,7 +107,7 @@ fn file_help(error: &ReadError) -> Option<&'static str> {
     }
 }
 
-/// Returns the help text for an import into an existing sheet that failed before sending anything.
+/// Returns advice for an import into an existing sheet that failed before sending anything.
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -118,8 +120,7 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an interrupted import into an existing sheet. The import can be
-/// resumed.
+/// Returns advice for an interrupted import into an existing sheet, which can be resumed.
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -135,7 +136,7 @@ fn interrupted_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an import of new sheets that failed before committing anything.
+/// Returns advice for an import of new sheets that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
@@ -151,7 +152,7 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns the help text for an import of new sheets whose outcome is unknown.
+/// Returns advice for an import of new sheets whose outcome is unknown.
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -165,7 +166,7 @@ fn uncertain_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Lists a file's sheets.
+/// Returns advice that lists the sheets of a file.
 fn list_file_sheets(sheets: &[String]) -> String {
     let mut names: Vec<String> =
         sheets.iter().take(MAX_LISTED_SHEETS).map(|name| escape(name)).collect();

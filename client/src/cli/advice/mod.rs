@@ -1,7 +1,7 @@
 //! Adds advice for command-line users to the library's errors.
 //!
-//! The library's errors only state what is wrong. What the user should do next depends on the
-//! program, so this module provides the advice for the programs `cellar` and `synth`.
+//! A library error states only the problem. The next action of the user depends on the program, so
+//! this module provides the advice for the programs `cellar` and `synth`.
 
 mod client;
 mod edits;
@@ -17,7 +17,7 @@ use miette::Diagnostic;
 
 /// An error for which command-line advice exists.
 pub trait CommandAdvice: Error {
-    /// Returns the error's code, such as `cellar::timeout`. Codes are stable across versions.
+    /// Returns the error's code, such as `cellar::timeout`. A code is the same in all versions.
     fn code(&self) -> &'static str;
 
     /// Returns the next action for the user, such as a command to run.
@@ -57,7 +57,7 @@ impl<E: CommandAdvice> Diagnostic for Advised<E> {
     }
 }
 
-/// Wraps a fixed help text without copying it.
-fn fixed(help: &'static str) -> Option<Cow<'static, str>> {
+/// Wraps a fixed help text, without copying it, as the result of [`CommandAdvice::help`].
+fn static_help(help: &'static str) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(help))
 }

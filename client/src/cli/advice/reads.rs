@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{CommandAdvice, fixed};
+use super::{CommandAdvice, static_help};
 use crate::export::ExportError;
 use crate::reader::ReaderError;
 use crate::replay::ReplayError;
@@ -25,10 +25,10 @@ impl CommandAdvice for ReaderError {
                 "rebuild the snapshots from the log, which is complete, with `synth reprocess --rebuild \
                  --spreadsheet {log}`"
             ))),
-            Self::LargeEntry { .. } => fixed(
+            Self::LargeEntry { .. } => static_help(
                 "run the command again; if the error persists, the object was deleted from the bucket",
             ),
-            Self::Changing { .. } => fixed("run the command again"),
+            Self::Changing { .. } => static_help("run the command again"),
         }
     }
 }
@@ -48,11 +48,11 @@ impl CommandAdvice for ExportError {
     fn help(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Client(error) => error.help(),
-            Self::Exists { .. } => fixed("replace it with --force"),
+            Self::Exists { .. } => static_help("replace it with --force"),
             Self::Unwritable { .. } => {
-                fixed("check the permissions of the folder and the free space of the disk")
+                static_help("check the permissions of the folder and the free space of the disk")
             }
-            Self::TooManyFields { .. } => fixed(
+            Self::TooManyFields { .. } => static_help(
                 "clear cells that are far from the others, or export to .xlsx, which does not store blank cells",
             ),
             Self::Format { .. } | Self::Pages { .. } => None,
@@ -72,7 +72,7 @@ impl CommandAdvice for ReplayError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        fixed(match self {
+        static_help(match self {
             Self::Client(error) => return error.help(),
             Self::NotAFork { .. } => "`cellar forks -s ID` lists the forks of a spreadsheet",
             Self::Onto { .. } => {

@@ -1,5 +1,3 @@
-//! Arguments of `cellar clear`.
-
 use cellar_sheet::a1::Range;
 use clap::Args;
 

@@ -1,9 +1,7 @@
-//! Arguments of `cellar create`.
-
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 
-use super::values::{parse_name, parse_nonce};
+use super::nonce::parse_nonce;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -15,7 +13,7 @@ Examples:
   cellar create --nonce budget-2026   # repeated, it returns the same spreadsheet")]
 pub(in crate::cli) struct Create {
     /// Name of the spreadsheet
-    #[arg(long, value_parser = parse_name)]
+    #[arg(long, value_parser = Name::new)]
     pub(in crate::cli) name: Option<Name>,
     /// Idempotency key: the same nonce and subject always give the same spreadsheet
     #[arg(long, value_parser = parse_nonce)]

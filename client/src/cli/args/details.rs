@@ -1,5 +1,3 @@
-//! Arguments of `cellar details`.
-
 use clap::Args;
 
 #[derive(Debug, Args)]

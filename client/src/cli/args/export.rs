@@ -1,5 +1,3 @@
-//! Arguments of `cellar export`.
-
 use std::path::PathBuf;
 
 use cellar_base::position::Position;
@@ -43,7 +41,7 @@ pub(in crate::cli) struct Export {
     pub(in crate::cli) force: bool,
 }
 
-/// Formats of exported files.
+/// File format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ExportFormat {
     Csv,

@@ -1,9 +1,7 @@
-//! Arguments of `cellar feed`.
-
 use std::path::PathBuf;
 
 use cellar_base::limits::MAX_FEED_PAGE_ITEMS;
-use cellar_catalog::feed::{BadCheckpoint, Checkpoint};
+use cellar_catalog::feed::Checkpoint;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -21,7 +19,7 @@ Examples:
   cellar feed --after 1000001")]
 pub(in crate::cli) struct Feed {
     /// Print only items after this checkpoint [default: from the beginning]
-    #[arg(long, value_name = "CHECKPOINT", value_parser = parse_checkpoint)]
+    #[arg(long, value_name = "CHECKPOINT")]
     pub(in crate::cli) after: Option<Checkpoint>,
     /// Resume from, and save progress to, this file
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
@@ -35,8 +33,4 @@ pub(in crate::cli) struct Feed {
     /// Items per request
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FEED_PAGE_ITEMS)))]
     pub(in crate::cli) page_size: Option<u32>,
-}
-
-fn parse_checkpoint(text: &str) -> Result<Checkpoint, BadCheckpoint> {
-    text.parse()
 }

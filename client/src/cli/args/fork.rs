@@ -1,10 +1,8 @@
-//! Arguments of `cellar fork`.
-
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 
-use super::values::{parse_name, parse_nonce};
+use super::nonce::parse_nonce;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,7 +16,7 @@ Examples:
   cellar fork --nonce what-if-2026   # repeated, it returns the same fork")]
 pub(in crate::cli) struct Fork {
     /// Name of the fork [default: `Fork of NAME`]
-    #[arg(long, value_parser = parse_name)]
+    #[arg(long, value_parser = Name::new)]
     pub(in crate::cli) name: Option<Name>,
     /// Position to fork at, such as 0.42 [default: the newest]
     #[arg(long, value_name = "POSITION")]

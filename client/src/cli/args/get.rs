@@ -1,5 +1,3 @@
-//! Arguments of `cellar get`.
-
 use cellar_base::position::Position;
 use cellar_sheet::a1::Range;
 use clap::Args;

@@ -1,5 +1,3 @@
-//! Arguments of `cellar history`.
-
 use cellar_base::position::Position;
 use clap::Args;
 

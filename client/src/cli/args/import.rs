@@ -1,5 +1,3 @@
-//! Arguments of `cellar import`.
-
 use std::path::PathBuf;
 
 use cellar_base::identity::LogId;
@@ -7,8 +5,6 @@ use cellar_catalog::spreadsheet::Name;
 use cellar_exchange::ColumnTypes;
 use cellar_sheet::a1::CellName;
 use clap::{Args, ValueEnum};
-
-use super::values::parse_name;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -34,7 +30,7 @@ pub(in crate::cli) struct Import {
     /// File: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(in crate::cli) file: PathBuf,
     /// Name of the new spreadsheet [default: the file name]
-    #[arg(long, value_parser = parse_name, conflicts_with = "into")]
+    #[arg(long, value_parser = Name::new, conflicts_with = "into")]
     pub(in crate::cli) name: Option<Name>,
     /// Import into this spreadsheet instead of a new one (same as -s)
     #[arg(long, value_name = "ID")]
@@ -72,7 +68,7 @@ pub(in crate::cli) struct Import {
     pub(in crate::cli) restart: bool,
 }
 
-/// Field separators.
+/// Field separator of a csv file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Delimiter {
     Comma,

@@ -1,5 +1,3 @@
-//! Arguments of `cellar links`.
-
 use std::time::Duration;
 
 use cellar_catalog::spreadsheet::{BadLink, Link as ListedLink, LinkId, LinkRole};
@@ -73,9 +71,9 @@ fn parse_lifetime(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use cellar_catalog::access::Role;
+    use cellar_catalog::spreadsheet::Name;
 
     use super::*;
-    use crate::cli::args::values::parse_name;
 
     #[test]
     fn rejects_invalid_roles_labels_and_lifetimes() {
@@ -85,6 +83,6 @@ mod tests {
         }
         assert!("admin".parse::<Role>().is_err() && parse_link_role("owner").is_err());
         assert!(parse_label(&"x".repeat(1_000)).is_err() && parse_label("a\nb").is_err());
-        assert!(parse_name(&"x".repeat(10_000)).is_err());
+        assert!(Name::new(&"x".repeat(10_000)).is_err());
     }
 }

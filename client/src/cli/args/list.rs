@@ -1,5 +1,3 @@
-//! Arguments of `cellar list`.
-
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]

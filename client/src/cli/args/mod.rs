@@ -1,8 +1,9 @@
 //! Defines the `cellar` command line: the global options and the list of commands. Each command's
-//! arguments are defined in the module named after the command.
+//! arguments are defined in the module named after the command; `axis` defines those of `cellar
+//! rows` and `cellar columns`.
 
+mod axis;
 mod clear;
-mod columns;
 mod create;
 mod details;
 mod diff;
@@ -14,13 +15,12 @@ mod format;
 mod get;
 mod history;
 mod import;
-mod inserted;
 mod links;
 mod list;
+mod nonce;
 mod rename;
 mod replay;
 mod revert;
-mod rows;
 mod set;
 mod share;
 mod sheets;
@@ -28,11 +28,10 @@ mod stats;
 mod undo;
 mod unshare;
 mod use_spreadsheet;
-mod values;
 mod watch;
 
+pub(super) use axis::{AxisArguments, AxisCommand};
 pub(super) use clear::Clear;
-pub(super) use columns::{Columns, ColumnsCommand};
 pub(super) use create::Create;
 pub(super) use details::Details;
 pub(super) use diff::Diff;
@@ -44,13 +43,11 @@ pub(super) use format::Format;
 pub(super) use get::Get;
 pub(super) use history::History;
 pub(super) use import::{Delimiter, Import, Ragged};
-pub(super) use inserted::Inserted;
 pub(super) use links::{Link, Links};
 pub(super) use list::{List, ListStatus};
 pub(super) use rename::Rename;
 pub(super) use replay::Replay;
 pub(super) use revert::Revert;
-pub(super) use rows::{Rows, RowsCommand};
 pub(super) use set::Set;
 pub(super) use share::Share;
 pub(super) use sheets::{Sheets, SheetsCommand};
@@ -63,7 +60,8 @@ pub(super) use watch::Watch;
 use cellar_base::identity::LogId;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
-use crate::cli::help::{Group, with_groups};
+use crate::cli::help::{Group, group_commands};
+use axis::{COLUMN_WORDS, ROW_WORDS};
 
 /// Create, read, edit and share spreadsheets in Cellar
 #[derive(Debug, Parser)]
@@ -101,8 +99,8 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Clap's `env` attribute is not used, because it hides whether the user passed the option. An
-    // import must not overwrite a spreadsheet that was selected only by the environment variable.
+    // Does not use clap's `env` attribute, because it hides whether the user passed the option: an
+    // import must not write into a spreadsheet that only the environment variable selects.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API
@@ -119,7 +117,7 @@ pub(super) struct Global {
     pub(super) cost: bool,
 }
 
-/// The command groups shown by `--help`.
+/// The groups of commands in `--help`.
 const GROUPS: [Group; 7] = [
     (
         "Spreadsheets",
@@ -144,9 +142,9 @@ const GROUPS: [Group; 7] = [
 ];
 
 impl Cli {
-    /// Returns the command line, with commands grouped in `--help`.
+    /// Returns the clap definition of the command line. Its `--help` lists the commands in groups.
     pub(super) fn grouped() -> clap::Command {
-        with_groups(Self::command(), &GROUPS)
+        group_commands(Self::command(), &GROUPS)
     }
 }
 
@@ -169,9 +167,17 @@ pub(super) enum Command {
     /// Set the number format of a range
     Format(Format),
     /// Insert or delete rows
-    Rows(Rows),
+    #[command(mut_subcommands(|subcommand| ROW_WORDS.add_help(subcommand)), after_help = "\
+Examples:
+  cellar rows insert 3 --count 2
+  cellar rows delete 3:5")]
+    Rows(AxisArguments),
     /// Insert or delete columns
-    Columns(Columns),
+    #[command(mut_subcommands(|subcommand| COLUMN_WORDS.add_help(subcommand)), after_help = "\
+Examples:
+  cellar columns insert C
+  cellar columns delete C:D")]
+    Columns(AxisArguments),
     /// List, add, rename or delete sheets
     Sheets(Sheets),
     /// Undo an edit

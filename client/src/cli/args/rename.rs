@@ -1,9 +1,5 @@
-//! Arguments of `cellar rename`.
-
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
-
-use super::values::parse_name;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -11,6 +7,6 @@ Examples:
   cellar rename 'Budget 2026'")]
 pub(in crate::cli) struct Rename {
     /// New name: one line of at most 256 bytes
-    #[arg(value_parser = parse_name)]
+    #[arg(value_parser = Name::new)]
     pub(in crate::cli) name: Name,
 }

@@ -1,5 +1,3 @@
-//! Arguments of `cellar replay`.
-
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use clap::Args;
@@ -32,17 +30,16 @@ pub(in crate::cli) struct Replay {
     pub(in crate::cli) no_use: bool,
 }
 
-/// Position to replay onto, or `None` for the newest position.
+/// Position of the source onto which the fork is replayed, or `None` for the newest position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
 
 fn parse_onto(text: &str) -> Result<Onto, String> {
-    match text {
-        "latest" => Ok(Onto(None)),
-        text => text.parse().map(|at| Onto(Some(at))).map_err(|_| {
-            format!(
-                "`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42, or `latest`"
-            )
-        }),
+    if text == "latest" {
+        return Ok(Onto(None));
     }
+    let position = text.parse().map_err(|_| {
+        format!("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42, or `latest`")
+    })?;
+    Ok(Onto(Some(position)))
 }

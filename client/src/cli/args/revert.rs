@@ -1,5 +1,3 @@
-//! Arguments of `cellar revert`.
-
 use cellar_base::position::Position;
 use clap::Args;
 

@@ -1,5 +1,3 @@
-//! Arguments of `cellar set`.
-
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -1,5 +1,3 @@
-//! Arguments of `cellar share`.
-
 use cellar_catalog::access::Role;
 use clap::Args;
 

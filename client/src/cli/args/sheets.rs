@@ -1,5 +1,3 @@
-//! Arguments of `cellar sheets`.
-
 use cellar_base::position::Position;
 use clap::{Args, Subcommand};
 

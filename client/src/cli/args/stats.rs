@@ -1,5 +1,3 @@
-//! Arguments of `cellar stats`.
-
 use cellar_base::identity::LogId;
 use clap::Args;
 

@@ -1,12 +1,12 @@
 //! Tests of the command line.
 
 use super::*;
-use crate::cli::help::ungrouped;
+use crate::cli::help::misplaced_commands;
 
 #[test]
 fn the_command_line_is_consistent_and_every_command_has_examples() {
     Cli::grouped().debug_assert();
-    assert_eq!(ungrouped(&Cli::command(), &GROUPS), [""; 0]);
+    assert_eq!(misplaced_commands(&Cli::command(), &GROUPS), [""; 0]);
     let cli = Cli::command();
     let nested = cli.get_subcommands().flat_map(clap::Command::get_subcommands);
     for command in cli.get_subcommands().chain(nested) {

@@ -1,5 +1,3 @@
-//! Arguments of `cellar unshare`.
-
 use clap::Args;
 
 #[derive(Debug, Args)]

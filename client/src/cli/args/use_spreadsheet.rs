@@ -1,5 +1,3 @@
-//! Arguments of `cellar use`.
-
 use cellar_base::identity::LogId;
 use clap::Args;
 

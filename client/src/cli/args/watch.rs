@@ -1,5 +1,3 @@
-//! Arguments of `cellar watch`.
-
 use std::time::Duration;
 
 use cellar_base::position::Position;

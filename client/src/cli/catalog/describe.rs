@@ -1,10 +1,11 @@
 //! Formats a spreadsheet's details (name, status, members and share links) as text.
 
-use cellar_api::{wire::ChangeView, wire::DetailsReply, wire::LinkView, wire::SpreadsheetStatus};
+use cellar_api::wire::{ChangeView, DetailsReply, LinkView, SpreadsheetStatus};
 use cellar_catalog::spreadsheet::{Member, Status};
+use console::Alignment;
 
-use crate::cli::output::COLUMN_GAP;
-use crate::cli::time::utc;
+use crate::cli::output::{COLUMN_GAP, format_rows};
+use crate::cli::time::format_utc;
 use crate::text::escape;
 
 /// Formats a spreadsheet's details, one line per property, member and link.
@@ -22,7 +23,7 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
         lines.push(property_line("your role", &role.to_string()));
     }
     if let Some(created_s) = details.created_s {
-        lines.push(property_line("created", &utc(created_s)));
+        lines.push(property_line("created", &format_utc(created_s)));
     }
     if let Some(source) = details.source {
         lines.push(property_line("fork of", &source.to_string()));
@@ -36,54 +37,43 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
     lines
 }
 
-/// Formats members, one line per member.
 fn format_members(members: &[Member]) -> Vec<String> {
-    let subject_widths =
-        members.iter().map(|member| escape(&member.person.subject).chars().count());
-    let subject_width = subject_widths.max().unwrap_or(0);
-    let format_member = |member: &Member| {
-        let subject = format!("{:<subject_width$}", escape(&member.person.subject));
+    let member_columns = |member: &Member| {
         let role = format!("{:<6}", member.role.to_string());
-        [subject, role, escape(&member.person.issuer)].join(COLUMN_GAP)
+        [escape(&member.person.subject), role, escape(&member.person.issuer)]
     };
-    members.iter().map(format_member).collect()
+    let rows: Vec<_> = members.iter().map(member_columns).collect();
+    format_rows([Alignment::Left; 3], &rows)
 }
 
-/// Formats share links, one line per link.
 pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
-    links.iter().map(|link| format_link(link, now_s)).collect()
-}
-
-fn format_link(link: &LinkView, now_s: u64) -> String {
-    let role = link.role.role().to_string();
-    let expiry = match link.expires_s {
-        None => "no expiry".to_owned(),
-        Some(expires_s) if expires_s <= now_s => format!("expired {}", utc(expires_s)),
-        Some(expires_s) => format!("until {}", utc(expires_s)),
+    let link_columns = |link: &LinkView| {
+        let expiry = match link.expires_s {
+            None => "no expiry".to_owned(),
+            Some(expires_s) if expires_s <= now_s => format!("expired {}", format_utc(expires_s)),
+            Some(expires_s) => format!("until {}", format_utc(expires_s)),
+        };
+        [link.id.clone(), link.role.role().to_string(), expiry, escape(&link.label)]
     };
-    let line = [link.id.clone(), role, expiry, escape(&link.label)].join(COLUMN_GAP);
-    line.trim_end().to_owned()
+    let rows: Vec<_> = links.iter().map(link_columns).collect();
+    format_rows([Alignment::Left; 4], &rows)
 }
 
-/// Formats the details history, one line per change.
+/// Formats changes of a spreadsheet's details, one line per change.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
-    let author_widths = changes.iter().map(|change| escape(&change.by.subject).chars().count());
-    let author_width = author_widths.max().unwrap_or(0);
-    changes.iter().map(|change| change_line(change, author_width)).collect()
+    let rows: Vec<_> = changes.iter().map(change_columns).collect();
+    format_rows([Alignment::Left; 3], &rows)
 }
 
-/// Formats one details change with its time, author and description.
+/// Formats a change of a spreadsheet's details: its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
-    let no_padding = 0;
-    change_line(change, no_padding)
+    change_columns(change).join(COLUMN_GAP)
 }
 
-fn change_line(change: &ChangeView, author_width: usize) -> String {
-    let author = format!("{:<author_width$}", escape(&change.by.subject));
-    [utc(change.created_s), author, describe_change(change)].join(COLUMN_GAP)
+fn change_columns(change: &ChangeView) -> [String; 3] {
+    [format_utc(change.created_s), escape(&change.by.subject), describe_change(change)]
 }
 
-/// Describes what changed.
 fn describe_change(change: &ChangeView) -> String {
     let name = change.name.as_deref().filter(|name| !name.is_empty()).map(escape);
     let grantee = match (&change.person, &change.link) {
@@ -112,18 +102,24 @@ fn property_line(name: &str, value: &str) -> String {
     format!("  {name:<9}{COLUMN_GAP}{value}").trim_end().to_owned()
 }
 
-fn describe_status(details: &DetailsReply) -> String {
-    match (details.status, details.status_since_s) {
-        (SpreadsheetStatus::Active, _) => "active".to_owned(),
-        (SpreadsheetStatus::Archived, Some(since_s)) => format!("archived since {}", utc(since_s)),
-        (SpreadsheetStatus::Archived, None) => "archived".to_owned(),
-        (SpreadsheetStatus::Deleted, since_s) => {
-            let until_s = since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
-            match until_s {
-                Some(until_s) => format!("deleted; owners can undelete it until {}", utc(until_s)),
-                None => "deleted; owners can undelete it".to_owned(),
-            }
+pub(super) fn describe_status(details: &DetailsReply) -> String {
+    let since_s = details.status_since_s;
+    match details.status {
+        SpreadsheetStatus::Active => "active".to_owned(),
+        SpreadsheetStatus::Archived => append_time("archived", "since", since_s),
+        SpreadsheetStatus::Deleted => {
+            let deadline_s =
+                since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
+            append_time("deleted; owners can undelete it", "until", deadline_s)
         }
+    }
+}
+
+/// Appends a preposition and a time, such as `since 2026-11-01T12:00:00Z`, if the time is known.
+fn append_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
+    match unix_s {
+        Some(unix_s) => format!("{text} {preposition} {}", format_utc(unix_s)),
+        None => text.to_owned(),
     }
 }
 
@@ -131,7 +127,7 @@ fn describe_status(details: &DetailsReply) -> String {
 mod tests {
     use cellar_base::identity::LogId;
     use cellar_catalog::access::Role;
-    use cellar_catalog::{spreadsheet::LinkRole, spreadsheet::Member, spreadsheet::Person};
+    use cellar_catalog::spreadsheet::{LinkRole, Member, Person};
 
     use super::*;
 
@@ -172,12 +168,12 @@ mod tests {
                 "  id          07070707-0707-0707-0707-070707070707",
                 "  status      active",
                 "  your role   owner",
-                "  created     1970-01-01 00:00:00Z",
+                "  created     1970-01-01T00:00:00Z",
                 "  shared      alice   owner    cellar",
                 "  shared      bo      viewer   cellar",
                 "  link        0a   viewer   no expiry",
-                "  link        0b   viewer   expired 1970-01-01 00:00:09Z   press",
-                "  link        0c   viewer   until 1970-01-01 00:00:11Z",
+                "  link        0b   viewer   expired 1970-01-01T00:00:09Z   press",
+                "  link        0c   viewer   until 1970-01-01T00:00:11Z",
             ]
         );
     }
@@ -208,7 +204,7 @@ mod tests {
             change("Created"),
             change("Moved"),
         ]);
-        let told = lines.iter().map(|line| line.trim_start_matches("1970-01-01 00:00:00Z   "));
+        let told = lines.iter().map(|line| line.trim_start_matches("1970-01-01T00:00:00Z   "));
         let told: Vec<_> = told.collect();
         assert!(
             told[0].starts_with("bo      renamed the spreadsheet to Pl")
@@ -230,9 +226,9 @@ mod tests {
     fn describes_the_status_with_its_time() {
         let with = |status| DetailsReply { status, status_since_s: Some(0), ..details() };
         let archived = describe_status(&with(SpreadsheetStatus::Archived));
-        assert_eq!(archived, "archived since 1970-01-01 00:00:00Z");
+        assert_eq!(archived, "archived since 1970-01-01T00:00:00Z");
         let deleted = describe_status(&with(SpreadsheetStatus::Deleted));
-        assert_eq!(deleted, "deleted; owners can undelete it until 1970-01-31 00:00:00Z");
+        assert_eq!(deleted, "deleted; owners can undelete it until 1970-01-31T00:00:00Z");
         let unnamed = DetailsReply { name: String::new(), ..details() };
         assert!(format_details(&unnamed, 0)[0].contains("cellar rename"));
     }

@@ -6,19 +6,17 @@ mod link;
 use std::future::Future;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cellar_api::{
-    wire::DetailsReply, wire::LinkRequest, wire::PersonRequest, wire::ShareRequest,
-    wire::SpreadsheetStatus, wire::UpdateDetailsRequest,
+use cellar_api::wire::{
+    DetailsReply, LinkRequest, PersonRequest, ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
 use cellar_catalog::access::Role;
-use cellar_catalog::{spreadsheet::LinkId, spreadsheet::LinkRole, spreadsheet::Status};
+use cellar_catalog::spreadsheet::{LinkId, LinkRole};
 use serde_json::json;
 
 use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use super::time::utc;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
@@ -33,18 +31,14 @@ pub(super) async fn show_details(
     }
     let details = spreadsheet.details().await?;
     output.print_json(&details)?;
-    for line in describe::format_details(&details, now_s()) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_details(&details, now_s()))?;
     Ok(())
 }
 
 async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), CliError> {
     let changes = spreadsheet.changes().collect().await?;
     output.print_json(&json!({ "changes": changes }))?;
-    for line in describe::format_changes(&changes) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_changes(&changes))?;
     Ok(())
 }
 
@@ -102,13 +96,7 @@ pub(super) async fn archive_spreadsheet(
 
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
-    let purged_at_s =
-        details.status_since_s.and_then(|at_s| Status::Deleted { at_s }.undelete_deadline_s());
-    let deadline = match purged_at_s {
-        Some(purged_at_s) => format!(" until {}", utc(purged_at_s)),
-        None => String::new(),
-    };
-    output.print_line(format!("deleted; owners can undelete it{deadline}"))?;
+    output.print_line(describe::describe_status(&details))?;
     output.print_note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
@@ -117,7 +105,7 @@ pub(super) async fn unarchive_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Archived).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Archived).await?;
     Ok(output.print_line("unarchived: the spreadsheet is editable")?)
 }
 
@@ -125,13 +113,13 @@ pub(super) async fn undelete_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate(context, output, SpreadsheetStatus::Deleted).await?;
+    activate_spreadsheet(context, output, SpreadsheetStatus::Deleted).await?;
     Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
-/// Unarchives or undeletes the spreadsheet. No-op if the spreadsheet is active. Fails if the status
-/// is neither `expected_status` nor active.
-async fn activate(
+/// Makes an archived or deleted spreadsheet active. Fails if its status is neither
+/// `expected_status` nor active.
+async fn activate_spreadsheet(
     context: &Context,
     output: &Output,
     expected_status: SpreadsheetStatus,
@@ -160,16 +148,14 @@ pub(super) async fn list_or_edit_links(
 
 async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = context.spreadsheet()?.details().await?;
-    // A spreadsheet that is missing from the catalog has no share links.
-    let links = match (&details.links, details.role) {
-        (Some(links), _) => links.as_slice(),
-        (None, Some(Role::Owner)) => &[],
-        (None, _) => return Err(CliError::OnlyOwners),
+    let links = match &details.links {
+        Some(links) => links.as_slice(),
+        // A spreadsheet that is missing from the catalog has no share links.
+        None if details.role == Some(Role::Owner) => &[],
+        None => return Err(CliError::OnlyOwners),
     };
     output.print_json(&json!({ "links": links }))?;
-    for line in describe::format_links(links, now_s()) {
-        output.print_line(line)?;
-    }
+    output.print_lines(describe::format_links(links, now_s()))?;
     if links.is_empty() {
         output.print_note("No share links. Create one with: cellar links create");
     }
@@ -185,21 +171,21 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // Generate the secret on the client, so that a retried request finds the link created by the
-    // first attempt.
+    // The client generates the secret, so that a retry of the request finds the link that the first
+    // attempt created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
     let link = spreadsheet.create_link(&request, Some(version)).await?;
     output.print_json(&link)?;
     output.print_line(&link.token)?;
+    let granted_action = match role {
+        LinkRole::Viewer => "read",
+        LinkRole::Editor => "edit",
+    };
     output.print_note(format!(
-        "Everyone with this link can {} the spreadsheet: cellar --url {} --token LINK get. The link is shown \
-         only once. Revoke it with: cellar links revoke {}",
-        match role {
-            LinkRole::Viewer => "read",
-            LinkRole::Editor => "edit",
-        },
+        "Everyone with this link can {granted_action} the spreadsheet: cellar --url {} --token LINK get. The \
+         link is shown only once. Revoke it with: cellar links revoke {}",
         spreadsheet.client().url(),
         link.id
     ));
@@ -226,8 +212,8 @@ async fn set_status(
     .await
 }
 
-/// Reads the version of the spreadsheet's details and sends a change conditional on that version.
-/// If the details have changed in the meantime, the server rejects the change.
+/// Sends a change of the spreadsheet's details and prints the new details as JSON. The server
+/// rejects the change if the details have changed since this function read their version.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

@@ -16,23 +16,23 @@ const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row 
                     ^PgDn next sheet · ^Q quit";
 const ELLIPSIS: &str = "…";
 
-/// Style of a part of a screen line. Uses no colors, so that the text is readable on any
+/// Style of a part of a screen line. The styles use no colors, so that the text is readable on any
 /// background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
     /// Labels around the cells.
     Dim,
-    /// Style of the cell under the cursor and of messages.
+    /// The cell under the cursor, and messages.
     Selected,
-    /// Style of cells recently changed by other users.
+    /// Cells that other users have changed since the last key press.
     Changed,
 }
 
 /// A screen line, split into styled parts from left to right.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
-/// Screen contents.
+/// Contents of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
@@ -65,13 +65,13 @@ pub(super) struct VisibleCell {
 }
 
 impl Contents {
-    /// Returns the text that the input initially contains when the user edits a cell.
+    /// Returns the text of a visible cell, or an empty text if the cell is blank.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }
 }
 
-/// Layout of the screen.
+/// Sizes that determine the layout of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,
@@ -80,26 +80,27 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(size: Size, column_width: u16) -> Self {
-        Self { size, column_width: usize::from(column_width) }
+        Self { size, column_width: usize::from(column_width.max(1)) }
     }
 
     /// Returns how many rows and columns fit on the screen if `first_row` is the top row.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width_of_cells = self.width().saturating_sub(gutter_width(first_row, rows));
-        let columns = width_of_cells.checked_div(self.column_width).unwrap_or(1);
-        VisibleSize { rows, columns: u32::try_from(columns).unwrap_or(1).max(1) }
+        let columns = u32::try_from(width_of_cells / self.column_width).unwrap_or(1).max(1);
+        VisibleSize { rows, columns }
     }
 
-    pub(super) fn frame(&self, grid: &Grid, contents: &Contents) -> Frame {
+    pub(super) fn render_frame(&self, grid: &Grid, contents: &Contents) -> Frame {
         let visible_size = self.visible_size(grid.top_left.row);
         let gutter = gutter_width(grid.top_left.row, visible_size.rows);
+        let visible_columns = visible_columns(grid, visible_size);
         let mut lines = vec![
             self.title_line(grid, contents),
-            self.column_letters_line(grid, visible_size, gutter),
+            self.column_letters_line(grid, visible_columns.clone(), gutter),
         ];
         for row in grid.top_left.row..grid.top_left.row.saturating_add(visible_size.rows) {
-            lines.push(self.row_line(grid, contents, row, gutter));
+            lines.push(self.row_line(grid, contents, row, visible_columns.clone(), gutter));
         }
         let (last_line, text_cursor) = match &grid.typing {
             None => (self.message_line(grid), None),
@@ -133,31 +134,37 @@ impl Layout {
     fn column_letters_line(
         &self,
         grid: &Grid,
-        visible_size: VisibleSize,
+        columns: RangeInclusive<u32>,
         gutter: usize,
     ) -> FrameLine {
         let mut line = vec![(" ".repeat(gutter), Style::Dim)];
-        for column in visible_columns(grid, visible_size) {
+        for column in columns {
             let letters = self.pad_cell(&column_name(column), Alignment::Center);
             line.push((letters, label_style(column == grid.cursor.column)));
         }
         line
     }
 
-    fn row_line(&self, grid: &Grid, contents: &Contents, row: u32, gutter: usize) -> FrameLine {
+    fn row_line(
+        &self,
+        grid: &Grid,
+        contents: &Contents,
+        row: u32,
+        columns: RangeInclusive<u32>,
+        gutter: usize,
+    ) -> FrameLine {
         let row_number = u64::from(row) + 1;
         let number_width = gutter - 1;
         let label = (format!("{row_number:>number_width$}"), label_style(row == grid.cursor.row));
         let mut line = vec![label, (" ".to_owned(), Style::Plain)];
-        for column in visible_columns(grid, self.visible_size(grid.top_left.row)) {
+        for column in columns {
             let cell_name = CellName { row, column };
-            let padded_text = match contents.cells.get(&cell_name) {
-                None => self.pad_cell("", Alignment::Left),
-                Some(cell) if cell.is_right_aligned => {
-                    self.pad_cell(&escape(&cell.text), Alignment::Right)
-                }
-                Some(cell) => self.pad_cell(&escape(&cell.text), Alignment::Left),
+            let alignment = match contents.cells.get(&cell_name) {
+                Some(cell) if cell.is_right_aligned => Alignment::Right,
+                _ => Alignment::Left,
             };
+            let cell_text = escape(contents.cell_text(cell_name));
+            let padded_text = self.pad_cell(&cell_text, alignment);
             line.push((padded_text, cell_style(cell_name, grid, contents)));
         }
         line
@@ -182,13 +189,11 @@ impl Layout {
         let label = format!("{input_name}: ");
         let label_width = measure_text_width(&label);
         let input_width = self.width().saturating_sub(label_width + 1);
-        // Skip leading text to keep the text cursor visible.
+        // Omit the start of a long text, so that the text cursor stays visible.
         let before_cursor = escape(input.before_cursor());
-        let skipped_bytes = bytes_to_skip(&before_cursor, input_width);
-        let full_text = escape(&input.text());
-        let text_from_start = full_text.get(skipped_bytes..).unwrap_or_default();
-        let visible_text = truncate_str(text_from_start, input_width, ELLIPSIS).into_owned();
-        let visible_before_cursor = before_cursor.get(skipped_bytes..).unwrap_or_default();
+        let visible_before_cursor = longest_fitting_suffix(&before_cursor, input_width);
+        let text_from_start = format!("{visible_before_cursor}{}", escape(input.after_cursor()));
+        let visible_text = truncate_str(&text_from_start, input_width, ELLIPSIS).into_owned();
         let cursor_column = label_width + measure_text_width(visible_before_cursor);
         let last_line = self.size.lines.saturating_sub(1);
         let text_cursor = (u16::try_from(cursor_column).unwrap_or(u16::MAX), last_line);
@@ -216,18 +221,16 @@ fn cell_style(cell_name: CellName, grid: &Grid, contents: &Contents) -> Style {
     }
 }
 
-/// Returns how many leading bytes of a text to skip so that the rest fits in `max_width`.
-fn bytes_to_skip(text: &str, max_width: usize) -> usize {
-    for (start, _) in text.char_indices() {
-        let remaining_text = text.get(start..).unwrap_or_default();
-        if measure_text_width(remaining_text) <= max_width {
-            return start;
-        }
+/// Returns the longest suffix of a text that fits in `max_width`.
+fn longest_fitting_suffix(text: &str, max_width: usize) -> &str {
+    let mut suffix = text.chars();
+    while measure_text_width(suffix.as_str()) > max_width {
+        suffix.next();
     }
-    text.len()
+    suffix.as_str()
 }
 
-/// Returns the width of the row-number column, including a trailing space.
+/// Returns the width of the column with the row numbers, including a trailing space.
 fn gutter_width(first_row: u32, row_count: u32) -> usize {
     let last_row_number = u64::from(first_row) + u64::from(row_count);
     last_row_number.to_string().len() + 1
@@ -271,7 +274,7 @@ mod tests {
 
     #[test]
     fn cells_are_aligned_with_column_letters_and_row_numbers() {
-        let frame = Layout::new(SIZE, 10).frame(&Grid::new(SheetId::FIRST), &contents());
+        let frame = Layout::new(SIZE, 10).render_frame(&Grid::new(SheetId::FIRST), &contents());
         let expected = [
             "Costs  A1  rent                0.7",
             "      A         B         C     ",
@@ -304,11 +307,11 @@ mod tests {
                     Layout::new(size, 10).visible_size(first_row),
                     "",
                 );
-                let frame = Layout::new(size, 10).frame(&grid, &contents());
+                let frame = Layout::new(size, 10).render_frame(&grid, &contents());
                 assert!(frame.lines.len() <= usize::from(lines));
             }
         }
-        let frame = Layout::new(SIZE, 10).frame(&Grid::new(SheetId::FIRST), &contents());
+        let frame = Layout::new(SIZE, 10).render_frame(&Grid::new(SheetId::FIRST), &contents());
         assert!(texts(&frame).iter().all(|line| measure_text_width(line) <= 34));
     }
 
@@ -318,7 +321,7 @@ mod tests {
         let type_text = |text: &str| {
             let press = |grid: Grid, c| grid.press(Key::Character(c), layout.visible_size(0), "").0;
             let grid = text.chars().fold(Grid::new(SheetId::FIRST), press);
-            let frame = layout.frame(&grid, &contents());
+            let frame = layout.render_frame(&grid, &contents());
             (texts(&frame).pop().unwrap(), frame.text_cursor)
         };
         assert_eq!(type_text("abc"), ("A1: abc".to_owned(), Some((7, 5))));

@@ -26,9 +26,9 @@ use session::Session;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum time that loading cells may delay the handling of a key press.
+/// Maximum time to wait for the visible cells before the grid is drawn with the previous cells.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
-/// Timeout for sending the last edits after the user quits.
+/// Maximum time to wait for the last edits to be sent after the user has quit.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) async fn edit_in_grid(
@@ -45,7 +45,7 @@ pub(super) async fn edit_in_grid(
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
     result?;
-    // Ignore a failure, because unsent edits are persisted.
+    // Ignore a failure, because unsent edits are saved on disk.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
     for message in session.take_messages() {
         output.print_note(message);
@@ -84,7 +84,7 @@ struct GridScreen<'a> {
     next_sync: Instant,
 }
 
-/// Whether the user has quit.
+/// Whether the grid is still open.
 #[derive(PartialEq, Eq)]
 enum GridStatus {
     Open,
@@ -111,7 +111,7 @@ async fn run_grid(
                     return Ok(());
                 }
             }
-            // A key press cancels a running sync. Nothing is lost: the next sync repeats the work.
+            // A key press cancels a running sync. The next sync repeats its work, so nothing is lost.
             delay_ms = sync_when_due(screen.next_sync, screen.session) => {
                 screen.next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
@@ -120,17 +120,17 @@ async fn run_grid(
 }
 
 impl GridScreen<'_> {
-    /// Loads the visible cells and draws the grid. If loading times out, draws the previous cells.
+    /// Loads the visible cells and draws the grid. Draws the previous cells if loading times out.
     async fn redraw(&mut self) -> Result<(), CliError> {
         if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
             self.session.grid.notice = Some("still loading cells…".to_owned());
             self.next_sync = self.next_sync.min(Instant::now() + REFRESH_TIMEOUT);
         }
-        let frame = self.layout.frame(&self.session.grid, &self.session.contents);
+        let frame = self.layout.render_frame(&self.session.grid, &self.session.contents);
         Ok(self.terminal.show(&frame)?)
     }
 
-    /// Handles an input and all inputs already queued, such as pasted text.
+    /// Handles an input and all inputs that are already queued, such as pasted characters.
     fn handle_inputs(
         &mut self,
         first_input: Input,
@@ -154,8 +154,8 @@ impl GridScreen<'_> {
     }
 }
 
-/// Syncs at `next_sync`, or earlier if the server reports new log entries. Returns the delay until
-/// the next sync, in milliseconds.
+/// Syncs at `next_sync`, or earlier if a poke (wake-up message) announces new log entries. Returns
+/// the delay until the next sync, in milliseconds.
 async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {
         () = sleep_until(next_sync) => {}

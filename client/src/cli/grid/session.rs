@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cellar_api::polling::Polling;
-use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView};
+use cellar_api::wire::{CellAt, CellsReply, SheetView};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
@@ -19,24 +19,27 @@ use super::key::Key;
 use super::state::{Grid, GridAction};
 use crate::Pokes;
 use crate::client::random;
-use crate::live::{EditOutcome, LiveError, LiveSheet, Settlement, SyncReport, poll_event};
+use crate::live::{
+    EditOutcome, LiveError, LiveSheet, SetAsideEdits, Settlement, SyncReport, poll_event,
+};
 
-/// Maximum number of the user's edits that can be undone.
-const MAX_UNDO: usize = 1_000;
+/// Maximum number of this session's edits that the user can undo.
+const MAX_UNDOABLE_EDITS: usize = 1_000;
 
+/// A live spreadsheet and its state in the grid.
 pub(super) struct Session {
     live: LiveSheet,
     pokes: Pokes,
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
-    /// Reason why the last sync failed, if it did.
+    /// Reason why the last sync failed, or `None` if it succeeded.
     offline: Option<String>,
     /// Positions of this session's undoable edits, oldest first.
     undoable: Vec<Position>,
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
-    /// Rectangle and position of the last refresh.
+    /// The visible rectangle and the position at the last refresh.
     last_refresh: Option<(Rectangle, Position)>,
     formulas_in_view: bool,
 }
@@ -70,7 +73,7 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key press. If the key makes an edit, persists the edit before returning.
+    /// Handles a key press. An edit is saved on disk before the function returns.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -118,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Waits until the server reports new log entries.
+    /// Waits until a poke (wake-up message) announces new log entries.
     pub(super) async fn wait_for_poke(&mut self) {
         self.pokes.wait_beyond(self.live.position()).await;
     }
@@ -132,7 +135,7 @@ impl Session {
         match result {
             Ok(report) => {
                 self.offline = None;
-                self.show_report(&report);
+                self.apply_sync_report(&report);
             }
             Err(error) if error.is_offline() => self.offline = Some("offline".to_owned()),
             Err(error) => self.offline = Some(error.to_string()),
@@ -140,19 +143,13 @@ impl Session {
         delay_ms
     }
 
-    fn show_report(&mut self, report: &SyncReport) {
+    fn apply_sync_report(&mut self, report: &SyncReport) {
         for settlement in &report.settled {
-            self.show_settlement(settlement);
+            self.apply_settlement(settlement);
         }
-        let excess_count = self.undoable.len().saturating_sub(MAX_UNDO);
-        self.undoable.drain(..excess_count);
+        self.trim_undoable();
         for set_aside in &report.set_aside {
-            let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
-            let message = format!(
-                "the spreadsheet was restored; {edits} may be lost and are stored in {file}"
-            );
-            self.grid.notice = Some(message.clone());
-            self.messages.push(message);
+            self.warn_of_lost_edits(set_aside);
         }
         if report.reapplied > 0 {
             let edits = count(report.reapplied, "edit", "edits");
@@ -160,7 +157,8 @@ impl Session {
         }
     }
 
-    fn show_settlement(&mut self, settlement: &Settlement) {
+    /// Shows why an edit was rejected, or makes a committed edit undoable.
+    fn apply_settlement(&mut self, settlement: &Settlement) {
         match &settlement.outcome {
             EditOutcome::Rejected(rejection) => {
                 self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
@@ -171,14 +169,28 @@ impl Session {
         }
     }
 
-    /// Reads the visible cells.
+    fn warn_of_lost_edits(&mut self, set_aside: &SetAsideEdits) {
+        let (edits, file) = (count(set_aside.edits, "edit", "edits"), set_aside.file.display());
+        let message =
+            format!("the spreadsheet was restored; {edits} may be lost and are stored in {file}");
+        self.grid.notice = Some(message.clone());
+        self.messages.push(message);
+    }
+
+    /// Removes the oldest undoable edits, so that at most [`MAX_UNDOABLE_EDITS`] remain.
+    fn trim_undoable(&mut self) {
+        let excess_count = self.undoable.len().saturating_sub(MAX_UNDOABLE_EDITS);
+        self.undoable.drain(..excess_count);
+    }
+
+    /// Scrolls to the cursor and reads the visible cells.
     pub(super) async fn refresh(&mut self, layout: &Layout) {
         let Some(sheet_name) = self.sheet_name() else { return };
         self.grid.scroll_to_cursor(layout.visible_size(self.grid.top_left.row));
         let visible_cells = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
         match self.live.view(Some(&sheet_name), visible_cells).await {
             Ok(reply) => self.show_cells(&reply, visible_cells),
-            // The cells are displayed again after the next sync has rebased the unsent edits.
+            // Keep the displayed cells until the next sync has rebased the unsent edits.
             Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
@@ -215,9 +227,9 @@ impl Session {
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    /// Returns whether a change of the displayed cells was caused only by other users. Returns
-    /// `false` if there are unsent edits or if another rectangle was displayed before, because
-    /// these also change the displayed cells.
+    /// Returns whether only other users can have changed the displayed cells since the last
+    /// refresh. Returns `false` if the visible rectangle has changed or if edits are unsent, because
+    /// scrolling and the user's own edits also change the displayed cells.
     fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
         let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
         let has_unsent_edits = self.live.pending().next().is_some();

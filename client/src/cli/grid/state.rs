@@ -12,13 +12,13 @@ use super::text_input::TextInput;
 
 const FIRST_CELL: CellName = CellName { row: 0, column: 0 };
 
-/// An action that the caller must perform in response to a key.
+/// An action that the caller must perform after a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum GridAction {
     None,
     Edit(Operation),
     Undo,
-    /// Switches to the next or the previous sheet.
+    /// Switches to the next sheet (`forward`) or to the previous one.
     SwitchSheet {
         forward: bool,
     },
@@ -32,10 +32,12 @@ pub(super) struct VisibleSize {
     pub(super) columns: u32,
 }
 
-/// Text input in progress.
+/// Text that the user is typing. The variant determines its purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typing {
+    /// The new value of the cell under the cursor.
     Cell(TextInput),
+    /// The cell to go to.
     GoTo(TextInput),
 }
 
@@ -47,7 +49,7 @@ impl Typing {
     }
 }
 
-/// Grid state.
+/// State of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) sheet: SheetId,
@@ -55,9 +57,9 @@ pub(super) struct Grid {
     /// The first visible cell.
     pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
-    /// The column in which tabbing started.
+    /// Column in which the first of several Tab keys was pressed. Enter returns to it.
     tab_start_column: Option<u32>,
-    /// A message that is shown until the next key press.
+    /// Message that is shown until the next key press.
     pub(super) notice: Option<String>,
 }
 
@@ -73,7 +75,7 @@ impl Grid {
         }
     }
 
-    /// Returns the visible cells.
+    /// Returns the rectangle of cells on the screen.
     pub(super) fn visible_cells(&self, size: VisibleSize) -> Rectangle {
         let last_visible = CellName {
             row: last_visible_index(self.top_left.row, size.rows).min(MAX_ROWS - 1),
@@ -82,7 +84,7 @@ impl Grid {
         Rectangle { first: self.top_left, last: last_visible }
     }
 
-    /// Shows another sheet from its first cell.
+    /// Shows another sheet, with the cursor at its first cell.
     pub(super) fn switch_to_sheet(&mut self, sheet: SheetId) {
         *self = Self::new(sheet);
     }
@@ -141,8 +143,8 @@ impl Grid {
         }
     }
 
-    /// Completes the input: sets the cell under the cursor and moves the cursor, or goes to the
-    /// typed cell reference.
+    /// Completes the input: sets the cell under the cursor and then moves the cursor as `move_key`
+    /// does, or goes to the typed cell.
     fn finish_typing(&mut self, typing: &Typing, move_key: Key, size: VisibleSize) -> GridAction {
         match typing {
             Typing::Cell(input) => {
@@ -157,7 +159,7 @@ impl Grid {
         }
     }
 
-    /// Returns the edit that sets the cell under the cursor.
+    /// Returns the edit that sets the value of the cell under the cursor.
     fn set_cell_action(&self, text: &str) -> GridAction {
         let TypedText { value, format } = typed_or_text(text);
         let CellName { row, column } = self.cursor;
@@ -215,7 +217,7 @@ impl Grid {
         self.cursor = CellName { row: row.min(MAX_ROWS - 1), column: column.min(MAX_COLUMNS - 1) };
     }
 
-    /// Scrolls to keep the cursor visible.
+    /// Scrolls as little as possible so that the cursor is visible.
     pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
         let Self { top_left, cursor, .. } = self;
         top_left.row = scrolled_start(top_left.row, cursor.row, size.rows);
@@ -223,13 +225,12 @@ impl Grid {
     }
 }
 
-/// Returns the last visible row or column. `visible_count` is at least 1.
+/// Returns the last visible row or column. `visible_count` must be at least 1.
 fn last_visible_index(first_visible: u32, visible_count: u32) -> u32 {
     first_visible.saturating_add(visible_count - 1)
 }
 
-/// Returns the first visible row or column after scrolling as little as possible so that the
-/// cursor is visible.
+/// Returns the first visible row or column after scrolling to the cursor.
 fn scrolled_start(first_visible: u32, cursor: u32, visible_count: u32) -> u32 {
     if cursor < first_visible {
         return cursor;
@@ -287,7 +288,6 @@ mod tests {
             vec![Key::Up],
         ];
         let (grid, actions) = pressed(new(), &keys.concat());
-        // Returns the keys of a pasted table.
         let table =
             [typed("1"), vec![Key::Tab, Key::Tab], typed("2"), vec![Key::NextRow], typed("3")];
         let (at_a3, _) = pressed(grid.clone(), &[Key::Down, Key::Down, Key::Left]);

@@ -19,17 +19,17 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, Size, Style};
 use super::key::Key;
 
-/// Interval at which the reader thread checks whether the receiver was dropped.
+/// Interval at which the reading thread checks whether the receiver of inputs was dropped.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A terminal event.
+/// A terminal event that the grid handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Key(Key),
     Resized,
 }
 
-/// The terminal in raw mode on the alternate screen. Restored on drop.
+/// The terminal in raw mode, showing the alternate screen. Dropping it restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -66,7 +66,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Ignore a failure, because it can no longer be reported.
+        // Ignore a failure, because `drop` cannot report it.
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
@@ -81,16 +81,16 @@ fn attribute_of(style: Style) -> Attribute {
     }
 }
 
-/// Starts a thread that reads the terminal, and returns its event channel. The channel is closed
-/// when the terminal is closed.
+/// Starts a thread that reads terminal events, and returns the channel of its inputs. The thread
+/// closes the channel when the terminal is closed.
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    // Reads block, so they need a separate thread.
+    // Reading blocks, so it needs a thread.
     thread::spawn(move || send_inputs(&sender));
     receiver
 }
 
-/// Sends terminal events until the terminal is closed or the receiver is dropped.
+/// Sends inputs until the terminal is closed or the receiver is dropped.
 fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     while !sender.is_closed() {
         let Ok(event) = read_event(POLL_INTERVAL) else { return };

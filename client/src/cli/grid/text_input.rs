@@ -2,7 +2,7 @@
 
 use super::key::Key;
 
-/// Text with a cursor.
+/// Text that the user edits, split at the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextInput {
     before_cursor: String,
@@ -19,12 +19,15 @@ impl TextInput {
         format!("{}{}", self.before_cursor, self.after_cursor)
     }
 
-    /// Returns the text before the cursor.
     pub(super) fn before_cursor(&self) -> &str {
         &self.before_cursor
     }
 
-    /// Edits the text or moves the cursor. Ignores all other keys.
+    pub(super) fn after_cursor(&self) -> &str {
+        &self.after_cursor
+    }
+
+    /// Edits the text or moves the cursor. Ignores keys that do neither.
     pub(super) fn press(&mut self, key: Key) {
         match key {
             Key::Character(character) => self.before_cursor.push(character),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
 use crate::text::escape;
 
-/// Maximum number of column groups in a description.
+/// Maximum number of column groups to list.
 const MAX_GROUPS: usize = 8;
 
 /// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for a
@@ -51,7 +51,7 @@ fn group_by_kind(typings: &[ColumnTyping]) -> Vec<ColumnGroup> {
     groups
 }
 
-/// Returns each column's type for `--json`.
+/// Returns each column's type as JSON, or null for a workbook.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
     let mut columns = Vec::with_capacity(survey.typings.len());
@@ -86,7 +86,7 @@ fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// Quotes a name for a shell if necessary.
+/// Quotes a sheet name for a shell if necessary.
 pub(super) fn shell_quoted(name: &str) -> String {
     let escaped_name = escape(name);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -5,7 +5,7 @@ use std::path::Path;
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
-use super::{args, columns, delimiter_hint, read_options};
+use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -15,9 +15,7 @@ use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, im
 
 /// Interval between progress lines if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
-/// Percentage that no import reaches. Set after the final progress line, so that no further line is
-/// printed.
-const NO_MORE_LINES: usize = usize::MAX;
+const BAR_TEMPLATE: &str = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
 
 pub(super) async fn import_into_sheet(
     context: &Context,
@@ -30,30 +28,40 @@ pub(super) async fn import_into_sheet(
     let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, target_cell)?;
-    let survey = plan.survey.as_ref();
-    let hint = delimiter_hint(&args.file, survey, options.delimiter);
+    let hint = delimiter_hint(&args.file, plan.survey.as_ref(), options.delimiter);
     // Print the hint before sending anything, so that the user can still interrupt the import.
     if let Some(hint) = &hint {
         output.print_note(hint);
     }
-    let file_path = std::path::absolute(&args.file)?;
+    let source = std::path::absolute(&args.file)?;
     let key = JournalKey {
         cloud: client.identity(),
         subject: client.subject(),
-        file: &file_path,
+        file: &source,
         plan: &plan.fingerprint(),
         into,
         sheet: sheet_name,
     };
-    let target = Target {
-        source: file_path.clone(),
-        into,
-        sheet: sheet_name.to_owned(),
-        journal: key.path(&context.directory),
-        restart: args.restart,
-    };
+    let journal = key.path(&context.directory);
+    let sheet = sheet_name.to_owned();
+    let target = Target { source, into, sheet, journal, restart: args.restart };
     let imported = import_unless_interrupted(&client, output, &plan, &target).await?;
-    let warnings: Vec<_> = warnings::imported_formulas(plan.formulas).into_iter().collect();
+    let summary_line = summary(&args.file, &plan, &target);
+    print_import(output, &plan, &imported, hint.as_deref(), &summary_line)?;
+    let quoted_name = columns::shell_quoted(sheet_name);
+    output.print_note(format!("Next: cellar get -s {into} --sheet {quoted_name}"));
+    Ok(())
+}
+
+fn print_import(
+    output: &Output,
+    plan: &Plan,
+    imported: &Imported,
+    hint: Option<&str>,
+    summary_line: &str,
+) -> Result<(), CliError> {
+    let survey = plan.survey.as_ref();
+    let warnings = warnings::imported_formulas(plan.formulas);
     output.print_json(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
@@ -65,38 +73,34 @@ pub(super) async fn import_into_sheet(
         "hint": hint,
         "warnings": warnings,
     }))?;
-    output.print_line(summary(&args.file, &plan, &target))?;
+    output.print_line(summary_line)?;
     if let Some(types) = columns::describe_types(survey) {
         output.print_note(types);
     }
     output.print_warnings(&warnings);
-    let quoted_name = columns::shell_quoted(sheet_name);
-    output.print_note(format!("Next: cellar get -s {into} --sheet {quoted_name}"));
     Ok(())
 }
 
-/// Imports the cells and shows the progress. Stops on Ctrl-C.
+/// Imports the cells and shows the progress. Fails with [`CliError::Interrupted`] on Ctrl-C.
 async fn import_unless_interrupted(
     client: &Client,
     output: &Output,
     plan: &Plan,
     target: &Target,
 ) -> Result<Imported, CliError> {
-    let mut reporter = ProgressReporter::new(*output, plan.cells);
+    let mut reporter = ProgressReporter::new(*output);
     let import = import_edits(client, plan, target, |progress| reporter.report(progress));
-    let finished_import = tokio::select! {
+    let import_result = tokio::select! {
         result = import => Some(result),
         // The journal is written before each request, so an interrupted import can be resumed.
         _ = tokio::signal::ctrl_c() => None,
     };
     reporter.end();
-    match finished_import {
-        Some(result) => Ok(result?),
-        None => {
-            let committed_cells = reporter.committed_cells;
-            Err(CliError::Interrupted { committed_cells, cells: plan.cells })
-        }
-    }
+    let Some(import_result) = import_result else {
+        let committed_cells = reporter.committed_cells;
+        return Err(CliError::Interrupted { committed_cells, cells: plan.cells });
+    };
+    Ok(import_result?)
 }
 
 fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
@@ -111,58 +115,45 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
     )
 }
 
-/// Formats the rate in whole cells per second.
-fn format_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
-    let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
-    // Writing to a String cannot fail.
-    let _ = text.write_str(&grouped(cells_per_second));
-}
-
-fn new_progress_bar(cell_count: usize) -> indicatif::ProgressBar {
-    let template = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
-    let style = indicatif::ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-    indicatif::ProgressBar::new(u64::try_from(cell_count).unwrap_or(u64::MAX))
-        .with_style(style.with_key("rate", format_rate))
-}
-
-/// Shows progress as a bar on a terminal, or as lines elsewhere. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
     committed_cells: usize,
-    /// Percentage at which to print the next progress line.
-    next_line_percent: usize,
+    /// Percentage at which to print the next progress line, or `None` after the final line.
+    next_line_percent: Option<usize>,
 }
 
 impl ProgressReporter {
-    fn new(output: Output, cell_count: usize) -> Self {
-        let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = if is_terminal { Some(new_progress_bar(cell_count)) } else { None };
-        Self { output, bar, committed_cells: 0, next_line_percent: 0 }
+    fn new(output: Output) -> Self {
+        let bar = new_progress_bar(output, BAR_TEMPLATE);
+        Self { output, bar, committed_cells: 0, next_line_percent: Some(0) }
     }
 
     fn report(&mut self, progress: EditsProgress) {
         self.committed_cells = progress.committed_cells;
-        let position = u64::try_from(progress.committed_cells).unwrap_or(u64::MAX);
         if let Some(bar) = &self.bar {
-            bar.set_position(position);
-        } else if self.is_line_due(progress) {
+            bar.set_length(u64::try_from(progress.cells).unwrap_or(u64::MAX));
+            bar.set_position(u64::try_from(progress.committed_cells).unwrap_or(u64::MAX));
+        } else if self.take_due_line(progress) {
             let cells = count(progress.cells, "cell", "cells");
-            self.output.print_note(format!("{} of {cells}", grouped(position)));
+            self.output.print_note(format!("{} of {cells}", grouped(progress.committed_cells)));
         }
     }
 
-    /// Returns whether to print a progress line now. The final line is printed exactly once.
-    fn is_line_due(&mut self, progress: EditsProgress) -> bool {
+    /// Returns whether a progress line is due, and schedules the next one.
+    fn take_due_line(&mut self, progress: EditsProgress) -> bool {
         let EditsProgress { committed_cells, cells } = progress;
         let percent = committed_cells.saturating_mul(100).checked_div(cells).unwrap_or(100);
-        if committed_cells == 0 || percent < self.next_line_percent {
+        let is_due = self.next_line_percent.is_some_and(|due_percent| percent >= due_percent);
+        if committed_cells == 0 || !is_due {
             return false;
         }
-        let is_final_line = percent >= 100;
-        self.next_line_percent =
-            if is_final_line { NO_MORE_LINES } else { (percent + PRINT_EVERY_PERCENT).min(100) };
+        self.next_line_percent = match percent {
+            0..100 => Some((percent + PRINT_EVERY_PERCENT).min(100)),
+            // The final line is printed only once.
+            _ => None,
+        };
         true
     }
 
@@ -181,14 +172,14 @@ mod tests {
     fn prints_progress_periodically_and_at_the_end() {
         let output = Output::new(true);
         let mut reporter =
-            ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: 0 };
+            ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: Some(0) };
         let mut due = |batch: usize, cells: usize| -> Vec<usize> {
-            reporter.next_line_percent = 0;
+            reporter.next_line_percent = Some(0);
             // Completion is reported twice: after the last batch, and when nothing is left to send.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
             reports
                 .filter(|&committed_cells| {
-                    reporter.is_line_due(EditsProgress { committed_cells, cells })
+                    reporter.take_due_line(EditsProgress { committed_cells, cells })
                 })
                 .collect()
         };

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
-use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
 
-use super::{args, columns, delimiter_hint, read_options};
+use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
+use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
@@ -23,7 +23,8 @@ use crate::text::escape;
 const PROGRESS_INTERVAL_MS: u64 = 100;
 /// Interval between progress lines if stderr is not a terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
-/// Maximum number of sheets to list.
+const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
+/// Maximum number of imported sheets to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Reads the file and prints what the import would do (`--dry-run`).
@@ -34,7 +35,7 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     let examination = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examination).await?;
     let hint = file_hint(args, &options, &file);
-    let warnings = formula_warnings(progress.current());
+    let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
@@ -51,15 +52,6 @@ pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Resul
     print_notes(output, &file, hint.as_deref());
     output.print_warnings(&warnings);
     Ok(())
-}
-
-fn formula_warnings(progress: UploadProgress) -> Vec<String> {
-    warnings::imported_formulas(progress.formulas).into_iter().collect()
-}
-
-/// Returns the name for a new spreadsheet: the name option or, by default, the file name.
-fn spreadsheet_name(args: &args::Import) -> Option<Name> {
-    args.name.clone().or_else(|| name_of_file(&args.file))
 }
 
 pub(super) async fn import_as_new_sheets(
@@ -81,7 +73,7 @@ pub(super) async fn import_as_new_sheets(
     };
     let target = Target {
         into,
-        name: spreadsheet_name(args),
+        name: args.name.clone().or_else(|| name_of_file(&args.file)),
         replace: args.replace.clone(),
         journal: key.path(&context.directory),
         restart: args.restart,
@@ -93,20 +85,24 @@ pub(super) async fn import_as_new_sheets(
     if into.is_none() {
         context.select(imported.spreadsheet, output)?;
     }
+    record_import_position(context, &client, &imported);
+    let hint = imported.file.as_ref().and_then(|file| file_hint(args, &options, file));
+    let seconds = started.elapsed().as_secs_f64();
+    let report = ImportReport { imported, progress: progress.current(), seconds, hint };
+    report.print(output, args)?;
+    output.print_note(next_command_note(&report.imported, into));
+    Ok(())
+}
+
+fn record_import_position(context: &Context, client: &Client, imported: &Imported) {
     if let Some(incarnation) = imported.incarnation {
         let read_at = Head { head: imported.position, incarnation };
         let spreadsheet = client.spreadsheet(imported.spreadsheet);
         context.record_seen(&spreadsheet, read_at, imported.first_sheet);
     }
-    let hint = imported.file.as_ref().and_then(|file| file_hint(args, &options, file));
-    let seconds = started.elapsed().as_secs_f64();
-    let report = ImportReport { imported, progress: progress.current(), seconds, hint };
-    report.print(output, args)?;
-    output.print_note(next_command(&report.imported, into));
-    Ok(())
 }
 
-/// A finished import.
+/// The printable result of an import.
 struct ImportReport {
     imported: Imported,
     progress: UploadProgress,
@@ -116,7 +112,7 @@ struct ImportReport {
 
 impl ImportReport {
     fn print(&self, output: &Output, args: &args::Import) -> Result<(), CliError> {
-        let warnings = formula_warnings(self.progress);
+        let warnings = warnings::imported_formulas(self.progress.formulas);
         output.print_json(&self.to_json(&warnings))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
@@ -148,8 +144,7 @@ impl ImportReport {
         })
     }
 
-    /// Summarizes an import in one line. If a single sheet was imported, the line contains its
-    /// name.
+    /// Summarizes the import in one line. The line names the sheet if only one was imported.
     fn summary(&self, file_path: &Path) -> String {
         let Self { imported, progress, seconds, .. } = self;
         let contents = describe_contents(file_path, &imported.sheets);
@@ -169,7 +164,7 @@ impl ImportReport {
     }
 }
 
-/// Waits for an import and shows its progress. Stops on Ctrl-C.
+/// Waits until an import has finished and shows its progress. Fails on Ctrl-C.
 async fn show_progress<T>(
     output: Output,
     progress: &ProgressMonitor,
@@ -223,8 +218,8 @@ fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
     sheets.iter().map(sheet_as_json).collect()
 }
 
-/// Describes a file, such as `airports.csv: 3,377 rows, 7 columns, 23,639 cells` or `budget.xlsx: 3
-/// sheets, 40 cells`.
+/// Describes a file with one sheet as `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, and a
+/// file with several as `budget.xlsx: 3 sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
     let file_name = file.display();
@@ -272,8 +267,8 @@ fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     }
 }
 
-/// Suggests a command that prints the imported cells.
-fn next_command(imported: &Imported, into: Option<LogId>) -> String {
+/// Returns a note that suggests a command that prints the imported cells.
+fn next_command_note(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
             format!("Next: cellar get -s {into} --sheet {}", columns::shell_quoted(&sheet.name))
@@ -282,7 +277,7 @@ fn next_command(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows progress as a bar on a terminal, or as periodic lines elsewhere. No-op with `--json`.
+/// Shows progress as a bar on a terminal, or as periodic lines otherwise. No-op with `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
@@ -291,8 +286,7 @@ struct ProgressReporter {
 
 impl ProgressReporter {
     fn new(output: Output) -> Self {
-        let is_terminal = console::user_attended_stderr() && !output.json;
-        let bar = if is_terminal { Some(new_progress_bar()) } else { None };
+        let bar = new_progress_bar(output, BAR_TEMPLATE);
         Self { output, bar, last_line: Instant::now() }
     }
 
@@ -313,13 +307,6 @@ impl ProgressReporter {
             bar.finish_and_clear();
         }
     }
-}
-
-fn new_progress_bar() -> indicatif::ProgressBar {
-    let template = "{bar:30} {percent} %, {msg}, {eta} left";
-    let style = indicatif::ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-    indicatif::ProgressBar::new(1).with_style(style)
 }
 
 fn percent_read(progress: UploadProgress) -> u64 {

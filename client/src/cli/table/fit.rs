@@ -5,15 +5,15 @@ use super::COLUMN_SEPARATOR_WIDTH;
 /// Minimum width of a shrunk column, in characters.
 const MIN_COLUMN_WIDTH: usize = 6;
 
-/// Returns the widths of the leading columns that fit in `available_width` characters. Shrinks the
-/// widest columns first. Omits columns that do not fit even at minimum width, except the first
-/// column.
+/// Returns the widths of the leading columns that fit in `available_width` characters after the
+/// widest columns are shrunk. Omits columns that do not fit even at minimum width, but never the
+/// first column.
 pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
-    let mut minimum_total = 0_usize;
+    let mut minimum_total_width = 0_usize;
     for &width in natural_widths {
-        minimum_total += width.min(MIN_COLUMN_WIDTH) + COLUMN_SEPARATOR_WIDTH;
-        if minimum_total > available_width && !widths.is_empty() {
+        minimum_total_width += width.min(MIN_COLUMN_WIDTH) + COLUMN_SEPARATOR_WIDTH;
+        if minimum_total_width > available_width && !widths.is_empty() {
             break;
         }
         widths.push(width);
@@ -23,19 +23,20 @@ pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> V
     widths.into_iter().map(|width| width.min(max_column_width)).collect()
 }
 
-/// Returns the largest limit on column widths at which all columns fit in `available_width`
-/// characters, or 1 if there is no such limit. Uses binary search.
+/// Returns the largest maximum column width at which all columns together fit in `available_width`
+/// characters, but at least 1.
 fn largest_fitting_width(widths: &[usize], available_width: usize) -> usize {
     let total_width_at =
         |max_width: usize| widths.iter().map(|&width| width.min(max_width)).sum::<usize>();
+    // Binary search between a width that fits and a width that is too large.
     let mut fitting_width = 1;
-    let mut too_wide_width = widths.iter().max().map_or(1, |widest| widest + 1);
-    while too_wide_width - fitting_width > 1 {
-        let middle = usize::midpoint(fitting_width, too_wide_width);
+    let mut excessive_width = widths.iter().max().map_or(1, |widest| widest + 1);
+    while excessive_width - fitting_width > 1 {
+        let middle = usize::midpoint(fitting_width, excessive_width);
         if total_width_at(middle) <= available_width {
             fitting_width = middle;
         } else {
-            too_wide_width = middle;
+            excessive_width = middle;
         }
     }
     fitting_width

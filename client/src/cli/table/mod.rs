@@ -17,8 +17,8 @@ use crate::text::escape;
 /// Width of a column border, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Maximum column width in a table without a width limit. Without this maximum, one long text would
-/// widen every line.
+/// Maximum width of a column, in characters, in a table without a width limit. Without this maximum,
+/// one long text would widen every line.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
 /// The rectangle of cells that a table shows.
@@ -33,7 +33,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a cell's row and column offset within the window, or `None` if it is outside.
+    /// Returns a cell's row offset and column offset within the window, or `None` if the cell is
+    /// outside.
     fn offset_of(&self, cell: &CellAt) -> Option<(u32, u32)> {
         let row_offset = cell.row.checked_sub(self.first.row)?;
         let column_offset = cell.column.checked_sub(self.first.column)?;
@@ -47,7 +48,7 @@ impl Window {
 pub struct RenderedTable {
     /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// Number of columns shown. The remaining columns of the window do not fit.
+    /// Number of columns in the table. The remaining columns of the window do not fit.
     pub columns: u32,
 }
 
@@ -79,7 +80,7 @@ struct CellText {
 /// The cells of a window.
 struct Grid {
     window: Window,
-    /// Cells by row and column offset within the window.
+    /// Cells by row offset and column offset within the window.
     cells_by_offset: BTreeMap<(u32, u32), CellText>,
 }
 
@@ -98,7 +99,7 @@ impl Grid {
         column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// Returns the widths of the columns that are shown.
+    /// Returns the widths of the columns that fit in the table.
     fn column_widths(&self, max_table_width: Option<usize>) -> Vec<usize> {
         let natural_widths = self.natural_widths();
         match max_table_width {
@@ -112,13 +113,13 @@ impl Grid {
         }
     }
 
-    /// Returns the width of the row-number column, including the table's left border.
+    /// Returns the width of the column with the row numbers, including the table's left border.
     fn row_header_width(&self) -> usize {
         let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
         last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1
     }
 
-    /// Returns the width of each column without truncation.
+    /// Returns the width that each column needs to show all its texts completely.
     fn natural_widths(&self) -> Vec<usize> {
         let mut widths = Vec::new();
         for column_offset in 0..self.window.columns {
@@ -133,7 +134,7 @@ impl Grid {
         widths
     }
 
-    /// Returns the header row with the letters of the first `column_count` columns.
+    /// Returns the header row with the letters of the window's first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let mut header = vec![comfy_table::Cell::new("")];
         for column_offset in (0..self.window.columns).take(column_count) {
@@ -143,7 +144,7 @@ impl Grid {
         header
     }
 
-    /// Returns a row with its number and cells, truncated to `widths`.
+    /// Returns a row with its number and its cells. The texts are truncated to `widths`.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let row_number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let mut table_row =

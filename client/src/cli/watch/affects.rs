@@ -1,11 +1,11 @@
 //! Checks whether a log entry affects the cells of a range.
 
-use cellar_api::{wire::EntryView, wire::MutationView};
+use cellar_api::wire::{EntryView, MutationView};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
-/// Returns whether a log entry changes or moves cells of a rectangle. Always returns `true` for a
-/// large entry, because its body is not read.
+/// Returns whether a log entry changes or moves cells of a rectangle. Returns `true` for every entry
+/// with an external body, because the body is not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -46,14 +46,14 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     }
 }
 
-/// Returns whether the rectangle overlaps the intersection of the rows and the columns.
+/// Returns whether the rectangle contains a cell that is in one of the rows and one of the columns.
 fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
     let Rectangle { first, last } = rectangle;
     intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)
 }
 
 fn intersects(spans: &Spans, first: u32, last: u32) -> bool {
-    let range = Span { first, count: last.saturating_sub(first).saturating_add(1) };
+    let range = Span { first, count: last - first + 1 };
     spans.iter().any(|span| span.intersection(range).is_some())
 }
 

@@ -10,8 +10,8 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
-use crate::import::{ImportError, journal_name};
+use crate::files::{FileError, StateFile, read_json, write_json};
+use crate::import::{ImportError, journal_path};
 use crate::outbox::new_client_id;
 
 /// Format version of the journal.
@@ -40,9 +40,7 @@ impl JournalKey<'_> {
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, plan, into, sheet } = self;
         let other_fields = format!("{:?}", (cloud, subject, plan, into, sheet));
-        let hashed_parts = [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()];
-        let file_stem = journal_name("cellar 2026 import journal", &hashed_parts);
-        dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
+        journal_path(dir, "cellar 2026 import journal", file, &other_fields)
     }
 }
 

@@ -155,7 +155,7 @@ impl<'a> EditImport<'a> {
                 return Ok(Imported { spreadsheet, position, resumed_cells });
             }
             if let Err(error) = self.run_step(step).await {
-                return Err(self.import_failure(step, error, committed_cells));
+                return Err(self.classify_failure(step, error, committed_cells));
             }
             // Persist the acknowledgement and the next base in a single write.
             if self.next_step() == ImportEditStep::ChooseBase {
@@ -171,7 +171,8 @@ impl<'a> EditImport<'a> {
         self.journal.next_step(self.plan.batches.len())
     }
 
-    fn import_failure(
+    /// Decides whether the import can be resumed after a failed step.
+    fn classify_failure(
         &self,
         failed_step: ImportEditStep,
         error: StepError,
@@ -202,7 +203,7 @@ impl<'a> EditImport<'a> {
 
     /// Looks up the number of the target sheet.
     async fn find_sheet(&mut self, spreadsheet: LogId) -> Result<(), StepError> {
-        let reply = self.client.spreadsheet(spreadsheet).sheets(None, None).await?;
+        let reply = self.client.spreadsheet(spreadsheet).sheets().await?;
         let sheet = sheet_number(&reply, &self.target.sheet).map_err(StepError::Permanent)?;
         self.journal.record_sheet(sheet, reply.incarnation, reply.position);
         Ok(())
@@ -220,10 +221,9 @@ impl<'a> EditImport<'a> {
             return Ok(());
         };
         let reply = self.client.spreadsheet(spreadsheet).append(&request).await?;
-        // The base of each batch is the newest position in the previous response. The responses
-        // together therefore contain every entry that may delete the sheet. Check for a deletion
-        // before acknowledging the batch, because a later run does not resend an acknowledged
-        // batch.
+        // Each response contains the entries after the batch's base, which is the newest position in
+        // the previous response. No deletion of the sheet is therefore missed. Check before
+        // acknowledging the batch, because a later run does not resend an acknowledged batch.
         if let Some(sheet) = self.journal.sheet()
             && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
             && is_deleted_at(&self.client.spreadsheet(spreadsheet), sheet, position).await?
@@ -260,7 +260,7 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
     }
 }
 
-/// Returns whether to retain the journal after the request that `step` sent has failed.
+/// Returns whether the import can be resumed after a request of `step` has failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
         // Nothing was sent yet, because the sheet is still unknown.

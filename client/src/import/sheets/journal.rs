@@ -9,9 +9,9 @@ use cellar_base::identity::LogId;
 use cellar_sheet::operation::Operation;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
+use crate::files::{FileError, StateFile, read_json, write_json};
 use crate::import::file::unreadable;
-use crate::import::{ImportError, ReadOptions, journal_name};
+use crate::import::{ImportError, ReadOptions, journal_path};
 use crate::outbox::new_client_id;
 
 /// Format version of the journal.
@@ -40,9 +40,7 @@ impl JournalKey<'_> {
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, options, into, replace } = self;
         let other_fields = format!("{:?}", (cloud, subject, options, into, replace));
-        let hashed_parts = [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()];
-        let file_stem = journal_name("cellar 2026 import of sheets", &hashed_parts);
-        dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
+        journal_path(dir, "cellar 2026 import of sheets", file, &other_fields)
     }
 }
 
@@ -81,8 +79,8 @@ pub(super) struct Journal {
     pub(super) spreadsheet: Option<LogId>,
     /// The file version from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// Append requests. Added after the file has been read, and never changed after any of them may
-    /// have been sent.
+    /// The append requests, built after the file has been read. They never change once one of them
+    /// may have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
@@ -146,7 +144,7 @@ impl Journal {
     }
 }
 
-/// Returns, for each imported sheet, the parts that depend only on the file.
+/// Returns each imported sheet's extent, cell count and tile index, which depend only on the file.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

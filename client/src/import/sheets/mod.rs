@@ -1,10 +1,10 @@
 //! Imports each sheet of a file as a new sheet of any size.
 //!
 //! `read` packs the file into objects on worker threads while `upload` uploads them. `requests`
-//! builds the log entry that refers to the objects. The log does not change before that entry is
-//! appended. Uploaded objects to which no entry refers expire after three days. `journal` persists
-//! the state needed to repeat an import safely, and `target_spreadsheet` finds or creates the
-//! spreadsheet.
+//! builds the requests that append log entries, which refer to the objects. The log does not change
+//! before the first request. Uploaded objects to which no entry refers expire after three days.
+//! `journal` persists the state needed to repeat an import safely, and `target_spreadsheet` finds or
+//! creates the spreadsheet.
 
 mod journal;
 mod progress;
@@ -15,7 +15,7 @@ mod upload;
 
 use std::path::{Path, PathBuf};
 
-use cellar_api::{wire::AppendReply, wire::AppendedMutation, wire::ProblemKind, wire::SheetsReply};
+use cellar_api::wire::{AppendReply, AppendRequest, AppendedMutation, ProblemKind, SheetsReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
@@ -97,7 +97,7 @@ pub struct Imported {
     pub file: Option<FileSummary>,
 }
 
-/// Reads and validates a file as an import does, but sends nothing.
+/// Reads and validates a file like an import, but sends nothing.
 ///
 /// # Errors
 ///
@@ -156,8 +156,8 @@ struct SheetImport<'a> {
 
 impl SheetImport<'_> {
     async fn resume_or_import(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
-        // If the file has not changed since an earlier run built the requests, the file need not be
-        // read again.
+        // The requests of an earlier run can be sent without reading the file again, unless the file
+        // has changed since.
         let is_file_unchanged = self.target.journal().stamp == Some(stamp);
         if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
             return Ok(imported);
@@ -172,8 +172,8 @@ impl SheetImport<'_> {
         self.describe_import(replies, Some(file_summary)).await
     }
 
-    /// Sends the requests built by an earlier run. Returns `None` if the uploaded objects have
-    /// expired; the file must then be read and uploaded again.
+    /// Sends the requests that an earlier run has built. Returns `None` if the uploaded objects have
+    /// expired, so that the file must be read and uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
         match self.append_requests().await {
             Ok(replies) => Ok(Some(self.describe_import(replies, None).await?)),
@@ -237,8 +237,8 @@ impl SheetImport<'_> {
         Ok(replies)
     }
 
-    /// Describes the imported sheets, using their current names in the spreadsheet if these can be
-    /// read.
+    /// Builds the result of a successful import. Reads the newest state of the spreadsheet; if that
+    /// fails, the result contains the requested sheet names.
     async fn describe_import(
         &self,
         replies: Vec<AppendReply>,
@@ -250,21 +250,7 @@ impl SheetImport<'_> {
             return Err(ImportError::JournalDiffers { path });
         };
         let newest_head = replies.iter().map(|reply| reply.head).max();
-        let current_sheets = spreadsheet.sheets(None, newest_head).await.ok();
-        let results: Vec<&AppendedMutation> =
-            replies.iter().flat_map(|reply| &reply.results).collect();
-        let mut sheets = Vec::new();
-        for mutation in journal.requests.iter().flat_map(|request| &request.mutations) {
-            if let Operation::ImportSheet(import) = &mutation.op {
-                // A request that an earlier run had already acknowledged has no result here.
-                let result = results.iter().find(|result| result.id == mutation.id).copied();
-                sheets.push(ImportedSheet {
-                    name: current_name(import, result, current_sheets.as_ref()),
-                    extent: import.extent,
-                    cells: import.cells,
-                });
-            }
-        }
+        let current_sheets = spreadsheet.sheets_at_or_after(newest_head).await.ok();
         let read_position = current_sheets.as_ref().map(|reply| reply.position);
         let first_sheet = current_sheets.as_ref().and_then(|reply| reply.sheets.first());
         Ok(Imported {
@@ -272,10 +258,28 @@ impl SheetImport<'_> {
             position: newest_head.or(read_position).unwrap_or(Position::FIRST),
             incarnation: current_sheets.as_ref().map(|reply| reply.incarnation),
             first_sheet: first_sheet.map(|view| view.sheet),
-            sheets,
+            sheets: list_imported_sheets(&journal.requests, &replies, current_sheets.as_ref()),
             file,
         })
     }
+}
+
+/// Returns the sheets that `requests` import, with their current names if these are known.
+fn list_imported_sheets(
+    requests: &[AppendRequest],
+    replies: &[AppendReply],
+    current_sheets: Option<&SheetsReply>,
+) -> Vec<ImportedSheet> {
+    let mut sheets = Vec::new();
+    for mutation in requests.iter().flat_map(|request| &request.mutations) {
+        let Operation::ImportSheet(import) = &mutation.op else { continue };
+        // This run has no reply to a request that an earlier run had already acknowledged.
+        let mut results = replies.iter().flat_map(|reply| &reply.results);
+        let result = results.find(|result| result.id == mutation.id);
+        let name = current_name(import, result, current_sheets);
+        sheets.push(ImportedSheet { name, extent: import.extent, cells: import.cells });
+    }
+    sheets
 }
 
 /// The worker thread that reads and packs a file.

@@ -18,9 +18,8 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes to cache for deduplication. With deduplication, a text that
-/// occurs in many cells is uploaded once. When the limit is reached, all hashes are evicted;
-/// uploading an object again is harmless.
+/// Maximum number of object hashes to remember, so that a text that occurs in many cells is
+/// uploaded only once. At the limit, all hashes are forgotten. Uploading an object again is harmless.
 const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
 /// Length of the CSV sample from which column types are detected, in bytes. Files no longer than
@@ -58,19 +57,15 @@ pub(super) struct PackedSheet {
 /// Receives packed objects and sheets. Closing the sink stops the reader.
 pub(super) trait Sink {
     /// Passes an item to the receiver. Blocks while the sink is full.
-    fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed>;
+    fn put(&mut self, item: PackedItem) -> Result<(), PackStop>;
 
     /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
-/// The receiver of a [`Sink`] was dropped.
-#[derive(Debug)]
-pub(super) struct SinkClosed;
-
 impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
-    fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed> {
-        self.blocking_send(item).map_err(|_| SinkClosed)
+    fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
+        self.blocking_send(item).map_err(|_| PackStop::SinkClosed)
     }
 
     fn is_closed(&self) -> bool {
@@ -79,16 +74,10 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
 }
 
 /// Reason why packing ended before the end of the file.
-enum PackStop {
-    /// The receiver needs no more items.
+pub(super) enum PackStop {
+    /// The receiver was dropped, because it needs no more items.
     SinkClosed,
     Failed(ImportError),
-}
-
-impl From<SinkClosed> for PackStop {
-    fn from(_: SinkClosed) -> Self {
-        Self::SinkClosed
-    }
 }
 
 impl From<ImportError> for PackStop {
@@ -303,13 +292,13 @@ mod tests {
     }
 
     impl Sink for Collected {
-        fn put(&mut self, item: PackedItem) -> Result<(), SinkClosed> {
+        fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
             match item {
                 PackedItem::Object(object) => self.objects.push(object),
                 PackedItem::Sheet(sheet) => self.sheets.push(sheet),
             }
             self.capacity = self.capacity.map(|capacity| capacity.saturating_sub(1));
-            if self.is_closed() { Err(SinkClosed) } else { Ok(()) }
+            if self.is_closed() { Err(PackStop::SinkClosed) } else { Ok(()) }
         }
 
         fn is_closed(&self) -> bool {

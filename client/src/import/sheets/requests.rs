@@ -15,9 +15,9 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects to which an import's sheets refer directly. This is half of the
-/// request limit. A sheet that would exceed this number refers to a single index object instead.
-/// The other half is reserved for these index objects.
+/// Maximum number of objects to which an import's sheets refer directly. A sheet that would exceed
+/// this number refers to a single index object instead. Half of the request limit is reserved for
+/// these index objects.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
 /// Maximum total size of the tile indexes in one request, in bytes. At this size, their Base64
 /// encoding is well below `MAX_REQUEST_BYTES` and fits in one log entry.
@@ -88,24 +88,6 @@ pub(super) struct FileSheet {
     objects: ReferencedObjects,
 }
 
-impl FileSheet {
-    fn to_import(
-        &self,
-        sheet: SheetId,
-        name: String,
-        replaced_sheet: Option<SheetId>,
-    ) -> ImportSheet {
-        ImportSheet {
-            sheet,
-            name,
-            replaces: replaced_sheet,
-            extent: self.extent,
-            cells: self.cells,
-            tile_index: self.index.clone(),
-        }
-    }
-}
-
 /// A tile index chunk.
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
@@ -123,7 +105,7 @@ impl IndexObject {
     }
 }
 
-/// The target spreadsheet.
+/// The state of the target spreadsheet to which an import appends sheets.
 #[derive(Debug, Clone)]
 pub(super) struct ImportTarget {
     pub(super) incarnation: u32,
@@ -132,8 +114,23 @@ pub(super) struct ImportTarget {
     pub(super) next_sheet: SheetId,
     /// The sheet that the first new sheet replaces.
     pub(super) replaces: Option<SheetId>,
-    /// The name of the new sheet, if it does not get the name in the file.
+    /// The name of the new sheet, if it keeps the name of the sheet that it replaces.
     pub(super) kept_name: Option<String>,
+}
+
+impl ImportTarget {
+    /// Builds the operation that imports the file's sheet number `sheet_index`. Only the first sheet
+    /// replaces an existing sheet.
+    fn to_import(&self, sheet: &FileSheet, sheet_index: u32, name_in_file: String) -> ImportSheet {
+        ImportSheet {
+            sheet: SheetId(self.next_sheet.0 + sheet_index),
+            name: self.kept_name.clone().unwrap_or(name_in_file),
+            replaces: if sheet_index == 0 { self.replaces } else { None },
+            extent: sheet.extent,
+            cells: sheet.cells,
+            tile_index: sheet.index.clone(),
+        }
+    }
 }
 
 impl FileSheets {
@@ -178,33 +175,27 @@ impl FileSheets {
         Ok((index, index_chunks))
     }
 
-    /// Builds the requests that append the sheets. More than one request is needed only for
-    /// hundreds of sheets.
+    /// Builds the requests that append the sheets. `name_of` returns a sheet's name in the file.
+    /// More than one request is needed only for hundreds of sheets.
     pub(super) fn append_requests(
         &self,
         client_id: &str,
         target: &ImportTarget,
         name_of: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
-        let mut next_sheet = target.next_sheet.0;
-        let mut replaced_sheet = target.replaces;
-        let mut last_id = 0;
+        let mut sheet_index = 0_u32;
         let mut requests = Vec::new();
         for sheets in self.split_by_request_limits() {
-            let acked_id = last_id;
+            let acked_id = u64::from(sheet_index);
             let mut mutations = Vec::with_capacity(sheets.len());
             for sheet in sheets {
-                let name = target.kept_name.clone().unwrap_or_else(|| name_of(sheet));
-                let import = sheet.to_import(SheetId(next_sheet), name, replaced_sheet);
-                last_id += 1;
+                let import = target.to_import(sheet, sheet_index, name_of(sheet));
+                sheet_index += 1;
                 mutations.push(SentMutation {
-                    id: last_id,
+                    id: u64::from(sheet_index),
                     base: target.base,
                     op: Operation::ImportSheet(import),
                 });
-                next_sheet += 1;
-                // Only the first sheet replaces an existing sheet.
-                replaced_sheet = None;
             }
             requests.push(AppendRequest {
                 client_id: client_id.to_owned(),

@@ -92,12 +92,11 @@ impl<'a> TargetSpreadsheet<'a> {
         Some(self.client.spreadsheet(id))
     }
 
-    /// Checks that an existing target spreadsheet and the sheet to replace exist. Called before the
-    /// file is read.
+    /// Checks that the target spreadsheet, if the caller named one, and the sheet to replace exist.
+    /// Must be called before reading the file.
     pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
-            let reply =
-                self.client.spreadsheet(into).sheets(None, None).await.map_err(nothing_imported)?;
+            let reply = self.client.spreadsheet(into).sheets().await.map_err(nothing_imported)?;
             let replaced = self.find_replaced(&reply)?;
             self.other_sheets = count_other_sheets(&reply, replaced);
         }
@@ -154,7 +153,7 @@ impl<'a> TargetSpreadsheet<'a> {
         spreadsheet: &Spreadsheet,
         file_sheets: usize,
     ) -> Result<ImportTarget, ImportError> {
-        let reply = spreadsheet.sheets(None, None).await.map_err(nothing_imported)?;
+        let reply = spreadsheet.sheets().await.map_err(nothing_imported)?;
         let replaced_sheet = if self.target.into.is_some() {
             self.find_replaced(&reply)?
         } else {
@@ -176,8 +175,8 @@ impl<'a> TargetSpreadsheet<'a> {
         })
     }
 
-    /// Persists requests in the journal before the first one is sent. Requests that an earlier run
-    /// has persisted are kept. Fails if those requests import other cells.
+    /// Persists the requests in the journal before the first one is sent. If an earlier run has
+    /// persisted requests, keeps those instead, and fails if they import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -215,7 +214,7 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Writes the journal at the end of a run that can be resumed by a later run.
+    /// Updates the journal file, if there is one.
     pub(super) fn save_existing_journal(&self) -> Result<(), ImportError> {
         if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;
@@ -232,7 +231,7 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import has or may have created a spreadsheet. A later run must then use
+    /// Returns whether this import may have created a spreadsheet. A later run must then import into
     /// that spreadsheet, so that no empty spreadsheet is left behind.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {

@@ -9,16 +9,17 @@ use cellar_api::{
 use cellar_base::limits::MAX_IMPORT_OBJECTS;
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::JoinSet;
 
 use super::progress::ProgressMonitor;
 use super::read::PackedChunk;
 use super::requests::IndexObject;
 use crate::client::sha256;
+use crate::concurrent::{run_concurrently, task_error};
 use crate::{ClientError, Spreadsheet};
 
-/// Total size of the objects in memory at which a batch is full and upload URLs are requested, in
-/// bytes. A batch is also full if it has too many objects for one request.
+/// Size at which a batch of objects is full and its upload starts, in bytes. A batch is also full
+/// when it has as many objects as one request for upload URLs allows.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
@@ -28,10 +29,10 @@ const MAX_CONCURRENT_CHECKS: usize = 4;
 /// Maximum number of upload URLs requested per object. A URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
-/// Uploads of one import.
+/// The objects of one import that are being uploaded or must still be checked.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
-    /// Client id of the import's append requests.
+    /// Client id of the import.
     client_id: String,
     progress: ProgressMonitor,
     batch: Vec<PackedChunk>,
@@ -182,11 +183,11 @@ impl UploadQueue {
 
     async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
         let Some(joined) = self.running_uploads.join_next().await else { return Ok(()) };
-        let UploadedObject { chunk, long_texts } = joined.map_err(|error| panicked(&error))??;
+        let UploadedObject { chunk, long_texts } = joined.map_err(|error| task_error(&error))??;
         self.progress.add_uploaded(chunk.bytes);
         if long_texts > 0 {
-            self.tiles_with_texts
-                .push(TileWithTexts { tile: to_uploaded_chunk(chunk), long_texts });
+            let tile = to_uploaded_chunk(chunk);
+            self.tiles_with_texts.push(TileWithTexts { tile, long_texts });
         }
         Ok(())
     }
@@ -214,11 +215,6 @@ fn split_into_checks(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
     checks
 }
 
-/// Builds the error for a panicked task, which is a bug.
-fn panicked(error: &JoinError) -> ClientError {
-    ClientError::Setup { why: error.to_string() }
-}
-
 impl Uploader {
     async fn request_upload_urls(
         &self,
@@ -228,24 +224,13 @@ impl Uploader {
         self.spreadsheet.request_import_uploads(request).await
     }
 
-    /// Has the server verify tiles and tile index chunks, using concurrent requests.
+    /// Has the server verify uploaded chunks, with one concurrent request per check.
     async fn check_concurrently(
         &self,
         checks: impl Iterator<Item = ChunkCheck>,
     ) -> Result<(), ClientError> {
-        let mut running_checks = JoinSet::new();
-        for check in checks {
-            if running_checks.len() >= MAX_CONCURRENT_CHECKS
-                && let Some(joined) = running_checks.join_next().await
-            {
-                joined.map_err(|error| panicked(&error))??;
-            }
-            running_checks.spawn(self.clone().check(check));
-        }
-        while let Some(joined) = running_checks.join_next().await {
-            joined.map_err(|error| panicked(&error))??;
-        }
-        Ok(())
+        let send_check = |check| self.clone().check(check);
+        run_concurrently(MAX_CONCURRENT_CHECKS, checks, send_check, |result| result).await
     }
 
     async fn check(self, check: ChunkCheck) -> Result<(), ClientError> {
@@ -268,14 +253,11 @@ impl Uploader {
         let client = self.spreadsheet.client();
         let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
-            let upload_result = client.upload_chunk(&upload_url, packed.stored.clone()).await;
-            let Err(error) = upload_result else {
-                return Ok(UploadedObject { chunk: packed.chunk, long_texts });
-            };
-            if urls_left == 0 || !needs_new_url(&error) {
-                return Err(error);
+            match client.upload_chunk(&upload_url, packed.stored.clone()).await {
+                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_texts }),
+                Err(error) if urls_left > 0 && needs_new_url(&error) => urls_left -= 1,
+                Err(error) => return Err(error),
             }
-            urls_left -= 1;
             // The response contains exactly the one requested URL.
             let mut new_urls = self.request_upload_urls(vec![to_new_chunk(&packed)]).await?;
             if let Some(new_url) = new_urls.pop() {

@@ -75,19 +75,30 @@ impl Committer {
         if !map.keeps_order() {
             return Err(rejection_of_distant_base());
         }
+        self.drop_sheets_without_effect(&mut map, authored.base, operations)?;
+        let committed = ExternalEdits { map: map.without_added_sheets(), ..authored };
+        self.check_stored_map_fits(&committed)?;
+        Ok(committed)
+    }
+
+    /// Drops from `map` the sheets that were deleted after `base`. Operations on a dropped sheet have
+    /// no effect.
+    fn drop_sheets_without_effect(
+        &self,
+        map: &mut SpaceMap,
+        base: Position,
+        operations: &[Operation],
+    ) -> Result<(), Rejection> {
         let sheets: BTreeSet<SheetId> = operations.iter().filter_map(Operation::sheet).collect();
         for sheet in sheets {
             let Some(committed_sheet) = map.sheet_map(sheet).target else {
                 return Err(rejection_of_missing_sheet(sheet));
             };
-            match self.effect_on_sheet(authored.base, committed_sheet)? {
-                Effect::ChangesState => {}
-                Effect::Nothing => map.drop_sheet(sheet),
+            if self.effect_on_sheet(base, committed_sheet)? == Effect::Nothing {
+                map.drop_sheet(sheet);
             }
         }
-        let committed = ExternalEdits { map: map.without_added_sheets(), ..authored };
-        self.check_stored_map_fits(&committed)?;
-        Ok(committed)
+        Ok(())
     }
 
     /// Checks that the edits and their map fit into an entry.
@@ -121,7 +132,8 @@ impl Committer {
             _ => self.transform_operation(*base, authored)?,
         };
         let committed_mutation = Mutation { base: *base, authored: authored.clone(), committed };
-        self.check_size(&committed_mutation)?;
+        check_entry_limits(&committed_mutation)?;
+        self.add_to_reply_size(&committed_mutation)?;
         Ok(committed_mutation)
     }
 
@@ -180,20 +192,15 @@ impl Committer {
         }
     }
 
-    /// Returns the effect of cell operations on a sheet.
+    /// Returns the effect that any cell operation on a sheet would have.
     fn effect_on_sheet(&self, base: Position, sheet: SheetId) -> Result<Effect, Rejection> {
-        let any_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
-        self.effect_of(base, &any_operation)
+        let cell_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
+        self.effect_of(base, &cell_operation)
     }
 
-    /// Checks that a mutation fits into an entry and that the operations committed for the request
-    /// fit into a response.
-    fn check_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
-        if let Some(rejection) =
-            rejection_if_too_many_spans(mutation).or_else(|| rejection_if_too_large(mutation))
-        {
-            return Err(rejection_of_large_resolution(&mutation.authored).unwrap_or(rejection));
-        }
+    /// Counts the committed operations of a mutation toward the size of the response. Rejects the
+    /// mutation if the response would become too large.
+    fn add_to_reply_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
         let has_committed_operations = self.committed_bytes > 0;
@@ -281,6 +288,18 @@ fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
         }
         Operation::Revert(revert) => Some(rejection_of_large_revert(revert.position)),
         _ => None,
+    }
+}
+
+/// Checks that a mutation fits into an entry.
+fn check_entry_limits(mutation: &Mutation) -> Result<(), Rejection> {
+    let rejection =
+        rejection_if_too_many_spans(mutation).or_else(|| rejection_if_too_large(mutation));
+    match rejection {
+        Some(rejection) => {
+            Err(rejection_of_large_resolution(&mutation.authored).unwrap_or(rejection))
+        }
+        None => Ok(()),
     }
 }
 

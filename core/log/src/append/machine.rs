@@ -9,6 +9,7 @@ use super::scan::{NotNextEntry, Scan, Tail};
 use super::{AppendAction, AppendEvent, Appended, Inputs, Refusal};
 use crate::entry::Entry;
 use cellar_base::backoff::full_jitter_ms;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use cellar_base::position::Position;
 
@@ -42,7 +43,7 @@ pub struct Append {
 enum Phase {
     Reading {
         from: Position,
-        consistency: Consistency,
+        consistency: ReadConsistency,
     },
     /// An entry is missing. Before refusing the append, the machine reads whether the segment of
     /// the entry was trimmed.
@@ -58,18 +59,12 @@ enum Phase {
     },
     WaitingToRead {
         from: Position,
-        consistency: Consistency,
+        consistency: ReadConsistency,
     },
     WaitingToPut {
         entry: Arc<Entry>,
     },
     Finished,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Consistency {
-    Eventual,
-    Strong,
 }
 
 impl Append {
@@ -97,7 +92,7 @@ impl Append {
             scan: Scan::at_lowest_base(&request, rules),
             request,
             rules,
-            phase: Phase::Reading { from: lowest_base, consistency: Consistency::Eventual },
+            phase: Phase::Reading { from: lowest_base, consistency: ReadConsistency::Eventual },
             started_s: inputs.now_s,
             end_is_confirmed: false,
             failed_puts: 0,
@@ -116,11 +111,11 @@ impl Append {
     fn first_action(&mut self, has_scanned_all: bool, inputs: Inputs) -> AppendAction {
         let base_is_cached = self.scan.tail.is_some();
         if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
-            return self.read(self.request.lowest_base(), Consistency::Eventual);
+            return self.read(self.request.lowest_base(), ReadConsistency::Eventual);
         }
         match self.scan.next_position {
             Some(next_position) if !has_scanned_all => {
-                self.read(next_position, Consistency::Eventual)
+                self.read(next_position, ReadConsistency::Eventual)
             }
             _ => self.proceed_at_log_end(inputs),
         }
@@ -173,7 +168,7 @@ impl Append {
         &mut self,
         entries: &[Arc<Entry>],
         has_more: bool,
-        consistency: Consistency,
+        consistency: ReadConsistency,
         inputs: Inputs,
     ) -> AppendAction {
         let scan_result = self.scan.add_read_entries(entries);
@@ -187,16 +182,16 @@ impl Append {
         if !entries.is_empty() && (has_more || tail_is_end_segment) {
             return self.read(next_position, consistency);
         }
-        self.end_is_confirmed = consistency == Consistency::Strong;
+        self.end_is_confirmed = consistency == ReadConsistency::Strong;
         self.proceed_at_log_end(inputs)
     }
 
     /// If the read that found the gap was strongly consistent, refuses the append unless the
     /// segment was trimmed. Otherwise, repeats the read with strong consistency.
-    fn confirm_gap(&mut self, gap: Position, consistency: Consistency) -> AppendAction {
-        let is_confirmed = consistency == Consistency::Strong;
+    fn confirm_gap(&mut self, gap: Position, consistency: ReadConsistency) -> AppendAction {
+        let is_confirmed = consistency == ReadConsistency::Strong;
         if !is_confirmed && self.rules.is_enforced(SafetyRule::ConsistentRefusal) {
-            return self.read(gap, Consistency::Strong);
+            return self.read(gap, ReadConsistency::Strong);
         }
         self.refuse_unless_trimmed(Refusal::Corrupt { at: gap })
     }
@@ -260,7 +255,12 @@ impl Append {
             // than losing one more put per entry.
             Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
                 self.lost_races = 0;
-                self.wait_to_read(next_position, Consistency::Eventual, self.failed_puts, inputs)
+                self.wait_to_read(
+                    next_position,
+                    ReadConsistency::Eventual,
+                    self.failed_puts,
+                    inputs,
+                )
             }
             _ => self.proceed_at_log_end(inputs),
         }
@@ -311,7 +311,7 @@ impl Append {
         if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
             let scan_start = oldest_needed.step_back_from(tail.position);
             self.scan.restart_at(scan_start, &self.request);
-            return self.read(scan_start, Consistency::Eventual);
+            return self.read(scan_start, ReadConsistency::Eventual);
         }
         if let Some(newest_edit) = find_edit_after_resolution(&self.request, &self.scan) {
             return finish(Err(Refusal::StaleResolution { newest: newest_edit }));
@@ -329,25 +329,25 @@ impl Append {
         self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
     }
 
-    /// Checks that the first mutation directly follows the client's last committed mutation. If
-    /// not, returns the action that refuses the request.
+    /// Returns the action that refuses the request if its first mutation does not directly follow
+    /// the client's last committed mutation.
     fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
-        if self.base_was_trimmed && !self.request.numbering_is_trusted {
-            let base = self.request.lowest_base();
-            return Some(finish(Err(Refusal::BaseGone { base })));
-        }
         let first_id = self.request.first_id;
-        let expected_id = self.scan.last_committed_id.saturating_add(1);
-        let has_gap = first_id > expected_id;
-        if has_gap && !self.base_was_trimmed {
+        if self.base_was_trimmed {
+            if !self.request.numbering_is_trusted {
+                let base = self.request.lowest_base();
+                return Some(finish(Err(Refusal::BaseGone { base })));
+            }
+            // The preceding mutations may be in entries that were trimmed.
+            self.scan.last_committed_id =
+                self.scan.last_committed_id.max(first_id.saturating_sub(1));
+        }
+        let last_committed_id = self.scan.last_committed_id;
+        let expected_id = last_committed_id.saturating_add(1);
+        if first_id > expected_id {
             let refusal = Refusal::Gap { expected: expected_id, got: first_id };
             return Some(self.refuse_at_confirmed_end(refusal));
         }
-        if has_gap {
-            // The preceding mutations may be in entries that were trimmed.
-            self.scan.last_committed_id = first_id.saturating_sub(1);
-        }
-        let last_committed_id = self.scan.last_committed_id;
         let is_upload = matches!(self.request.payload, Payload::Upload(_));
         if is_upload && first_id <= last_committed_id {
             return Some(finish(Err(Refusal::Overlap { last_id: last_committed_id })));
@@ -383,7 +383,7 @@ impl Append {
             return self.refuse_at_confirmed_end(Refusal::Corrupt { at: segment_start });
         }
         self.failed_reads += 1;
-        self.wait_to_read(segment_start, Consistency::Strong, self.failed_reads, inputs)
+        self.wait_to_read(segment_start, ReadConsistency::Strong, self.failed_reads, inputs)
     }
 
     /// Whether all mutations of the request are committed.
@@ -402,7 +402,7 @@ impl Append {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
         match self.scan.next_position {
-            Some(next_position) if !may_refuse => self.read(next_position, Consistency::Strong),
+            Some(next_position) if !may_refuse => self.read(next_position, ReadConsistency::Strong),
             _ => self.refuse_unless_trimmed(refusal),
         }
     }
@@ -419,7 +419,10 @@ impl Append {
             return finish(Err(refusal));
         }
         self.phase = Phase::CheckingTrim { refusal };
-        AppendAction::Read { from: missing_position.segment_start(), consistent: true }
+        AppendAction::Read {
+            from: missing_position.segment_start(),
+            consistency: ReadConsistency::Strong,
+        }
     }
 
     /// Restarts the append at the latest segment if the first of `entries` is marked as
@@ -445,12 +448,12 @@ impl Append {
         self.base_was_trimmed = true;
         self.end_is_confirmed = false;
         self.scan.restart_at(segment_start, &self.request);
-        self.read(segment_start, Consistency::Strong)
+        self.read(segment_start, ReadConsistency::Strong)
     }
 
-    fn read(&mut self, from: Position, consistency: Consistency) -> AppendAction {
+    fn read(&mut self, from: Position, consistency: ReadConsistency) -> AppendAction {
         self.phase = Phase::Reading { from, consistency };
-        AppendAction::Read { from, consistent: consistency == Consistency::Strong }
+        AppendAction::Read { from, consistency }
     }
 
     /// Waits before a read. The delay depends on `failed_attempts`, the number of failed requests
@@ -458,7 +461,7 @@ impl Append {
     fn wait_to_read(
         &mut self,
         from: Position,
-        consistency: Consistency,
+        consistency: ReadConsistency,
         failed_attempts: u32,
         inputs: Inputs,
     ) -> AppendAction {

@@ -42,6 +42,7 @@ pub use rules::{Rules, SafetyRule};
 use std::sync::Arc;
 
 use crate::entry::{Entry, Header};
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
@@ -54,7 +55,7 @@ pub enum AppendAction {
         /// First position to read.
         from: Position,
         /// Whether the read must be strongly consistent.
-        consistent: bool,
+        consistency: ReadConsistency,
     },
     /// Put this entry if its key is free. Otherwise, return the existing entry.
     Put {

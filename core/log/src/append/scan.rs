@@ -26,8 +26,8 @@ pub(super) struct Tail {
     pub(super) is_end_segment: bool,
 }
 
-/// The entry does not directly follow the last scanned entry, because the log has a gap or the read
-/// was stale.
+/// Error for an entry that does not directly follow the last scanned entry, because the log has a
+/// gap or the read was stale.
 pub(super) struct NotNextEntry;
 
 /// A scan of the log starting at the lowest base. Each entry is scanned exactly once, in log order.
@@ -43,9 +43,8 @@ pub(super) struct Scan {
     /// Next position to scan, or `None` if the log is full.
     pub(super) next_position: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Position of the workbook metadata, and the metadata. The metadata is `None` if the read
-    /// failed.
-    read_state: Option<(Position, Option<Arc<WorkbookMetadata>>)>,
+    /// The last read of the workbook metadata, if any.
+    read_state: Option<ReadState>,
     /// Operations of the uploaded object.
     uploaded_operations: Vec<Operation>,
     /// Bases of the request's mutations that the scan has not reached yet.
@@ -68,6 +67,14 @@ pub(super) struct Scan {
     /// Position of the last entry in `missing_entries`, or the lowest base if no entry fits. Set
     /// once `missing_entries` is full.
     pub(super) missing_truncated_after: Option<Position>,
+}
+
+/// Outcome of reading the workbook metadata at a position.
+#[derive(Debug, Clone, PartialEq)]
+struct ReadState {
+    position: Position,
+    /// `None` if the metadata could not be read.
+    metadata: Option<Arc<WorkbookMetadata>>,
 }
 
 /// An entry with the client's mutations.
@@ -286,9 +293,7 @@ impl Scan {
     /// mutations can be committed. It must be read if the state summary in the entry's header is
     /// missing or insufficient.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
-        let has_read_state =
-            self.read_state.as_ref().is_some_and(|(position, _)| *position == tail.position);
-        if has_read_state {
+        if self.read_state.as_ref().is_some_and(|state| state.position == tail.position) {
             return false;
         }
         let Some(summary) = &tail.header.summary else { return true };
@@ -310,15 +315,15 @@ impl Scan {
         position: Position,
         metadata: Option<Arc<WorkbookMetadata>>,
     ) {
-        self.read_state = Some((position, metadata));
+        self.read_state = Some(ReadState { position, metadata });
     }
 
     /// Returns the state after the latest scanned entry, if known.
     pub(super) fn tail_state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.read_state {
-            Some((position, metadata)) if *position == tail.position => {
-                metadata.as_deref().map(KnownState::from_metadata)
+            Some(state) if state.position == tail.position => {
+                state.metadata.as_deref().map(KnownState::from_metadata)
             }
             _ => tail.header.summary.as_deref().cloned().map(KnownState::from_summary),
         }

@@ -15,11 +15,11 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
     let trimmed_segments = trimmed_segments(table);
     let is_trimmed = |entry: &&Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut history: Vec<_> = offloaded.iter().filter(is_trimmed).cloned().collect();
-    let offloaded_positions: BTreeSet<_> = history.iter().map(|entry| entry.position).collect();
+    let offloaded_copies: BTreeMap<_, _> =
+        history.iter().map(|copy| (copy.position, Arc::clone(copy))).collect();
     for entry in table {
-        let has_same_offloaded_copy = offloaded_positions.contains(&entry.position)
-            && history.iter().any(|copy| is_same_entry(copy, entry));
-        if !has_same_offloaded_copy {
+        let copy = offloaded_copies.get(&entry.position);
+        if !copy.is_some_and(|copy| is_same_entry(copy, entry)) {
             history.push(Arc::clone(entry));
         }
     }

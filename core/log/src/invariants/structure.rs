@@ -17,24 +17,25 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut segment_is_trimmed = false;
     for entry in entries {
         let position = entry.position;
-        let is_segment_start = position.entry_number() == 0;
-        if is_segment_start {
+        if position.entry_number() == 0 {
             segment_is_trimmed = entry.is_trimmed();
         }
-        let expected_segment = expected_position.map(Position::segment);
-        let is_expected = Some(position) == expected_position;
-        let is_after_trimmed_entries =
-            segment_is_trimmed && Some(position.segment()) == expected_segment;
-        let segment_has_entries =
-            expected_position.is_some_and(|expected| expected.entry_number() > 0);
-        let starts_next_segment = segment_has_entries
-            && Some(position) == expected_position.and_then(Position::next_segment);
-        if !is_expected && !starts_next_segment && !is_after_trimmed_entries {
+        let continues_log = expected_position
+            .is_some_and(|expected| may_be_next(position, expected, segment_is_trimmed));
+        if !continues_log {
             return Err(Violation::Gap { at: expected_position.unwrap_or(position) });
         }
         expected_position = position.next_in_segment();
     }
     Ok(())
+}
+
+/// Whether the next entry after the one directly before `expected` may be at `position`.
+fn may_be_next(position: Position, expected: Position, segment_is_trimmed: bool) -> bool {
+    let is_in_trimmed_segment = segment_is_trimmed && position.segment() == expected.segment();
+    let starts_next_segment =
+        expected.entry_number() > 0 && Some(position) == expected.next_segment();
+    position == expected || starts_next_segment || is_in_trimmed_segment
 }
 
 /// Checks I5: every segment has a record in `segments` and starts with a Snapshot entry. Every

@@ -13,5 +13,5 @@ mod tests;
 mod trim;
 
 pub use offloaded::{OffloadedFault, decode_offloaded, encode_offloaded, offloaded_key};
-pub use rules::{Keep, Plan, Policy, plan_retention};
+pub use rules::{KeepReason, Plan, Policy, plan_retention};
 pub use trim::{Fences, Trim, TrimAction, TrimEvent, TrimRefusal, Trimmed};

@@ -16,7 +16,7 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
     /// Keep the segment.
-    Keep(Keep),
+    Keep(KeepReason),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
     /// Trim the segment. It is already offloaded.
@@ -25,7 +25,7 @@ pub enum Plan {
 
 /// Reason why a segment is retained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum KeepReason {
     /// The segment is one of the log's latest segments.
     Newest,
     /// The segment ended too recently to be trimmed.
@@ -50,19 +50,19 @@ pub fn plan_retention(
 ) -> Plan {
     const DAY_S: u64 = 24 * 60 * 60;
     if segment.lineage.is_some() {
-        return Plan::Keep(Keep::Inherited);
+        return Plan::Keep(KeepReason::Inherited);
     }
     let kept_segments = policy.keep_segments.max(MIN_KEPT_SEGMENTS);
     if segment.num.saturating_add(kept_segments) > newest_num {
-        return Plan::Keep(Keep::Newest);
+        return Plan::Keep(KeepReason::Newest);
     }
     let policy_age_s = u64::from(policy.offload_after_days).saturating_mul(DAY_S);
     let min_age_s = policy_age_s.max(TRIM_FENCE_S);
     if now_s < closed_s.saturating_add(min_age_s) {
-        return Plan::Keep(Keep::TooYoung);
+        return Plan::Keep(KeepReason::TooYoung);
     }
     if is_trimmed {
-        return Plan::Keep(Keep::TrimmedAlready);
+        return Plan::Keep(KeepReason::TrimmedAlready);
     }
     if segment.offloaded.is_some() { Plan::Trim } else { Plan::OffloadAndTrim }
 }

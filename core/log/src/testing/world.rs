@@ -6,6 +6,7 @@ use super::support::*;
 use crate::append::*;
 use crate::entry::Content;
 use crate::entry::Entry;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::Workbook;
@@ -38,7 +39,7 @@ pub struct World {
     /// Entries of all puts, including failed puts.
     pub puts: Vec<Arc<Entry>>,
     /// Start position and consistency of each read.
-    pub reads: Vec<(Position, bool)>,
+    pub reads: Vec<(Position, ReadConsistency)>,
     /// Number of workbook metadata reads.
     pub states_read: u32,
 }
@@ -85,14 +86,14 @@ impl World {
         Arc::new(workbook.metadata())
     }
 
-    fn read(&mut self, from: Position, consistent: bool) -> AppendEvent {
-        self.reads.push((from, consistent));
+    fn read(&mut self, from: Position, consistency: ReadConsistency) -> AppendEvent {
+        self.reads.push((from, consistency));
         if self.failing_reads > 0 {
             self.failing_reads -= 1;
             return AppendEvent::ReadFailed { temporary: true };
         }
         let is_visible = |position: Position| match self.hidden_from {
-            Some(hidden_from) => consistent || position < hidden_from,
+            Some(hidden_from) => consistency.is_strong() || position < hidden_from,
             None => true,
         };
         let mut page: Vec<Arc<Entry>> = self
@@ -149,7 +150,7 @@ impl World {
     /// Performs an action other than the last action of an append.
     fn perform(&mut self, action: AppendAction) -> AppendEvent {
         match action {
-            AppendAction::Read { from, consistent } => self.read(from, consistent),
+            AppendAction::Read { from, consistency } => self.read(from, consistency),
             AppendAction::Put { entry } => self.put(entry),
             AppendAction::FindNewestSegment => {
                 let newest_position = self.entries.keys().last();

@@ -243,10 +243,9 @@ impl Viewpoint {
     ) -> Result<PendingMutations, TooManyChanges> {
         let mut rebased = PendingMutations::new();
         let first_own_index = self.first_own_index_after(target_base);
-        while let Some(own) = self.own_mutation(first_own_index + rebased.len()) {
-            if own.base > target_base {
-                break;
-            }
+        while let Some(own) = self.own_mutation(first_own_index + rebased.len())
+            && own.base <= target_base
+        {
             let Some(pending_at_own_base) = pending_at_lower_bases.get(&own.base) else {
                 // The mutation was written on `target_base` itself.
                 rebased.push_back(Some(own.authored.clone()));
@@ -335,18 +334,18 @@ impl Viewpoint {
 /// `rebased` are only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
-        if let Some(rebased_operation) = rebased.get(index) {
-            if let Some(operation) = &operation {
-                map.add_own(operation, rebased_operation.as_slice());
+        match (operation, rebased.get(index)) {
+            (Some(operation), Some(rebased_operation)) => {
+                map.add_own(&operation, rebased_operation.as_slice());
             }
-            continue;
+            (None, Some(_)) => {}
+            (Some(operation), None) => {
+                let transformed =
+                    transform(&operation, &map).unwrap_or_else(|| vec![operation.clone()]);
+                map.add_own(&operation, &transformed);
+                rebased.push_back(transformed.into_iter().next());
+            }
+            (None, None) => rebased.push_back(None),
         }
-        let Some(operation) = operation else {
-            rebased.push_back(None);
-            continue;
-        };
-        let transformed = transform(&operation, &map).unwrap_or_else(|| vec![operation.clone()]);
-        map.add_own(&operation, &transformed);
-        rebased.push_back(transformed.into_iter().next());
     }
 }

@@ -125,7 +125,8 @@ fn increment_count(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Results for small counts are precomputed, because most counts are small.
+/// Weights of small counts, as returned by [`count_weight`]. Precomputed, because most counts are
+/// small.
 static SMALL_COUNT_WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|count: u64| count * log2(count.max(1))).collect());
 

@@ -1,6 +1,7 @@
 //! A tile's format dictionary. It contains each distinct cell format once, and columns refer to
 //! formats by code.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::bytes::{ChunkReader, write_count};
@@ -36,10 +37,8 @@ impl<'a> FormatDictionary<'a> {
     }
 
     fn add(&mut self, format: &'a str) {
-        let next_code = i64::try_from(self.formats.len()).unwrap_or(i64::MAX);
-        let code = *self.codes.entry(format).or_insert(next_code);
-        let is_new_format = code == next_code;
-        if is_new_format {
+        if let Entry::Vacant(unknown_format) = self.codes.entry(format) {
+            unknown_format.insert(i64::try_from(self.formats.len()).unwrap_or(i64::MAX));
             self.formats.push(format);
         }
     }

@@ -14,14 +14,12 @@ const HEADER_BYTES: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkKind {
     /// Contains a tile.
-    Tile,
+    Tile = 1,
 }
 
 impl ChunkKind {
     fn number(self) -> u8 {
-        match self {
-            Self::Tile => 1,
-        }
+        self as u8
     }
 }
 

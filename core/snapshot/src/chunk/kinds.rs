@@ -10,12 +10,12 @@ use crate::tile::TileValue;
 /// Value kind. Stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
-    Empty,
-    Number,
-    Bool,
-    Error,
-    Text,
-    LongText,
+    Empty = 1,
+    Number = 2,
+    Bool = 3,
+    Error = 4,
+    Text = 5,
+    LongText = 6,
 }
 
 /// All kinds, in the order in which their values are stored.
@@ -51,14 +51,7 @@ impl ValueKind {
     }
 
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::Empty => 1,
-            Self::Number => 2,
-            Self::Bool => 3,
-            Self::Error => 4,
-            Self::Text => 5,
-            Self::LongText => 6,
-        }
+        self as u8
     }
 
     fn from_number(number: u8) -> Option<Self> {

@@ -1,7 +1,9 @@
 //! Encodes and decodes the row numbers of a tile layer.
 
 use super::bit_packing::packed_byte_length;
-use super::bytes::{ChunkReader, varint_byte_length, write_count, write_signed_varint};
+use super::bytes::{
+    ChunkReader, padded_word, varint_byte_length, write_count, write_signed_varint,
+};
 use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use crate::saturate::{to_u64, to_usize};
@@ -17,23 +19,18 @@ const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is o
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowEncoding {
     /// A single row.
-    SingleRow,
+    SingleRow = 0,
     /// Consecutive rows: the first row and the number of rows.
-    Run,
+    Run = 1,
     /// The first row, the number of rows, and a bitmap from the first row to the last.
-    Bitmap,
+    Bitmap = 2,
     /// The first row, the number of rows, and the gaps between rows.
-    Gaps,
+    Gaps = 3,
 }
 
 impl RowEncoding {
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::SingleRow => 0,
-            Self::Run => 1,
-            Self::Bitmap => 2,
-            Self::Gaps => 3,
-        }
+        self as u8
     }
 
     /// Decodes the row encoding stored in the two lowest bits of a byte.
@@ -191,10 +188,7 @@ fn rows_of_bitmap(
     row_count: usize,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let (full_words, remaining_bytes) = bitmap.as_chunks::<8>();
-    let mut last_word = [0; 8];
-    for (padded_byte, byte) in last_word.iter_mut().zip(remaining_bytes) {
-        *padded_byte = *byte;
-    }
+    let last_word = padded_word(remaining_bytes);
     let words = || full_words.iter().chain([&last_word]).map(|word| u64::from_le_bytes(*word));
     let set_bits: u32 = words().map(u64::count_ones).sum();
     if to_usize(set_bits) != row_count {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::chunk;
 use crate::error::SnapshotError;
-use crate::level::{LevelSheet, StoredTile, Stripe};
-use crate::merge::LevelInput;
-use crate::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
+use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
+use crate::merge::{LevelCells, LevelInput};
+use crate::objects::{Fetch, MissingObjects, Objects};
 use crate::root::{ClientMap, Root, RootLevel};
 use crate::root_parts::{load_clients, load_metadata};
 use crate::tile::Tile;
@@ -36,18 +36,31 @@ pub struct CompactionBase {
 /// A level 0 sheet with its cells in memory.
 #[derive(Debug, Clone)]
 pub struct LevelZeroSheet {
-    /// Id and moves of the sheet. Its stripes are omitted, because its cells are in memory.
-    sheet: LevelSheet,
+    moves: SheetMoves,
     tile: Arc<Tile>,
     /// Length of the sheet's encoded tile in the root, in bytes.
     tile_bytes: usize,
 }
 
 impl LevelZeroSheet {
+    /// Decodes the cells of a sheet that is stored in the root. A sheet without stripes has no
+    /// cells.
+    fn decode(level_sheet: LevelSheet) -> Result<Self, SnapshotError> {
+        let mut tile = Tile::default();
+        let mut tile_bytes = 0;
+        if !level_sheet.stripes.is_empty() {
+            let encoded_tile = only_inline_tile(&level_sheet.stripes).ok_or(NOT_ONE_INLINE_TILE)?;
+            tile = chunk::decode(encoded_tile).map_err(|_| NOT_ONE_INLINE_TILE)?;
+            tile_bytes = encoded_tile.len();
+        }
+        Ok(Self { moves: level_sheet.moves, tile: Arc::new(tile), tile_bytes })
+    }
+
     /// Returns the sheet as a merge input.
     #[must_use]
     pub fn to_input(&self) -> LevelInput {
-        LevelInput::from_memory(self.sheet.clone(), Arc::clone(&self.tile))
+        let cells = LevelCells::InMemory(Arc::clone(&self.tile));
+        LevelInput { moves: self.moves.clone(), cells }
     }
 
     /// Returns the number of cells.
@@ -81,7 +94,7 @@ impl CompactionBase {
         }))
     }
 
-    /// Returns whether any of the oldest `level_count` levels contains `sheet`.
+    /// Returns whether any of the oldest `level_count` levels contains the sheet.
     #[must_use]
     pub fn has_sheet_in_oldest(&self, sheet_id: SheetId, level_count: usize) -> bool {
         self.levels.iter().take(level_count).any(|level| level.level.sheet(sheet_id).is_some())
@@ -95,37 +108,27 @@ fn load_level_0(
 ) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
     let mut level_zero_sheets = BTreeMap::new();
     let Some(root_level) = &root.level_0 else { return Ok(level_zero_sheets) };
-    let fetched_level = root_level.level.load_all(&|hash| objects.index.get(hash))?;
-    let Some(level) = missing.take_ready(to_fetch(fetched_level, ObjectKind::Index)) else {
+    let Some(level) = missing.take_ready(root_level.level.load_level(objects)?) else {
         return Ok(level_zero_sheets);
     };
     for level_sheet in level.sheets {
-        let (tile, tile_bytes) = decode_inline_tile(&level_sheet.stripes)?;
-        let sheet = LevelSheet { stripes: Vec::new(), ..level_sheet };
-        let level_zero_sheet = LevelZeroSheet { tile: Arc::new(tile), tile_bytes, sheet };
-        level_zero_sheets.insert(level_sheet.sheet, level_zero_sheet);
+        level_zero_sheets.insert(level_sheet.sheet, LevelZeroSheet::decode(level_sheet)?);
     }
     Ok(level_zero_sheets)
 }
 
-/// Decodes the only tile of a level 0 sheet, and returns the tile and its encoded length. If the
-/// sheet has no stripes, the tile is empty.
-fn decode_inline_tile(stripes: &[Stripe]) -> Result<(Tile, usize), SnapshotError> {
-    const NOT_ONE_INLINE_TILE: SnapshotError =
-        SnapshotError::Shape("a sheet of level 0 is not stored as a single tile inside the root");
-    let stripe = match stripes {
-        [] => return Ok((Tile::default(), 0)),
-        [stripe] => stripe,
-        _ => return Err(NOT_ONE_INLINE_TILE),
-    };
-    let [stripe_tile] = stripe.tiles.as_slice() else { return Err(NOT_ONE_INLINE_TILE) };
-    let starts_at_top_left = stripe.columns.first == 0 && stripe_tile.rows.first == 0;
-    let StoredTile::Inline(encoded_tile) = &stripe_tile.stored else {
-        return Err(NOT_ONE_INLINE_TILE);
-    };
-    if !starts_at_top_left {
-        return Err(NOT_ONE_INLINE_TILE);
+const NOT_ONE_INLINE_TILE: SnapshotError =
+    SnapshotError::Shape("a sheet of level 0 is not stored as a single tile inside the root");
+
+/// Returns the encoded tile of a level 0 sheet. Returns `None` unless the stripes consist of a
+/// single inline tile that starts at the top left corner of the sheet.
+fn only_inline_tile(stripes: &[Stripe]) -> Option<&[u8]> {
+    let [stripe] = stripes else { return None };
+    let [tile] = stripe.tiles.as_slice() else { return None };
+    match &tile.stored {
+        StoredTile::Inline(bytes) if stripe.columns.first == 0 && tile.rows.first == 0 => {
+            Some(bytes)
+        }
+        StoredTile::Inline(_) | StoredTile::Chunk(_) => None,
     }
-    let tile = chunk::decode(encoded_tile).map_err(|_| NOT_ONE_INLINE_TILE)?;
-    Ok((tile, encoded_tile.len()))
 }

@@ -2,7 +2,7 @@
 
 use super::base::CompactionBase;
 use crate::error::SnapshotError;
-use crate::fold::{Fold, FoldedLevel, FoldedSheet, LongTextObject};
+use crate::fold::{Fold, FoldedLevel, FoldedSheet};
 use crate::root::ClientMap;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::position::Position;
@@ -105,12 +105,6 @@ impl CompactionFold {
 }
 
 impl FoldedEntries {
-    /// Returns the texts that are stored as separate objects.
-    #[must_use]
-    pub fn long_texts(&self) -> &[LongTextObject] {
-        &self.level.long_texts
-    }
-
     /// Returns the effect of the entries on one sheet.
     pub(super) fn sheet(&self, sheet_id: SheetId) -> Option<&FoldedSheet> {
         self.level.sheets.iter().find(|folded| folded.sheet == sheet_id)

@@ -10,7 +10,7 @@ use crate::error::SnapshotError;
 use crate::index::pack_level;
 use crate::level::Level;
 use crate::merge::{LevelInput, SheetInput, compose_moves};
-use crate::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
+use crate::objects::{Fetch, MissingObjects, Objects};
 use crate::packer::PackLimits;
 use crate::policy::count_levels_to_merge;
 use crate::root::RootLevel;
@@ -93,8 +93,7 @@ impl MergePlan {
         // No older level contains cells of an imported sheet. The sheet's level may therefore be
         // placed directly above the merged levels.
         for level in base_levels.chain([&folded.level.imported]) {
-            let fetched_level = level.load_all(&|hash| objects.index.get(hash))?;
-            loaded_levels.extend(missing.take_ready(to_fetch(fetched_level, ObjectKind::Index)));
+            loaded_levels.extend(missing.take_ready(level.load_level(objects)?));
         }
         let mut sheet_inputs: Vec<SheetInput> = Vec::new();
         for &sheet_id in folded.metadata.sheets.keys() {

@@ -5,7 +5,7 @@ use super::counts::level_totals;
 use super::entries::FoldedEntries;
 use crate::error::SnapshotError;
 use crate::index::{PackedLevel, pack_level};
-use crate::level::Level;
+use crate::level::{ChunkRef, Level};
 use crate::packed::PackedObject;
 use crate::packer::PackLimits;
 use crate::root::{Root, RootLevel, RootSheet, Totals, pack_formats, pack_sheet_numbers};
@@ -35,12 +35,7 @@ pub(super) fn build_next_root(
     let used_numbers = folded.metadata.tabs.used().clone();
     let (used, numbers_chunk) = pack_sheet_numbers(used_numbers, PackLimits::METADATA)?;
     objects.extend(numbers_chunk);
-    let clients_chunk = folded.clients.pack()?;
-    let clients = clients_chunk.as_ref().map(|packed| packed.chunk);
-    let is_clients_chunk_stored = folded.clients == base.clients;
-    if !is_clients_chunk_stored {
-        objects.extend(clients_chunk);
-    }
+    let clients = pack_clients(base, folded, &mut objects)?;
     let level_0 = match level_0 {
         None => None,
         Some(level) => {
@@ -54,6 +49,21 @@ pub(super) fn build_next_root(
     let root = Root { position, entries, sheets, used, levels, level_0, clients, totals };
     let stored = root.pack()?;
     Ok(NextRoot { objects, root, stored })
+}
+
+/// Returns the reference to the clients chunk, and appends the chunk to `objects` unless the base
+/// already references the same chunk.
+fn pack_clients(
+    base: &CompactionBase,
+    folded: &FoldedEntries,
+    objects: &mut Vec<PackedObject>,
+) -> Result<Option<ChunkRef>, SnapshotError> {
+    let clients_chunk = folded.clients.pack()?;
+    let reference = clients_chunk.as_ref().map(|packed| packed.chunk);
+    if folded.clients != base.clients {
+        objects.extend(clients_chunk);
+    }
+    Ok(reference)
 }
 
 /// Returns the root's sheets in tab order, and appends their format chunks to `objects`.

@@ -1,5 +1,6 @@
 //! Merges one column of several levels.
 
+use super::placed_tile::indices_in_run;
 use super::window::OlderLevels;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::axis_map::Run;
@@ -37,17 +38,15 @@ impl RowQueue {
     }
 
     fn push_run(&mut self, layer_rows: &[u32], run: &Run, hidden_rows: &Spans) {
-        let run_end = run.src.saturating_add(run.len);
-        let first_index = layer_rows.partition_point(|row| *row < run.src);
-        let end_index = layer_rows.partition_point(|row| *row < run_end);
-        let rows_in_run = layer_rows.get(first_index..end_index).unwrap_or_default();
+        let layer_indices = indices_in_run(layer_rows, run);
+        let rows_in_run = layer_rows.get(layer_indices.clone()).unwrap_or_default();
         let output_rows = rows_in_run.iter().map(|row| row - run.src + run.dst);
         if hidden_rows.is_empty() {
             self.output_rows.extend(output_rows);
-            self.layer_indices.extend(first_index..end_index);
+            self.layer_indices.extend(layer_indices);
             return;
         }
-        for (output_row, layer_index) in output_rows.zip(first_index..) {
+        for (output_row, layer_index) in output_rows.zip(layer_indices) {
             if !hidden_rows.contains(output_row) {
                 self.output_rows.push(output_row);
                 self.layer_indices.push(layer_index);
@@ -89,20 +88,19 @@ fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize
                 older_queue.remove_next_row();
             }
         }
-        let mut next_row_of_others = u32::MAX;
-        for (queue_index, queue) in queues.iter().enumerate() {
-            if queue_index != newest_index
-                && let Some(other_row) = queue.next_row()
-            {
-                next_row_of_others = next_row_of_others.min(other_row);
-            }
-        }
+        let next_row_of_others = next_row_except(&queues, newest_index).unwrap_or(u32::MAX);
         if let Some(newest_queue) = queues.get_mut(newest_index) {
             newest_queue.remove_rows_before(next_row_of_others, |row, layer_index| {
                 visit(row, newest_index, layer_index);
             });
         }
     }
+}
+
+/// Returns the topmost row of all queues except the one at `excluded_index`.
+fn next_row_except(queues: &[RowQueue], excluded_index: usize) -> Option<u32> {
+    let other_queues = queues.iter().enumerate().filter(|(index, _)| *index != excluded_index);
+    other_queues.filter_map(|(_, queue)| queue.next_row()).min()
 }
 
 /// Merges the columns of several levels into one output column. `level_columns` is ordered oldest

@@ -68,10 +68,4 @@ impl LevelInput {
         }
         Some(Self { moves: sheet.moves, cells: LevelCells::InChunks(sheet.stripes) })
     }
-
-    /// Returns the merge input for a level whose cells are in memory.
-    #[must_use]
-    pub fn from_memory(sheet: LevelSheet, tile: Arc<Tile>) -> Self {
-        Self { moves: sheet.moves, cells: LevelCells::InMemory(tile) }
-    }
 }

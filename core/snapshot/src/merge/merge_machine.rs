@@ -37,8 +37,8 @@ pub struct MergeCursor {
     pub stripe: u32,
     /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
-    /// Density of the last encoded tile, or its estimate before the first: stored bytes per 1,024
-    /// cells. 0 if unknown.
+    /// Stored bytes per 1,024 cells of the last encoded tile. Before the first tile, an estimate,
+    /// or 0 if unknown.
     pub density: u32,
 }
 
@@ -102,9 +102,8 @@ impl Merge {
         let mut merge = Self::new(inputs);
         let mut finished_tiles = finished_tiles.into_iter().peekable();
         let cursor_sheet_index = to_usize(cursor.sheet);
-        while merge.sheet_index <= cursor_sheet_index {
+        while let Some(input) = merge.inputs.get(merge.sheet_index) {
             let sheet_index = merge.sheet_index;
-            let Some(input) = merge.inputs.get(sheet_index) else { break };
             let mut sheet = SheetMerge::new(input);
             while let Some(merged_tile) =
                 finished_tiles.next_if(|merged_tile| to_usize(merged_tile.sheet) == sheet_index)

@@ -25,8 +25,8 @@ pub(super) struct PendingTile {
     columns: Span,
     tile: Tile,
     cell_count: usize,
-    /// Density of the last encoded tile, or its estimate before the first: stored bytes per
-    /// `DENSITY_CELLS` cells. Predicts the size of the next tile.
+    /// Stored bytes per `DENSITY_CELLS` cells of the last encoded tile. Before the first tile, an
+    /// estimate.
     density: u64,
 }
 
@@ -60,8 +60,8 @@ impl PendingTile {
         Self { columns, tile: Tile::default(), cell_count: 0, density }
     }
 
-    /// Returns the density of the last encoded tile, or its estimate before the first: stored bytes
-    /// per `DENSITY_CELLS` cells.
+    /// Returns the stored bytes per `DENSITY_CELLS` cells of the last encoded tile. Before the
+    /// first tile, returns an estimate.
     pub(super) fn density(&self) -> u64 {
         self.density
     }

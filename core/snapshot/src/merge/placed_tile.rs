@@ -1,12 +1,14 @@
 //! Tiles as merge inputs.
 
+use std::ops::Range;
+
 use super::level_mapping::LevelMapping;
 use super::window::Window;
 use crate::tile::{Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
 
-/// A tile with its coordinates in its level and the mapping to the newest level.
+/// A tile, its place in its level, and the mapping from that level to the newest level.
 #[derive(Debug, Clone, Copy)]
 pub struct PlacedTile<'a> {
     /// Cells of the tile, relative to its top left corner.
@@ -85,10 +87,9 @@ impl<'a> PlacedTile<'a> {
         for (_, column) in self.columns_by_output(window) {
             for layer_rows in [column.values.rows(), column.formats.rows()] {
                 for run in &row_runs {
-                    let first_index = layer_rows.partition_point(|row| *row < run.src);
-                    let end_index = layer_rows.partition_point(|row| *row < source_end(run));
-                    let rows_in_run = layer_rows.get(first_index..end_index).unwrap_or_default();
-                    output_rows.extend(rows_in_run.iter().map(|row| row - run.src + run.dst));
+                    let rows_in_run = layer_rows.get(indices_in_run(layer_rows, run));
+                    let rows_in_run = rows_in_run.unwrap_or_default().iter();
+                    output_rows.extend(rows_in_run.map(|row| row - run.src + run.dst));
                 }
             }
         }
@@ -117,6 +118,12 @@ impl<'a> PlacedTile<'a> {
         let level_column = self.first_column.saturating_add(column.column);
         self.mapping.column_map.get(level_column)
     }
+}
+/// Returns the indices of the layer rows that are source rows of a run.
+pub(super) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
+    let first_index = layer_rows.partition_point(|row| *row < run.src);
+    let end_index = layer_rows.partition_point(|row| *row < source_end(run));
+    first_index..end_index
 }
 
 /// Returns the exclusive end of a run in source rows.

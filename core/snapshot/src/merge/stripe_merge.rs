@@ -83,7 +83,7 @@ impl StripeMerge {
             chunk_tiles: Vec::new(),
             memory_tiles: Vec::new(),
             memory_rows: Vec::new(),
-            pending: PendingTile::new(columns, density),
+            pending: PendingTile::new(columns, None),
         };
         let output = OutputStripe { columns, older_levels, first_unfinished_row: first_row };
         for (level_index, (input, mapping)) in levels.inputs.iter().zip(levels.mappings).enumerate()
@@ -99,9 +99,7 @@ impl StripeMerge {
         merge.chunk_tiles.sort_by_key(|tile| (tile.output_rows.first, tile.level_index));
         merge.memory_rows.sort_unstable();
         merge.memory_rows.dedup();
-        if density.is_none() {
-            merge.pending = PendingTile::new(columns, merge.input_density());
-        }
+        merge.pending = PendingTile::new(columns, density.or_else(|| merge.input_density()));
         merge
     }
 

@@ -69,8 +69,8 @@ impl SheetWriter {
         self.cells += to_u64(block.cells());
         for (stripe_index, stripe_cells) in split_by_stripe(block) {
             self.extend_extent(&stripe_cells);
-            let stripe = self.stripes.entry(stripe_index);
-            let stripe = stripe.or_insert_with(|| StripeWriter::new(stripe_index));
+            let stripe =
+                self.stripes.entry(stripe_index).or_insert_with(|| StripeWriter::new(stripe_index));
             stripe.pending.append(stripe_cells);
         }
     }

@@ -19,8 +19,7 @@
 //!   loser deleted the message and the winner died, no worker would continue the work.
 //! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after
 //!   the entry has its root, so that a reader of `L` always finds a root.
-//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists.
-//!   Otherwise, the progress could be lost.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. If the record were deleted first and the worker then stopped, the progress would be lost.
 //! - *Abandoned is woken*: a worker that waits for a record without recent writes resends the
 //!   message of that record, because the message may have been lost.
 //!
@@ -48,6 +47,7 @@ pub use rules::{Rules, SafetyRule};
 pub use worker::Worker;
 
 use crate::snapshot_job::SnapshotJob;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
@@ -93,7 +93,7 @@ pub enum SnapshotAction {
     /// Read the job's segment from the Segment table.
     ReadSegment {
         /// Whether the read must be strongly consistent.
-        consistent: bool,
+        consistency: ReadConsistency,
     },
     /// Create this record if it does not exist.
     Create(PendingSnapshot),

@@ -119,7 +119,10 @@ fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
 #[test]
 fn without_a_record_a_finished_snapshot_is_dropped_and_an_unfinished_one_is_started() {
     let none = || SnapshotEvent::Found(None);
-    assert_eq!(action([none()]), SnapshotAction::ReadSegment { consistent: false });
+    assert_eq!(
+        action([none()]),
+        SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual }
+    );
     for finished in [8, 9] {
         let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
         assert_eq!(action([none(), segment(Some(finished))]), dropped);
@@ -128,7 +131,7 @@ fn without_a_record_a_finished_snapshot_is_dropped_and_an_unfinished_one_is_star
         let SnapshotAction::Create(own) = action([none(), unfinished.clone()]) else { panic!() };
         assert_eq!((own.increment, own.active, own.modified_s), (1, true, NOW_S));
         assert_eq!(own.progress, [0; 0]);
-        let look_up = SnapshotAction::ReadSegment { consistent: true };
+        let look_up = SnapshotAction::ReadSegment { consistency: ReadConsistency::Strong };
         assert_eq!(action([none(), unfinished, SnapshotEvent::Written]), look_up);
     }
 }

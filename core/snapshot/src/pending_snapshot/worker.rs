@@ -8,6 +8,7 @@ use super::{
     SnapshotOutcome, is_finished,
 };
 use crate::snapshot_job::SnapshotJob;
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_PROGRESS_BYTES,
@@ -104,7 +105,7 @@ impl Worker {
 
     fn read_segment(&mut self) -> SnapshotAction {
         self.phase = Phase::ReadingSegment;
-        SnapshotAction::ReadSegment { consistent: false }
+        SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual }
     }
 
     /// Claims the first pending record of the log. Waits if the record belongs to an earlier
@@ -172,13 +173,14 @@ impl Worker {
         own_record: PendingSnapshot,
         clock: ClockReading,
     ) -> SnapshotAction {
-        // A rebuild starts from a finished snapshot. It is unfinished as long as its record exists.
+        // The snapshot of a rebuild is always finished. The rebuild is unfinished as long as its
+        // record exists.
         let is_rebuild = own_record.rebuild.is_some();
         if is_rebuild || !self.rules.is_enforced(SafetyRule::CompletionIsChecked) {
             return self.start_unit(own_record, clock);
         }
         self.phase = Phase::CheckingCompletion(own_record);
-        SnapshotAction::ReadSegment { consistent: true }
+        SnapshotAction::ReadSegment { consistency: ReadConsistency::Strong }
     }
 
     fn build_unless_finished(
@@ -190,8 +192,7 @@ impl Worker {
         let Some(segment) = segment else {
             // Cannot happen, because a segment's record is written before the segment's first
             // entry.
-            let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
-            return self.release_record(&own_record, reason, clock);
+            return self.release_after_failure(&own_record, BROKEN_WAIT_S, clock);
         };
         if is_finished(segment, self.job.position) {
             let steps = [own_record.delete_step(), LastStep::FindNext];
@@ -220,8 +221,7 @@ impl Worker {
                 // forever.
                 let is_unchanged = progress == own_record.progress;
                 if is_unchanged || progress.len() > MAX_PROGRESS_BYTES {
-                    let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
-                    return self.release_record(own_record, reason, clock);
+                    return self.release_after_failure(own_record, BROKEN_WAIT_S, clock);
                 }
                 self.store_progress(own_record, progress, clock)
             }
@@ -233,13 +233,9 @@ impl Worker {
             }
             SnapshotEvent::Built { root } => self.finish_snapshot(own_record, root),
             SnapshotEvent::Failed { temporary: true } => {
-                let reason = ReleaseReason::Failure { wait_s: FAILED_WAIT_S };
-                self.release_record(own_record, reason, clock)
+                self.release_after_failure(own_record, FAILED_WAIT_S, clock)
             }
-            _ => {
-                let reason = ReleaseReason::Failure { wait_s: BROKEN_WAIT_S };
-                self.release_record(own_record, reason, clock)
-            }
+            _ => self.release_after_failure(own_record, BROKEN_WAIT_S, clock),
         }
     }
 
@@ -263,6 +259,14 @@ impl Worker {
             self.phase = Phase::StoringProgress(next_record.clone());
         }
         self.replace_record(next_record)
+    }
+    fn release_after_failure(
+        &mut self,
+        own_record: &PendingSnapshot,
+        wait_s: u32,
+        clock: ClockReading,
+    ) -> SnapshotAction {
+        self.release_record(own_record, ReleaseReason::Failure { wait_s }, clock)
     }
 
     fn release_record(

@@ -69,7 +69,7 @@ impl Tile {
         self.columns.iter().filter_map(TileColumn::first_row).min()
     }
 
-    /// Returns the exclusive end of the rows that have cells.
+    /// Returns the row after the last non-empty row, or 0 if the tile is empty.
     #[must_use]
     pub fn end(&self) -> u32 {
         self.columns.iter().map(TileColumn::end).max().unwrap_or(0)
@@ -103,7 +103,7 @@ impl Tile {
         self.columns = joined_columns;
     }
 
-    /// Returns the exclusive end of the rows that are above `row` and have cells.
+    /// Returns the row after the last non-empty row above `row`, or 0 if all rows above are empty.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
@@ -154,7 +154,8 @@ impl TileColumn {
         self.values.is_empty() && self.formats.is_empty()
     }
 
-    /// Returns the estimated number of cells above `row`, as for [`TileColumn::cells`].
+    /// Returns an estimate of the number of cells above `row`: the number of values or the number
+    /// of formats, whichever is larger.
     #[must_use]
     pub fn cells_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))
@@ -185,7 +186,7 @@ impl TileColumn {
         self.formats.append(&other.formats);
     }
 
-    /// Returns the exclusive end of the rows that are above `row` and have cells.
+    /// Returns the row after the last non-empty row above `row`, or 0 if all rows above are empty.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
         let value_rows = self.values.rows().get(..self.values.count_above(row));
@@ -194,14 +195,15 @@ impl TileColumn {
             .max(end_of_rows(format_rows.unwrap_or_default()))
     }
 
-    /// Returns the exclusive end of the rows that have cells.
+    /// Returns the row after the last non-empty row, or 0 if the column is empty.
     #[must_use]
     pub fn end(&self) -> u32 {
         end_of_rows(self.values.rows()).max(end_of_rows(self.formats.rows()))
     }
 }
 
-/// Returns the exclusive end of rows in ascending order, or 0 if there are no rows.
+/// Returns the row after the last of the rows, which are in ascending order. Returns 0 if there are
+/// none.
 fn end_of_rows(rows: &[u32]) -> u32 {
     rows.last().map_or(0, |last_row| last_row.saturating_add(1))
 }

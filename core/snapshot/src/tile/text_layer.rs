@@ -151,20 +151,20 @@ impl TextLayer {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
         let source_rows = self.rows.get(indices.clone()).unwrap_or_default();
         let spans = self.spans.get(indices).unwrap_or_default();
-        let slice_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
+        let relative_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
         if spans.is_sorted_by_key(|span| span.start) {
             // Spans are in order, so their bytes can be copied with a single copy.
             let start = spans.first().map_or(0, |span| span.start);
             let end = spans.iter().map(|span| span.end()).max().unwrap_or(start);
             let copied_span = TextSpan { start, len: end.saturating_sub(start) };
             return Self {
-                rows: slice_rows.collect(),
+                rows: relative_rows.collect(),
                 spans: spans.iter().map(|span| span.shifted_left(start)).collect(),
                 texts: copied_span.of(&self.texts).to_owned(),
             };
         }
         let mut slice = Self::default();
-        for (row, span) in slice_rows.zip(spans) {
+        for (row, span) in relative_rows.zip(spans) {
             slice.push(row, span.of(&self.texts));
         }
         slice

@@ -171,7 +171,7 @@ impl ValueLayer {
         self.texts.reserve(expected_text_bytes.unwrap_or(0));
     }
 
-    /// Appends a layer whose rows are all below the rows of this layer.
+    /// Appends a layer whose rows are all below the rows of this layer. Skips rows that are not.
     pub fn append(&mut self, other: &Self) {
         if let (Some(last_row), Some(other_first_row)) = (self.rows.last(), other.rows.first())
             && last_row >= other_first_row
@@ -179,8 +179,14 @@ impl ValueLayer {
             for (index, row) in other.rows.iter().enumerate() {
                 self.push_from(*row, other, index);
             }
-            return;
+        } else {
+            self.append_below(other);
         }
+    }
+
+    /// Appends a layer whose rows are all below the rows of this layer, with a single copy of its
+    /// texts.
+    fn append_below(&mut self, other: &Self) {
         let text_offset = saturate_u32(self.texts.len());
         let long_text_offset = saturate_u32(self.long_texts.len());
         self.rows.extend_from_slice(&other.rows);

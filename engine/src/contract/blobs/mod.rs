@@ -16,7 +16,6 @@ pub use versions::blob_versions;
 /// Length in bytes that exceeds the length of every object in the suite.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn contract_key(name: &str) -> BlobKey {
     BlobKey::new(format!("contract/{name}")).unwrap_or_else(|error| panic!("{error}"))
 }

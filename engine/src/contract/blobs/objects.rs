@@ -22,9 +22,9 @@ pub enum Promise {
 /// Checks an object store, except for the guarantees in `waived`. Initially, the store must not
 /// contain keys that start with `contract/`.
 pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
-    nothing_is_there_at_first(blobs).await;
-    what_is_put_reads_back(blobs).await;
-    reads_are_bounded(blobs).await;
+    objects_do_not_exist_at_first(blobs).await;
+    objects_read_back(blobs).await;
+    too_long_objects_are_not_read(blobs).await;
     the_store_checks_the_checksum(blobs).await;
     a_put_replaces(blobs, waived).await;
     the_pending_tag_is_removed_permanently(blobs).await;
@@ -33,7 +33,7 @@ pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     concurrent_puts_do_not_mix(blobs).await;
 }
 
-async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
+async fn objects_do_not_exist_at_first(blobs: &dyn Blobs) {
     let absent = contract_key("absent");
     assert_eq!(blobs.get(&absent, 10).await, Ok(GetOutcome::Absent));
     assert_eq!(blobs.head(&absent).await, Ok(None));
@@ -44,7 +44,7 @@ async fn nothing_is_there_at_first(blobs: &dyn Blobs) {
     assert_eq!(blobs.list("contract/", None, 10).await, Ok(BlobPage::default()));
 }
 
-async fn what_is_put_reads_back(blobs: &dyn Blobs) {
+async fn objects_read_back(blobs: &dyn Blobs) {
     let every_byte: Vec<u8> = (0..=u8::MAX).cycle().take(3_000_000).collect();
     for (name, bytes) in [("put/empty", vec![]), ("put/=long_name-1.bin", every_byte)] {
         let put_blob = NewBlob {
@@ -57,7 +57,7 @@ async fn what_is_put_reads_back(blobs: &dyn Blobs) {
         assert!(head.as_ref().is_some_and(|head| describes(head, &put_blob)), "{name}: {head:?}");
         let outcome = blobs.get(&put_blob.key, put_blob.bytes.len() as u64).await;
         let Ok(GetOutcome::Found { head: head_of_get, bytes }) = outcome else {
-            fail_as_unreadable(name)
+            panic!("{name} is unreadable: {outcome:?}")
         };
         assert!(bytes == put_blob.bytes, "{name}: {head_of_get:?}");
         assert!(describes(&head_of_get, &put_blob), "{name}: {head_of_get:?}");
@@ -76,12 +76,7 @@ fn describes(head: &BlobHead, blob: &NewBlob) -> bool {
         && head.content_encoding == blob.content_encoding
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
-fn fail_as_unreadable(name: &str) -> ! {
-    panic!("{name} is unreadable")
-}
-
-async fn reads_are_bounded(blobs: &dyn Blobs) {
+async fn too_long_objects_are_not_read(blobs: &dyn Blobs) {
     let new_blob = contract_blob("bounded", vec![7; 1_000]);
     assert_eq!(blobs.put(new_blob.clone()).await, Ok(()));
     assert!(matches!(blobs.get(&new_blob.key, 1_000).await, Ok(GetOutcome::Found { .. })));
@@ -181,7 +176,7 @@ async fn list_all_blobs(blobs: &dyn Blobs, prefix: &str, page_limit: u16) -> Vec
     let mut last_key = None;
     loop {
         let page = blobs.list(prefix, last_key.as_deref(), page_limit).await;
-        let Ok(page) = page else { fail_as_unreadable("a list") };
+        let page = page.unwrap_or_else(|error| panic!("{error}"));
         assert!(page.blobs.len() <= usize::from(page_limit));
         listed_blobs.extend(page.blobs);
         last_key = page.next;

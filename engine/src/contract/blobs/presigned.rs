@@ -126,7 +126,6 @@ fn client_request(presigned: PresignedRequest, body: &'static [u8]) -> UrlReques
     UrlRequest { method, url, headers, body: Bytes::from_static(body) }
 }
 
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 fn expect_signed(result: Result<PresignedRequest, PortError>) -> PresignedRequest {
     result.unwrap_or_else(|error| panic!("the request could not be signed: {error}"))
 }

@@ -15,7 +15,6 @@ pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
 }
 
 /// Returns all versions, fetching one page at a time.
-#[allow(clippy::panic, reason = "a contract suite fails like a test")]
 async fn list_all(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let mut versions = Vec::new();
     let mut next_page = None;

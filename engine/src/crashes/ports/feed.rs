@@ -10,8 +10,8 @@ use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
 
 use super::FaultyPorts;
 use crate::ports::{
-    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, WebhookProgresses,
-    WebhookSender,
+    DeliveryRejected, FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+    WebhookProgresses, WebhookSender,
 };
 
 fn write_failed(error: PortError) -> FeedWriteOutcome {
@@ -20,38 +20,41 @@ fn write_failed(error: PortError) -> FeedWriteOutcome {
 
 #[async_trait]
 impl FeedTable for FaultyPorts {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.faults.read(self.index.newest_partition(consistent)).await
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
+        self.faults.read(self.index.newest_partition(consistency)).await
     }
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
-        self.faults.around(self.index.begin_partition(partition, feed), write_failed).await
+        self.faults.send_with_fault(self.index.begin_partition(partition, feed), write_failed).await
     }
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError> {
         self.faults.read(self.index.last_item(partition)).await
     }
     async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome {
-        self.faults.around(self.index.put_item(at, item), write_failed).await
+        self.faults.send_with_fault(self.index.put_item(at, item), write_failed).await
     }
     async fn items(
         &self,
         from: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError> {
-        self.faults.read(self.index.items(from, limit, consistent)).await
+        self.faults.read(self.index.items(from, limit, consistency)).await
     }
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {
         self.faults.read(self.index.mark(stream)).await
     }
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError> {
-        self.faults.around(self.index.raise_mark(stream, mark), Err).await
+        self.faults.send_with_fault(self.index.raise_mark(stream, mark), Err).await
     }
 }
 
 #[async_trait]
 impl Lists for FaultyPorts {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
-        self.faults.around(self.index.put_listed(person, entry), Err).await
+        self.faults.send_with_fault(self.index.put_listed(person, entry), Err).await
     }
     async fn listed(
         &self,
@@ -73,7 +76,7 @@ impl WebhookProgresses for FaultyPorts {
         from: Option<WebhookProgress>,
         to: WebhookProgress,
     ) -> Result<bool, PortError> {
-        self.faults.around(self.index.advance(from, to), Err).await
+        self.faults.send_with_fault(self.index.advance(from, to), Err).await
     }
 }
 
@@ -84,7 +87,7 @@ impl WebhookSender for FaultyPorts {
             self.received.lock().unwrap().push(delivery.clone());
             Ok(())
         };
-        let sent = self.faults.around(receive, Err).await;
+        let sent = self.faults.send_with_fault(receive, Err).await;
         sent.map_err(|error: PortError| DeliveryRejected { reason: error.to_string() })
     }
 }

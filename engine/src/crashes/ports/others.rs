@@ -25,37 +25,37 @@ impl PendingSnapshots for FaultyPorts {
     }
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome {
         let create = self.record_write(record, self.pending.create(record));
-        self.faults.around(create, write_failed).await
+        self.faults.send_with_fault(create, write_failed).await
     }
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome {
         let replace = self.record_write(record, self.pending.replace(record, increment));
-        self.faults.around(replace, write_failed).await
+        self.faults.send_with_fault(replace, write_failed).await
     }
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError> {
-        self.faults.around(self.pending.delete(job, run), Err).await
+        self.faults.send_with_fault(self.pending.delete(job, run), Err).await
     }
 }
 
 #[async_trait]
 impl Jobs for FaultyPorts {
     async fn send(&self, body: &str) -> Result<(), PortError> {
-        self.faults.around(self.queue.send(body), Err).await
+        self.faults.send_with_fault(self.queue.send(body), Err).await
     }
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
         self.queue.receive(max, visibility_s).await
     }
     async fn change_visibility(&self, receipt: &Receipt, s: u32) -> Result<bool, PortError> {
-        self.faults.around(self.queue.change_visibility(receipt, s), Err).await
+        self.faults.send_with_fault(self.queue.change_visibility(receipt, s), Err).await
     }
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError> {
-        self.faults.around(self.queue.delete(receipt), Err).await
+        self.faults.send_with_fault(self.queue.delete(receipt), Err).await
     }
 }
 
 #[async_trait]
 impl Blobs for FaultyPorts {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
-        self.faults.around(self.blobs.put(blob), Err).await
+        self.faults.send_with_fault(self.blobs.put(blob), Err).await
     }
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         self.faults.read(self.blobs.get(key, max_bytes)).await
@@ -67,10 +67,10 @@ impl Blobs for FaultyPorts {
         self.faults.read(Blobs::pending(&self.blobs, key)).await
     }
     async fn keep(&self, key: &BlobKey) -> Result<KeepOutcome, PortError> {
-        self.faults.around(self.blobs.keep(key), Err).await
+        self.faults.send_with_fault(self.blobs.keep(key), Err).await
     }
     async fn delete(&self, key: &BlobKey) -> Result<(), PortError> {
-        self.faults.around(self.blobs.delete(key), Err).await
+        self.faults.send_with_fault(self.blobs.delete(key), Err).await
     }
     async fn list(
         &self,
@@ -107,7 +107,7 @@ impl BlobVersions for FaultyPorts {
         self.faults.read(self.blobs.list_versions(prefix, after)).await
     }
     async fn delete_version(&self, key: &BlobKey, version: &str) -> Result<(), PortError> {
-        self.faults.around(self.blobs.delete_version(key, version), Err).await
+        self.faults.send_with_fault(self.blobs.delete_version(key, version), Err).await
     }
 }
 

@@ -11,8 +11,8 @@ use cellar_log::segment::Segment;
 
 use super::FaultyPorts;
 use crate::ports::{
-    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, Retention, ScanKey,
-    SegmentPage, Segments,
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, ReadConsistency,
+    Retention, ScanKey, SegmentPage, Segments,
 };
 
 fn put_failed(error: PortError) -> PutOutcome {
@@ -29,32 +29,32 @@ impl Entries for FaultyPorts {
         &self,
         log_id: LogId,
         from: Position,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page(log_id, from, consistent)).await
+        self.faults.read(self.tables.page(log_id, from, consistency)).await
     }
     async fn page_back(
         &self,
         log_id: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page_back(log_id, from, limit, consistent)).await
+        self.faults.read(self.tables.page_back(log_id, from, limit, consistency)).await
     }
     async fn last(
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.last(log_id, segment, consistent)).await
+        self.faults.read(self.tables.last(log_id, segment, consistency)).await
     }
     async fn get(&self, log_id: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
         self.faults.read(self.tables.get(log_id, at)).await
     }
     async fn put(&self, entry: &Entry) -> PutOutcome {
-        self.faults.around(self.tables.put(entry), put_failed).await
+        self.faults.send_with_fault(self.tables.put(entry), put_failed).await
     }
     async fn set_root(&self, log_id: LogId, at: Position, root: &str) -> Result<String, PortError> {
         let set = async {
@@ -62,7 +62,7 @@ impl Entries for FaultyPorts {
             self.roots.lock().unwrap().push((at, root.to_owned(), stands.clone()));
             Ok(stands)
         };
-        self.faults.around(set, Err).await
+        self.faults.send_with_fault(set, Err).await
     }
     async fn replace_root(
         &self,
@@ -71,7 +71,7 @@ impl Entries for FaultyPorts {
         replaces: Option<&str>,
         root: &str,
     ) -> Result<Option<String>, PortError> {
-        self.faults.around(self.tables.replace_root(log_id, at, replaces, root), Err).await
+        self.faults.send_with_fault(self.tables.replace_root(log_id, at, replaces, root), Err).await
     }
     async fn reachable(&self) -> bool {
         true
@@ -84,29 +84,29 @@ impl Segments for FaultyPorts {
         &self,
         log_id: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
-        self.faults.read(self.tables.newest(log_id, limit, consistent)).await
+        self.faults.read(self.tables.newest(log_id, limit, consistency)).await
     }
     async fn segment(
         &self,
         log_id: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
-        self.faults.read(self.tables.segment(log_id, segment, consistent)).await
+        self.faults.read(self.tables.segment(log_id, segment, consistency)).await
     }
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.faults.around(self.tables.roll(transaction), create_failed).await
+        self.faults.send_with_fault(self.tables.roll(transaction), create_failed).await
     }
     async fn raise_last_snapshot(&self, log_id: LogId, at: Position) -> Result<(), PortError> {
-        self.faults.around(self.tables.raise_last_snapshot(log_id, at), Err).await
+        self.faults.send_with_fault(self.tables.raise_last_snapshot(log_id, at), Err).await
     }
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.faults.around(self.tables.create(segment, entry), create_failed).await
+        self.faults.send_with_fault(self.tables.create(segment, entry), create_failed).await
     }
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        self.faults.around(self.tables.fork(records), create_failed).await
+        self.faults.send_with_fault(self.tables.fork(records), create_failed).await
     }
     async fn forks(
         &self,
@@ -127,7 +127,7 @@ impl Retention for FaultyPorts {
         self.faults.read(self.tables.all_segments(after)).await
     }
     async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError> {
-        self.faults.around(self.tables.set_offloaded(log_id, segment, key), Err).await
+        self.faults.send_with_fault(self.tables.set_offloaded(log_id, segment, key), Err).await
     }
     async fn mark_trimmed(
         &self,
@@ -135,21 +135,21 @@ impl Retention for FaultyPorts {
         segment: u32,
         trimmed_s: u64,
     ) -> Result<(), PortError> {
-        self.faults.around(self.tables.mark_trimmed(log_id, segment, trimmed_s), Err).await
+        self.faults.send_with_fault(self.tables.mark_trimmed(log_id, segment, trimmed_s), Err).await
     }
     async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError> {
         // Delete each entry in a separate request, so that a fault may leave any subset of the
         // entries in the table.
         for position in positions {
             let deleted = self.tables.delete(log_id, std::slice::from_ref(position));
-            self.faults.around(deleted, Err).await?;
+            self.faults.send_with_fault(deleted, Err).await?;
         }
         Ok(())
     }
     async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError> {
-        self.faults.around(self.tables.delete_segment(log_id, segment), Err).await
+        self.faults.send_with_fault(self.tables.delete_segment(log_id, segment), Err).await
     }
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
-        self.faults.around(self.tables.delete_listed(source, number), Err).await
+        self.faults.send_with_fault(self.tables.delete_listed(source, number), Err).await
     }
 }

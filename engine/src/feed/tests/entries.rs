@@ -10,7 +10,7 @@ use super::*;
 use crate::crashes::{at as position, edit_request, set_text};
 use crate::logs::{Logs, NewFork};
 use crate::memory::{MemoryBlobs, MemoryTables};
-use crate::ports::{Entries as _, Retention, Segments as _};
+use crate::ports::{Entries as _, ReadConsistency, Retention, Segments as _};
 use crate::retention::Offloader;
 
 /// Event streams, their feed, and a log of three segments with two edits each that were not indexed
@@ -62,7 +62,8 @@ impl Logged {
 
     async fn roll(&self, segment: u32) {
         self.tables.raise_last_snapshot(log(), position(segment, 0)).await.unwrap();
-        let last = self.tables.last(log(), segment, true).await.unwrap().unwrap();
+        let last =
+            self.tables.last(log(), segment, ReadConsistency::Strong).await.unwrap().unwrap();
         self.logs().roll(last).await.unwrap();
     }
 
@@ -131,7 +132,7 @@ impl Logged {
         );
         let (policy, mut planned) =
             (Policy { offload_after_days: 1, keep_segments: 2 }, Vec::new());
-        offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
+        offloader.plan_all_logs(policy, |segment| planned.push(segment)).await.unwrap();
         for segment in &planned {
             offloader.execute(segment).await.unwrap();
         }
@@ -205,7 +206,7 @@ async fn the_feed_keeps_the_entries_of_a_purged_spreadsheet() {
     logged.index(&[(0, 3)]).await;
     for segment in 0..3 {
         let first = Position::new(segment, 0).unwrap();
-        let page = logged.tables.page(log(), first, true).await.unwrap();
+        let page = logged.tables.page(log(), first, ReadConsistency::Strong).await.unwrap();
         let positions: Vec<_> = page.entries.iter().map(|entry| entry.position).collect();
         logged.tables.delete(log(), &positions).await.unwrap();
         logged.tables.delete_segment(log(), segment).await.unwrap();

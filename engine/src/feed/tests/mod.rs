@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::{Auditor, FeedError, FeedReader, Finding, Indexer, NoReactions};
 use crate::memory::{ManualClock, MemoryFeed, MemoryStreams};
-use crate::ports::Streams as _;
+use crate::ports::{ReadConsistency, Streams as _};
 use crate::streams::StreamStore;
 use crate::system::SystemRandom;
 
@@ -59,7 +59,7 @@ impl World {
     pub(crate) async fn append(&mut self, stream: u8, events: usize) -> Span {
         self.writers += 1;
         let (name, writer) = (name(stream), WriterId([self.writers; 16]));
-        let on = self.streams.tip(&name, true).await.unwrap();
+        let on = self.streams.tip(&name, ReadConsistency::Strong).await.unwrap();
         let first = on.as_ref().map_or(0, |tip| tip.next);
         let event = |number: u64| StreamEvent {
             time_ms: 1,
@@ -102,7 +102,7 @@ impl World {
     async fn there(&self) -> BTreeMap<StreamName, u64> {
         let mut there = BTreeMap::new();
         for stream in 0..3 {
-            let tip = self.streams.tip(&name(stream), true).await.unwrap();
+            let tip = self.streams.tip(&name(stream), ReadConsistency::Strong).await.unwrap();
             there.extend(tip.map(|tip| (name(stream), tip.next)));
         }
         there

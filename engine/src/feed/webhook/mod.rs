@@ -12,7 +12,8 @@ use cellar_catalog::webhook::{
     Delivering, DeliveryAction, DeliveryAnswer, DeliveryOutcome, Page, WebhookProgress,
 };
 
-use super::reader::{FeedError, FeedPage, FeedReader};
+use super::error::FeedError;
+use super::reader::{FeedPage, FeedReader};
 use super::view::feed_reply;
 use crate::catalog::CatalogStore;
 use crate::ports::{Clock, WebhookProgresses, WebhookSender};
@@ -45,13 +46,13 @@ pub enum WebhookError {
     NotAccepted(String),
     /// The deadline was reached before all items were delivered.
     #[error("out of time after {items} items; more items are pending")]
-    More {
+    OutOfTime {
         /// Number of delivered items.
         items: usize,
     },
     /// The announced items are not yet visible to eventually consistent reads.
     #[error("the items are not visible yet")]
-    NotYetThere,
+    NotVisibleYet,
     /// The feed cannot be read, or the progress cannot be stored.
     #[error("the webhook failed: {0}")]
     Store(String),
@@ -177,8 +178,8 @@ impl DeliveryState {
     fn into_result(self, outcome: DeliveryOutcome) -> Result<usize, WebhookError> {
         match outcome {
             DeliveryOutcome::Done { items } => Ok(items),
-            DeliveryOutcome::OutOfTime { items } => Err(WebhookError::More { items }),
-            DeliveryOutcome::NotVisibleYet => Err(WebhookError::NotYetThere),
+            DeliveryOutcome::OutOfTime { items } => Err(WebhookError::OutOfTime { items }),
+            DeliveryOutcome::NotVisibleYet => Err(WebhookError::NotVisibleYet),
             DeliveryOutcome::NotAccepted => Err(WebhookError::NotAccepted(self.failure)),
             DeliveryOutcome::Store => Err(WebhookError::Store(self.failure)),
         }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::feed::tests::World;
 use crate::memory::ManualClock;
-use crate::ports::{DeliveryRejected, FeedTable as _};
+use crate::ports::{DeliveryRejected, FeedTable as _, ReadConsistency};
 
 const NOW_MS: u64 = 1_795_246_133_000;
 /// A deadline that is never reached.
@@ -221,7 +221,7 @@ async fn retries_items_that_are_not_visible_yet() {
     let last = test.index(1, 1).await;
     test.deliver(last).await.unwrap();
     let next = last.next().unwrap();
-    assert_eq!(test.deliver(next).await, Err(WebhookError::NotYetThere));
+    assert_eq!(test.deliver(next).await, Err(WebhookError::NotVisibleYet));
     test.world.index.lose(last);
     let beyond = test.deliver(next.next().unwrap()).await;
     assert!(beyond.is_err(), "{beyond:?}");
@@ -261,10 +261,10 @@ async fn a_call_ends_before_its_deadline() {
         test.webhook.deliver((first, last), now_ms + WEBHOOK_TIMEOUT_MS + left_ms).await
     };
     let more = call(WEBHOOK_RESERVE_MS - 1).await;
-    assert!(matches!(more, Err(WebhookError::More { .. })), "{more:?}");
+    assert!(matches!(more, Err(WebhookError::OutOfTime { .. })), "{more:?}");
     assert_eq!(test.receiver.had.lock().unwrap().len(), 1);
     let more = call(WEBHOOK_RESERVE_MS).await;
-    assert!(matches!(more, Err(WebhookError::More { .. })), "{more:?}");
+    assert!(matches!(more, Err(WebhookError::OutOfTime { .. })), "{more:?}");
     assert_eq!(test.receiver.had.lock().unwrap().len(), 3);
     while call(0).await.is_err() {}
     test.assert_in_order();
@@ -317,7 +317,7 @@ proptest! {
                     }
                     Step::Call { .. } => {}
                     Step::BuildAnew => {
-                        anew |= test.world.index.newest_partition(true).await.unwrap().is_some();
+                        anew |= test.world.index.newest_partition(ReadConsistency::Strong).await.unwrap().is_some();
                         test.world.indexer().start_new_feed().await.unwrap();
                     }
                 }

@@ -15,11 +15,12 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::task::JoinSet;
 
-use super::super::{LogError, blob_key, retry_temporary_errors};
+use super::super::{LogError, blob_key};
 use super::ImportFault;
 use super::found::{UnverifiedObject, VerifiedObject, is_old};
 use crate::meter::carried;
 use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
+use crate::retry::retry_with_jitter;
 use crate::snapshots::new_object;
 
 /// The client that uploaded the objects, its log, and the fork family for which the objects are
@@ -76,7 +77,7 @@ impl ImportChecker {
     /// Verifies and publishes the single tiles and all indexed chunks, several objects at a time.
     /// Tile index chunks among the indexed chunks must already be published. Reads at most
     /// `max_texts` long texts. Returns the number of chunks read, excluding texts.
-    pub(super) async fn check_all(
+    pub(super) async fn publish_all(
         &self,
         single_tiles: &[ChunkRef],
         indexed_chunks: &[&Children],
@@ -246,7 +247,8 @@ impl ImportChecker {
     where
         F: Future<Output = Result<T, PortError>>,
     {
-        retry_temporary_errors(self.clock.as_ref(), self.random.as_ref(), request).await
+        let result = retry_with_jitter(self.clock.as_ref(), self.random.as_ref(), request).await;
+        result.map_err(LogError::Store)
     }
 }
 

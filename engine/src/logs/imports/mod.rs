@@ -50,7 +50,7 @@ pub struct ChunkToUpload {
 
 impl Logs {
     /// Returns presigned requests that upload chunks to an existing log, in the order of `chunks`.
-    /// A chunk becomes readable when it is published by [`Logs::check_chunks`] or by appending an
+    /// A chunk becomes readable when it is published by [`Logs::publish_chunks`] or by appending an
     /// import that references it.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Logs {
     /// - [`LogError::Import`] if a chunk is missing or invalid.
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails.
-    pub async fn check_chunks(
+    pub async fn publish_chunks(
         &self,
         log_id: LogId,
         client: ClientKey,
@@ -115,18 +115,17 @@ impl Logs {
         }
         self.check_exists(log_id).await?;
         // Check the limits of the tiles before the index is read.
-        check_limits(tiles, &[])?;
+        let max_texts_without_index = match tiles {
+            [_single_tile] => MAX_TILE_LONG_TEXTS,
+            tiles => remaining_text_count(tiles, &[])?,
+        };
         let checker = self.checker(log_id, client).await?;
         let Some(index) = index else {
-            let max_texts = match tiles {
-                [_single_tile] => MAX_TILE_LONG_TEXTS,
-                tiles => remaining_text_count(tiles, &[])?,
-            };
-            return checker.check_all(tiles, &[], max_texts).await;
+            return checker.publish_all(tiles, &[], max_texts_without_index).await;
         };
         let (verified_index, children) = checker.read_index(*index).await?;
         let max_texts = remaining_text_count(tiles, &[&children])?;
-        let checked_count = checker.check_all(tiles, &[&children], max_texts).await?;
+        let checked_count = checker.publish_all(tiles, &[&children], max_texts).await?;
         checker.publish(verified_index).await?;
         Ok(checked_count + 1)
     }
@@ -148,7 +147,7 @@ impl Logs {
                 new_imports.push(import_children(&import_request.import.tile_index)?);
             }
         }
-        match self.check_new_imports(log_id, request.client(), &new_imports).await {
+        match self.publish_imports(log_id, request.client(), &new_imports).await {
             Err(LogError::Import(fault)) => {
                 // If the log does not exist, report that error instead of the fault of the import.
                 self.check_exists(log_id).await?;
@@ -158,7 +157,7 @@ impl Logs {
         }
     }
 
-    async fn check_new_imports(
+    async fn publish_imports(
         &self,
         log_id: LogId,
         client: ClientKey,
@@ -167,7 +166,7 @@ impl Logs {
         let imports: Vec<&Children> = imports.iter().collect();
         let max_texts = remaining_text_count(&[], &imports)?;
         let checker = self.checker(log_id, client).await?;
-        checker.check_all(&[], &imports, max_texts).await?;
+        checker.publish_all(&[], &imports, max_texts).await?;
         Ok(())
     }
 
@@ -222,19 +221,11 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-fn check_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<(), LogError> {
-    remaining_text_count(tiles, imports)?;
-    Ok(())
-}
-
 /// Checks the limits of a request, summed over all its imports. Returns the number of long texts
 /// that the request may read in addition to its chunks.
 fn remaining_text_count(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
     let mut chunk_count = tiles.len();
-    let mut total_bytes = 0_u64;
-    for tile in tiles {
-        total_bytes = total_bytes.saturating_add(u64::from(tile.bytes));
-    }
+    let mut total_bytes: u64 = tiles.iter().map(|tile| u64::from(tile.bytes)).sum();
     for children in imports {
         chunk_count = chunk_count.saturating_add(children.count());
         total_bytes = total_bytes.saturating_add(children.bytes());

@@ -1,5 +1,6 @@
 //! Bounds of the log service, at the limit and one above.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{CACHED_ENTRY_AGE_S, MAX_PAGE_ENTRIES, MAX_UPLOAD_BYTES};
 use uuid::Uuid;
 
@@ -29,10 +30,10 @@ async fn bounds_the_entries_of_a_page() {
         put(num).await;
     }
     let most = usize::try_from(MAX_PAGE_ENTRIES).unwrap();
-    let page = tables.page(log(), at(0, 0), true).await.unwrap();
+    let page = tables.page(log(), at(0, 0), ReadConsistency::Strong).await.unwrap();
     assert_eq!((page.entries.len(), page.more), (most, false));
     put(MAX_PAGE_ENTRIES).await;
-    let page = tables.page(log(), at(0, 0), true).await.unwrap();
+    let page = tables.page(log(), at(0, 0), ReadConsistency::Strong).await.unwrap();
     assert_eq!((page.entries.len(), page.more), (most, true));
 }
 

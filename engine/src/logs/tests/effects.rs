@@ -1,6 +1,7 @@
 //! Edits of sheets that never existed are rejected, even if the summary of sheets was copied to a
 //! new segment or a fork.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_log::append::MutationResult;
 use cellar_log::entry::{Edits, Mutation};
 use cellar_log::roll::Rolled;
@@ -49,7 +50,7 @@ async fn new_segments_and_forks_keep_the_summary_of_sheets() {
     append(&service, log(), 1, Position::FIRST, add()).await;
     check(&logs(&tables), log(), 2, at(0, 1)).await;
     tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
-    let tail = tables.last(log(), 0, true).await.unwrap().unwrap();
+    let tail = tables.last(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
     assert_eq!(service.roll(tail).await.unwrap(), Rolled::Into { segment: 1 });
     check(&logs(&tables), log(), 4, at(1, 0)).await;
     let subject = SubjectKey::new("test", "effects");
@@ -80,6 +81,6 @@ async fn reads_a_summary_that_an_old_entry_lacks() {
     let second = Entry { position: at(0, 1), content: edits, ..first };
     assert_eq!(tables.put(&second).await, PutOutcome::Accepted);
     check(&logs(&tables), log(), 2, at(0, 1)).await;
-    let tail = tables.last(log(), 0, true).await.unwrap().unwrap();
+    let tail = tables.last(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
     assert!(tail.header.summary.is_some());
 }

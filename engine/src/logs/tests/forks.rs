@@ -1,5 +1,6 @@
 //! Forks: inherited and own entries, and faults during their creation.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{
     MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,
 };
@@ -262,7 +263,7 @@ async fn never_writes_at_inherited_positions() {
     assert!(refused.is_err_and(|error| !error.temporary));
     assert_eq!(fresh.check_not_inherited(fork, at(1, 1)).await, Ok(()));
     assert_eq!(fresh.check_not_inherited(source, at(0, 9)).await, Ok(()));
-    assert_eq!(tables.page(fork, at(0, 0), true).await.unwrap().entries, []);
+    assert_eq!(tables.page(fork, at(0, 0), ReadConsistency::Strong).await.unwrap().entries, []);
 }
 
 #[tokio::test]
@@ -298,7 +299,7 @@ async fn reads_a_stale_source_again() {
         let edit = edit(fork, 10 + base, 1, at(0, u32::from(base)), 9, "own");
         assert_eq!(fresh.append(edit).await.unwrap().tail, at(1, u32::from(base) + 1));
     }
-    assert_eq!(tables.page(fork, at(0, 0), true).await.unwrap().entries, []);
+    assert_eq!(tables.page(fork, at(0, 0), ReadConsistency::Strong).await.unwrap().entries, []);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Positions that do not exist, between the end of a segment and the next segment.
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_log::retention::Plan;
 
 use super::*;
@@ -35,7 +36,7 @@ async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
     let clock = Arc::new(StoppedClock);
     let offloader =
         Offloader::new(tables.clone(), tables.clone(), blobs.clone(), Arc::new(StoppedClock));
-    let segment = tables.segment(log(), 0, true).await.unwrap().unwrap();
+    let segment = tables.segment(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
     let (plan, body_bytes) = (Plan::OffloadAndTrim, 0);
     let planned = PlannedSegment { segment, entries: 3, body_bytes, ended_s: None, plan };
     assert_eq!(offloader.execute(&planned).await.unwrap().deleted, 1);

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use cellar_base::consistency::ReadConsistency;
 
 /// Tables that hide entries from `hidden_from` on from eventually consistent reads.
 #[derive(Default)]
@@ -21,17 +22,23 @@ impl LaggingTables {
         self.reads.load(Ordering::Relaxed)
     }
 
-    fn shows(&self, entry: &Entry, consistent: bool) -> bool {
-        consistent || self.hidden_from.lock().unwrap().is_none_or(|from| entry.position < from)
+    fn shows(&self, entry: &Entry, consistency: ReadConsistency) -> bool {
+        consistency.is_strong()
+            || self.hidden_from.lock().unwrap().is_none_or(|from| entry.position < from)
     }
 }
 
 #[async_trait]
 impl Entries for LaggingTables {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+    async fn page(
+        &self,
+        log: LogId,
+        from: Position,
+        consistency: ReadConsistency,
+    ) -> Result<Page, PortError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let mut page = self.tables.page(log, from, true).await?;
-        page.entries.retain(|entry| self.shows(entry, consistent));
+        let mut page = self.tables.page(log, from, ReadConsistency::Strong).await?;
+        page.entries.retain(|entry| self.shows(entry, consistency));
         Ok(page)
     }
 
@@ -40,10 +47,10 @@ impl Entries for LaggingTables {
         log: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        let mut page = self.tables.page_back(log, from, limit, true).await?;
-        page.entries.retain(|entry| self.shows(entry, consistent));
+        let mut page = self.tables.page_back(log, from, limit, ReadConsistency::Strong).await?;
+        page.entries.retain(|entry| self.shows(entry, consistency));
         Ok(page)
     }
 
@@ -51,11 +58,11 @@ impl Entries for LaggingTables {
         &self,
         log: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let page = self.tables.page(log, at(segment, 0), true).await?;
-        Ok(page.entries.into_iter().rfind(|entry| self.shows(entry, consistent)))
+        let page = self.tables.page(log, at(segment, 0), ReadConsistency::Strong).await?;
+        Ok(page.entries.into_iter().rfind(|entry| self.shows(entry, consistency)))
     }
 
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
@@ -89,12 +96,12 @@ impl Segments for LaggingTables {
         &self,
         log: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
-        let mut newest = self.tables.newest(log, u8::MAX, true).await?;
+        let mut newest = self.tables.newest(log, u8::MAX, ReadConsistency::Strong).await?;
         let hidden_from = *self.hidden_from.lock().unwrap();
         newest.retain(|segment| {
-            consistent || hidden_from.is_none_or(|from| at(segment.num, 0) < from)
+            consistency.is_strong() || hidden_from.is_none_or(|from| at(segment.num, 0) < from)
         });
         newest.truncate(usize::from(limit));
         Ok(newest)
@@ -104,9 +111,9 @@ impl Segments for LaggingTables {
         &self,
         log: LogId,
         segment: u32,
-        _consistent: bool,
+        _consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
-        self.tables.segment(log, segment, true).await
+        self.tables.segment(log, segment, ReadConsistency::Strong).await
     }
 
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {

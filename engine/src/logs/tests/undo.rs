@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_log::append::Refusal;
 use cellar_log::entry::{Edits, ExternalEdits, Mutation};
@@ -53,8 +54,13 @@ impl RacedTables {
 
 #[async_trait]
 impl Entries for RacedTables {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
-        self.tables.page(log, from, consistent).await
+    async fn page(
+        &self,
+        log: LogId,
+        from: Position,
+        consistency: ReadConsistency,
+    ) -> Result<Page, PortError> {
+        self.tables.page(log, from, consistency).await
     }
 
     async fn page_back(
@@ -62,18 +68,18 @@ impl Entries for RacedTables {
         log: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.tables.page_back(log, from, limit, consistent).await
+        self.tables.page_back(log, from, limit, consistency).await
     }
 
     async fn last(
         &self,
         log: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.last(log, segment, consistent).await
+        self.tables.last(log, segment, consistency).await
     }
 
     async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {

@@ -239,7 +239,7 @@ impl World {
         let offloader = Offloader::new(tables(), tables(), blobs, Arc::clone(&self.clock) as _);
         let policy = Policy { offload_after_days: 1, keep_segments: 2 };
         let mut planned = Vec::new();
-        offloader.survey(policy, |segment| planned.push(segment)).await.unwrap();
+        offloader.plan_all_logs(policy, |segment| planned.push(segment)).await.unwrap();
         planned.retain(|planned| planned.segment.log == log.id);
         assert_eq!(planned[0].plan, Plan::OffloadAndTrim);
         offloader.execute(&planned[0]).await.unwrap();

@@ -8,8 +8,9 @@ use cellar_sheet::operation::Operation;
 use cellar_snapshot::compaction::{CompactionBase, CompactionFold, FoldedEntries};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use crate::logs::{EntryCursor, LogError, Logs};
-use crate::snapshots::builder::BuildError;
+use super::log_read_error;
+use crate::logs::{EntryCursor, LogError, Logs, ReadUntil};
+use crate::ports::PortError;
 
 /// Result of reading the entries for a compaction step.
 pub(super) enum EntriesRead {
@@ -39,19 +40,14 @@ pub(super) struct StepEntries<'a> {
 impl StepEntries<'_> {
     /// Reads and folds entries until the step is full, the job's position is reached, or a Snapshot
     /// entry ends the step.
-    pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, BuildError> {
-        let first_own = logs.first_own(self.job.log).await?;
+    pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
+        let first_own = logs.first_own(self.job.log).await.map_err(log_read_error)?;
         let mut fold = CompactionFold::new(self.base);
         let mut ended_by_snapshot = None;
-        let start = self.base.position.unwrap_or(Position::FIRST);
-        let mut cursor = EntryCursor::from(start);
-        let end = Some(self.job.position);
-        let visit_entries = logs.visit_committed(
-            self.job.log,
-            &mut cursor,
-            end,
-            None,
-            |entry, operations_by_mutation| {
+        let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
+        let until = ReadUntil::Position(self.job.position);
+        let visit_entries =
+            logs.visit_committed(self.job.log, &mut cursor, until, |entry, operations| {
                 let is_in_base = Some(entry.position) == self.base.position;
                 if is_in_base {
                     return Ok(ControlFlow::Continue(()));
@@ -60,11 +56,10 @@ impl StepEntries<'_> {
                 if ended_by_snapshot.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
-                fold_entry(&mut fold, entry, operations_by_mutation)?;
+                fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-            },
-        );
-        visit_entries.await?;
+            });
+        visit_entries.await.map_err(log_read_error)?;
         if let Some(entries_read) = ended_by_snapshot {
             return Ok(entries_read);
         }

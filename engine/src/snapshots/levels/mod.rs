@@ -20,10 +20,10 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::progress::{BuildProgress, StoredProgress};
 use self::snapshot_work::{PieceResult, SnapshotWork};
-use super::builder::{BuildError, BuildStep, SnapshotBuilder};
+use super::builder::{BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
-use crate::ports::Blobs;
+use crate::ports::{Blobs, PortError};
 
 /// Builds snapshots. A snapshot consists of LSM levels, which are stored in chunks.
 pub struct LevelsBuilder {
@@ -78,33 +78,28 @@ impl LevelsBuilder {
     }
 
     /// Loads the work of a job from its stored progress.
-    async fn open(
+    async fn open_work(
         &self,
         job: &SnapshotJob,
         encoded_progress: &[u8],
-    ) -> Result<OpenedWork, BuildError> {
+    ) -> Result<OpenedWork, PortError> {
         if encoded_progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
         }
-        let stored_progress =
-            StoredProgress::decode(encoded_progress).map_err(|error| BuildError {
-                temporary: false,
-                message: format!(
-                    "the progress of the snapshot {} is invalid: {error}",
-                    job.position
-                ),
-            })?;
+        let stored_progress = StoredProgress::decode(encoded_progress).map_err(|error| {
+            let position = job.position;
+            let message = format!("the progress of the snapshot {position} is invalid: {error}");
+            PortError::permanent(message)
+        })?;
         match stored_progress {
             StoredProgress::InProgress(progress) => self.resume(job, progress).await,
             StoredProgress::RebuildStart { base } => self.start_rebuild(job, base).await,
         }
     }
 
-    async fn start_from_newest_snapshot(
-        &self,
-        job: &SnapshotJob,
-    ) -> Result<OpenedWork, BuildError> {
-        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
+    async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<OpenedWork, PortError> {
+        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await;
+        let newest_snapshot = newest_snapshot.map_err(log_read_error)?;
         let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
                 return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
@@ -119,8 +114,8 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
         progress: BuildProgress,
-    ) -> Result<OpenedWork, BuildError> {
-        let family = self.logs.family(job.log).await?;
+    ) -> Result<OpenedWork, PortError> {
+        let family = self.logs.family(job.log).await.map_err(log_read_error)?;
         let work = SnapshotWork::open(&self.store, *job, family, progress).await?;
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
@@ -131,18 +126,18 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
         base: Option<Position>,
-    ) -> Result<OpenedWork, BuildError> {
+    ) -> Result<OpenedWork, PortError> {
         let from_first_entry =
             BuildProgress { root: None, is_rebuild: true, ..BuildProgress::default() };
         let base_root_key = match base {
             None => None,
-            Some(base) => self.logs.root_at(job.log, base).await?,
+            Some(base) => self.logs.root_at(job.log, base).await.map_err(log_read_error)?,
         };
         if base_root_key.is_none() {
             return self.resume(job, from_first_entry).await;
         }
         let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
-        let family = self.logs.family(job.log).await?;
+        let family = self.logs.family(job.log).await.map_err(log_read_error)?;
         match SnapshotWork::open(&self.store, *job, family, from_base).await {
             Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. }) => {
@@ -157,10 +152,10 @@ impl LevelsBuilder {
 
 #[async_trait]
 impl SnapshotBuilder for LevelsBuilder {
-    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, BuildError> {
+    async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         let mut work = match self.take_cached(job, progress) {
             Some(work) => work,
-            None => match self.open(job, progress).await? {
+            None => match self.open_work(job, progress).await? {
                 OpenedWork::InProgress(work) => *work,
                 OpenedWork::Finished { root_key } => {
                     return Ok(BuildStep::Finished { root: root_key });
@@ -179,12 +174,7 @@ impl SnapshotBuilder for LevelsBuilder {
     }
 }
 
-impl From<LogError> for BuildError {
-    fn from(error: LogError) -> Self {
-        let temporary = match &error {
-            LogError::Store(error) => error.temporary,
-            _ => false,
-        };
-        Self { temporary, message: error.to_string() }
-    }
+fn log_read_error(error: LogError) -> PortError {
+    let temporary = matches!(&error, LogError::Store(error) if error.temporary);
+    PortError { temporary, message: error.to_string() }
 }

@@ -18,7 +18,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use super::entries_read::{EntriesRead, StepEntries};
 use super::progress::{BuildProgress, MAX_RECENT_TILES, MergeProgress, TileChain};
 use crate::logs::Logs;
-use crate::snapshots::builder::BuildError;
+use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
 /// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile requires no I/O.
@@ -88,7 +88,7 @@ impl SnapshotWork {
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<PieceResult, BuildError> {
+    ) -> Result<PieceResult, PortError> {
         if let Some(open_merge) = self.merge.take() {
             return self.continue_merge(store, open_merge).await;
         }
@@ -105,7 +105,9 @@ impl SnapshotWork {
         let plan =
             plan_compaction(&self.base, &folded).map_err(|error| self.to_build_error(&error))?;
         match plan {
-            CompactionPlan::LevelZero(next_root) => self.finish_step(store, *next_root).await,
+            CompactionPlan::LevelZero(next_root) => {
+                self.store_root_and_advance(store, *next_root).await
+            }
             CompactionPlan::Merge(merge_plan) => {
                 let open_merge = self.open_merge(store, folded, *merge_plan).await?;
                 self.continue_merge(store, open_merge).await
@@ -114,13 +116,13 @@ impl SnapshotWork {
     }
 
     /// Finishes a snapshot whose base already contains all entries up to the job's position.
-    fn finish_without_entries(&self) -> Result<PieceResult, BuildError> {
+    fn finish_without_entries(&self) -> Result<PieceResult, PortError> {
         match &self.root_key {
             Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
-            None => Err(BuildError {
-                temporary: true,
-                message: format!("the log has no entry up to {} yet", self.job.position),
-            }),
+            None => {
+                let position = self.job.position;
+                Err(PortError::temporary(format!("the log has no entry up to {position} yet")))
+            }
         }
     }
 
@@ -132,7 +134,7 @@ impl SnapshotWork {
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<EntriesRead, BuildError> {
+    ) -> Result<EntriesRead, PortError> {
         loop {
             let step_entries = StepEntries {
                 job: self.job,
@@ -154,8 +156,8 @@ impl SnapshotWork {
         &self,
         store: &ObjectStore,
         folded: &FoldedEntries,
-    ) -> Result<(), BuildError> {
-        for long_text in folded.long_texts() {
+    ) -> Result<(), PortError> {
+        for long_text in &folded.level.long_texts {
             let object = pack(long_text.text.as_bytes(), Bounds::CHUNK)
                 .map_err(|error| self.to_build_error(&error))?;
             store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
@@ -169,7 +171,7 @@ impl SnapshotWork {
         store: &ObjectStore,
         folded: FoldedEntries,
         planned_merge: MergePlan,
-    ) -> Result<OpenMerge, BuildError> {
+    ) -> Result<OpenMerge, PortError> {
         let mut plan =
             if self.has_narrow_stripes { planned_merge.narrowed() } else { planned_merge };
         let base = &self.base;
@@ -192,7 +194,7 @@ impl SnapshotWork {
         &self,
         store: &ObjectStore,
         progress: &MergeProgress,
-    ) -> Result<Vec<MergedTile>, BuildError> {
+    ) -> Result<Vec<MergedTile>, PortError> {
         let mut tile_lists_newest_first = vec![progress.recent.clone()];
         let mut next_link = progress.chain;
         while let Some(link) = next_link {
@@ -207,13 +209,12 @@ impl SnapshotWork {
         &self,
         store: &ObjectStore,
         hash: ChunkHash,
-    ) -> Result<TileChain, BuildError> {
+    ) -> Result<TileChain, PortError> {
         let stored = store.chunk(self.family, hash).await?;
         let bytes =
             unpack(hash, &stored, Bounds::CHUNK).map_err(|error| self.to_build_error(&error))?;
-        TileChain::decode(&bytes).map_err(|error| BuildError {
-            temporary: false,
-            message: format!("the list of merged tiles {hash} is damaged: {error}"),
+        TileChain::decode(&bytes).map_err(|error| {
+            PortError::permanent(format!("the list of merged tiles {hash} is damaged: {error}"))
         })
     }
 
@@ -222,7 +223,7 @@ impl SnapshotWork {
         &mut self,
         store: &ObjectStore,
         mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, BuildError> {
+    ) -> Result<PieceResult, PortError> {
         let mut tile_count = 0_usize;
         loop {
             let merge_step = match open_merge.merge.step(&chunk_of) {
@@ -256,7 +257,7 @@ impl SnapshotWork {
         &mut self,
         store: &ObjectStore,
         mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, BuildError> {
+    ) -> Result<PieceResult, PortError> {
         move_excess_tiles_to_chain(store, self.family, &mut open_merge.progress).await?;
         let progress = self.progress(Some(open_merge.progress.clone()));
         self.merge = Some(open_merge);
@@ -268,27 +269,24 @@ impl SnapshotWork {
         store: &ObjectStore,
         open_merge: &OpenMerge,
         merged_level: &Level,
-    ) -> Result<PieceResult, BuildError> {
+    ) -> Result<PieceResult, PortError> {
         let OpenMerge { plan, folded, .. } = open_merge;
         let next_root = plan
             .finish(&self.base, folded, merged_level)
             .map_err(|error| self.to_build_error(&error))?;
-        self.finish_step(store, next_root).await
+        self.store_root_and_advance(store, next_root).await
     }
 
     /// Stores the root that a compaction step produced. If the job's position has not been reached,
     /// the next step starts from this root.
-    async fn finish_step(
+    async fn store_root_and_advance(
         &mut self,
         store: &ObjectStore,
         next_root: NextRoot,
-    ) -> Result<PieceResult, BuildError> {
-        for object in next_root.objects {
-            store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
-        }
-        let PackedObject { chunk: root_name, stored } = next_root.stored;
-        let root_key = store.put_root(self.family, root_name.hash, stored).await?;
-        if next_root.root.position >= self.job.position {
+    ) -> Result<PieceResult, PortError> {
+        let is_job_finished = next_root.root.position >= self.job.position;
+        let root_key = self.store_root(store, next_root).await?;
+        if is_job_finished {
             return Ok(PieceResult::Finished { root_key });
         }
         self.base = load_base(store, self.family, Some(&root_key)).await?;
@@ -297,15 +295,28 @@ impl SnapshotWork {
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
+    /// Stores a root after the objects that it references, and returns the root's key.
+    async fn store_root(
+        &self,
+        store: &ObjectStore,
+        next_root: NextRoot,
+    ) -> Result<String, ObjectFault> {
+        for object in next_root.objects {
+            store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
+        }
+        let PackedObject { chunk, stored } = next_root.stored;
+        store.put_root(self.family, chunk.hash, stored).await
+    }
+
     /// Restarts the compaction step with the narrowest stripes (groups of columns), so that every
     /// row fits into a chunk. Every worker encounters the same row, so every worker restarts in the
     /// same way.
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,
-    ) -> Result<PieceResult, BuildError> {
+    ) -> Result<PieceResult, PortError> {
         if self.has_narrow_stripes {
-            return Err(BuildError { temporary: false, message: error.to_string() });
+            return Err(PortError::from_permanent(error));
         }
         self.merge_to_resume = None;
         self.has_narrow_stripes = true;
@@ -321,7 +332,7 @@ impl SnapshotWork {
         }
     }
 
-    fn to_build_error(&self, error: &SnapshotError) -> BuildError {
+    fn to_build_error(&self, error: &SnapshotError) -> PortError {
         snapshot_fault(self.family, error).into()
     }
 }
@@ -351,7 +362,7 @@ async fn load_tiles(
     family: LogId,
     chunks: &[ChunkRef],
     merge: &mut Merge,
-) -> Result<(), BuildError> {
+) -> Result<(), PortError> {
     let requests: Vec<ObjectRequest> =
         chunks.iter().map(|chunk| ObjectRequest::new(ObjectKind::Tile, *chunk)).collect();
     let mut objects = Objects::default();
@@ -369,7 +380,7 @@ async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,
     progress: &mut MergeProgress,
-) -> Result<(), BuildError> {
+) -> Result<(), PortError> {
     if progress.recent.len() <= MAX_RECENT_TILES {
         return Ok(());
     }
@@ -382,7 +393,7 @@ async fn move_excess_tiles_to_chain(
     Ok(())
 }
 
-impl From<ObjectFault> for BuildError {
+impl From<ObjectFault> for PortError {
     fn from(fault: ObjectFault) -> Self {
         let temporary = match &fault {
             ObjectFault::Store(error) => error.temporary,

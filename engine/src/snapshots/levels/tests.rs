@@ -412,7 +412,7 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
     let (at, from, seen) = (None, None, None);
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
-    let before = reader.view(log(), None, None).await.unwrap().position;
+    let before = reader.open_view(log(), None, None).await.unwrap().position;
     delete_all(&world, "").await;
     let error = reader.cells(log(), &query).await.unwrap_err().to_string();
     assert!(
@@ -436,6 +436,6 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let replaced =
         world.tables.replace_root(log(), jobs[1].position, old.as_deref(), &new).await.unwrap();
     assert_eq!(replaced, Some(new));
-    assert_eq!(reader.view(log(), None, None).await.unwrap().position, before);
+    assert_eq!(reader.open_view(log(), None, None).await.unwrap().position, before);
     assert!(!reader.cells(log(), &query).await.unwrap().cells.is_empty());
 }

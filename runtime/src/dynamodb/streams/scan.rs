@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::limits::TIP_INDEX;
+use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::table_attributes::{NEXT_INDEX, STREAM, STREAM_INDEX};
-use cellar_base::{record::Attribute, record::Item, record::RecordError};
 use cellar_catalog::stream::StreamName;
 use cellar_engine::ports::{AllStreams, PortError, StreamPage, StreamScanKey};
 

@@ -14,8 +14,8 @@ use crate::token::TokenError;
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<CachedKeys>,
-    /// Ensures that only one request at a time fetches the keys. Meanwhile, other requests use the
-    /// cached keys or, if they cannot, wait for the lock.
+    /// Ensures that only one request at a time fetches the keys. Other requests meanwhile use the
+    /// cached keys or, if they need newer keys, wait for the lock.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
@@ -25,26 +25,27 @@ struct CachedKeys {
     keys: Arc<KeySet>,
 }
 
-/// The cached key for a token, if there is one, and whether the keys must be fetched before it is
-/// used.
+/// The cached key for a token, if there is one, and whether the issuer's keys must be fetched before
+/// the cached key is used.
 struct KeyLookup {
     step: KeySetStep,
     key: Option<DecodingKey>,
 }
 
-/// A fetch in progress. Dropping it records a failure, so that a cancelled fetch counts as failed.
-/// If cancelled fetches were not recorded, every request would call an unresponsive issuer again
-/// and wait for the timeout.
+/// A fetch in progress. Dropping the value records a failure, so that a cancelled fetch also counts
+/// as failed. Otherwise, every request would call an unresponsive issuer again and wait for the
+/// timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
-    begun_s: u64,
-    begun: Instant,
+    /// Start time in Unix seconds.
+    started_s: u64,
+    started_at: Instant,
 }
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
         // The backoff is measured from the end of the failed attempt, not from its start.
-        let failed_s = self.begun_s + self.begun.elapsed().as_secs();
+        let failed_s = self.started_s + self.started_at.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.age = cached.age.failed(failed_s);
     }
@@ -75,7 +76,7 @@ impl KeySetCache {
                 return lookup.into_key();
             }
         };
-        // Look again: another request may have fetched the keys while this one waited for the lock.
+        // Another request may have fetched the keys while this request waited for the lock.
         let lookup = self.look_up(key_id, now_s);
         if matches!(lookup.step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
             self.fetch_and_cache(now_s, fetch_keys).await;
@@ -88,7 +89,8 @@ impl KeySetCache {
     where
         F: Future<Output = Result<KeySet, KeySourceFault>>,
     {
-        let in_progress = FetchInProgress { cache: self, begun_s: now_s, begun: Instant::now() };
+        let in_progress =
+            FetchInProgress { cache: self, started_s: now_s, started_at: Instant::now() };
         let fetch_result = fetch_keys().await;
         // Dropping `in_progress` records a failure. A successful fetch is recorded afterwards and
         // overwrites the failure.
@@ -106,7 +108,7 @@ impl KeySetCache {
     /// Looks up a cached key and determines whether the keys must be fetched.
     fn look_up(&self, key_id: Option<&str>, now_s: u64) -> KeyLookup {
         let cached = self.lock();
-        let key = cached.keys.find(key_id).cloned();
+        let key = cached.keys.find_key(key_id).cloned();
         KeyLookup { step: cached.age.step(key.is_some(), now_s), key }
     }
 
@@ -117,8 +119,8 @@ impl KeySetCache {
 }
 
 impl KeyLookup {
-    /// Returns the cached key. Errors if the key is unknown, if the keys must be fetched first, or
-    /// if they are unavailable.
+    /// Returns the cached key, or an error if the key is unknown, if the keys must be fetched first,
+    /// or if they are unavailable.
     fn into_key(self) -> Result<DecodingKey, TokenError> {
         match (self.step, self.key) {
             (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),

@@ -9,8 +9,8 @@ use crate::token::verify::{LEEWAY_S, check_lifetime};
 
 /// Maximum length of a subject, from OpenID Connect Core §2.
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Maximum value of a timestamp with a fraction. Below this value, `f64` represents whole seconds
-/// exactly.
+/// Exclusive upper bound of a timestamp with a fraction. Below this bound, `f64` represents whole
+/// seconds exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
 /// The token is valid, but its claims do not identify a user.
@@ -53,7 +53,7 @@ pub(super) fn check_times(
     check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 
-/// Parses a timestamp in Unix seconds and discards the fraction, which RFC 7519 §2 permits.
+/// Reads a timestamp in Unix seconds. Discards the fraction of a second that RFC 7519 §2 permits.
 fn read_time(claims: &Map<String, Value>, claim: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let time_s = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
@@ -73,7 +73,7 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
 }
 
 /// Returns the `sub` claim, which is the issuer's stable id of the user.
-pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
+pub(super) fn read_subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     match claims.get(SUBJECT_CLAIM).and_then(Value::as_str) {
         Some(subject) if (1..=MAX_SUBJECT_BYTES).contains(&subject.len()) => Ok(subject),
         _ => Err(NoPerson::Subject),
@@ -82,7 +82,7 @@ pub(super) fn subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
 
 /// Returns the claim that identifies the user in the catalog. If the claim is an e-mail address, it
 /// must be verified.
-pub(super) fn person_name<'a>(
+pub(super) fn read_person_name<'a>(
     claims: &'a Map<String, Value>,
     claim: &str,
 ) -> Result<&'a str, NoPerson> {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn limits_the_length_of_subjects() {
-        let subject = |sub: Value| subject(&object(&json!({"sub": sub}))).map(str::len);
+        let subject = |sub: Value| read_subject(&object(&json!({"sub": sub}))).map(str::len);
         assert_eq!(subject(json!("x".repeat(MAX_SUBJECT_BYTES))), Ok(MAX_SUBJECT_BYTES));
         for wrong in [json!("x".repeat(MAX_SUBJECT_BYTES + 1)), json!(""), json!(7), json!(null)] {
             assert_eq!(subject(wrong), Err(NoPerson::Subject));
@@ -168,7 +168,7 @@ mod tests {
     fn requires_a_verified_email_address() {
         let person = |verified: Value| {
             let claims = object(&json!({"email": "ann@example.com", "email_verified": verified}));
-            person_name(&claims, EMAIL_CLAIM).map(str::to_owned)
+            read_person_name(&claims, EMAIL_CLAIM).map(str::to_owned)
         };
         for verified in [json!(true), json!("true")] {
             assert_eq!(person(verified).as_deref(), Ok("ann@example.com"));
@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(person(not), Err(NoPerson::Unverified));
         }
         let other = object(&json!({"preferred_username": "ann"}));
-        assert_eq!(super::person_name(&other, "preferred_username"), Ok("ann"));
-        assert!(matches!(super::person_name(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
+        assert_eq!(read_person_name(&other, "preferred_username"), Ok("ann"));
+        assert!(matches!(read_person_name(&other, EMAIL_CLAIM), Err(NoPerson::Claim { .. })));
     }
 }

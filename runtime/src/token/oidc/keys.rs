@@ -49,7 +49,7 @@ impl KeySet {
 
     /// Returns the key with the given `id`. If `id` is `None`, returns the only key of the set, or
     /// `None` if the set does not contain exactly one key.
-    pub(super) fn find(&self, id: Option<&str>) -> Option<&DecodingKey> {
+    pub(super) fn find_key(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,
             (None, _) => return None,
@@ -126,8 +126,8 @@ mod tests {
     fn limits_the_number_of_keys() {
         let keys: Vec<Value> = (0..=MAX_KEY_SET_KEYS).map(|it| ed25519(&it.to_string())).collect();
         let set = parse(&keys, TokenAlgorithm::EdDsa);
-        assert!(set.find(Some(&(MAX_KEY_SET_KEYS - 1).to_string())).is_some());
-        assert!(set.find(Some(&MAX_KEY_SET_KEYS.to_string())).is_none());
+        assert!(set.find_key(Some(&(MAX_KEY_SET_KEYS - 1).to_string())).is_some());
+        assert!(set.find_key(Some(&MAX_KEY_SET_KEYS.to_string())).is_none());
     }
 
     #[test]
@@ -153,12 +153,12 @@ mod tests {
             json!(null),
         ] {
             let set = parse(&[other.clone(), ed25519("good")], TokenAlgorithm::EdDsa);
-            assert!(set.find(Some("good")).is_some(), "{other}");
-            assert!(set.find(Some("other")).is_none(), "{other}");
+            assert!(set.find_key(Some("good")).is_some(), "{other}");
+            assert!(set.find_key(Some("other")).is_none(), "{other}");
         }
         assert!(parse(&[ed25519("a")], TokenAlgorithm::Rs256).is_empty());
         let for_signatures = with("use", json!("sig"));
-        assert!(parse(&[for_signatures], TokenAlgorithm::EdDsa).find(Some("other")).is_some());
+        assert!(parse(&[for_signatures], TokenAlgorithm::EdDsa).find_key(Some("other")).is_some());
         let secret = json!({"kty": "oct", "kid": "secret", "k": "c2VjcmV0"});
         for algorithm in TokenAlgorithm::ALL {
             assert!(parse(std::slice::from_ref(&secret), algorithm).is_empty());
@@ -169,9 +169,9 @@ mod tests {
     fn a_missing_key_id_selects_the_only_key() {
         let [one, two] = ["a", "b"].map(ed25519);
         let both = parse(&[one.clone(), two], TokenAlgorithm::EdDsa);
-        assert!(both.find(None).is_none() && both.find(Some("")).is_none());
-        assert!(parse(&[one], TokenAlgorithm::EdDsa).find(None).is_some());
-        assert!(KeySet::default().find(None).is_none());
+        assert!(both.find_key(None).is_none() && both.find_key(Some("")).is_none());
+        assert!(parse(&[one], TokenAlgorithm::EdDsa).find_key(None).is_some());
+        assert!(KeySet::default().find_key(None).is_none());
     }
 
     #[test]

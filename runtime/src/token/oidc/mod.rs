@@ -96,15 +96,15 @@ impl OidcVerifier {
         now_s: u64,
     ) -> Result<Principal, TokenError> {
         claims::check_times(claims, self.not_before_s, now_s)?;
-        self.identify(claims).map_err(|fault| {
+        self.identify_user(claims).map_err(|fault| {
             tracing::warn!(issuer = self.issuer(), %fault, "rejected a token of this issuer");
             TokenError::Invalid
         })
     }
 
-    fn identify(&self, claims: &Map<String, Value>) -> Result<Principal, NoPerson> {
-        let subject = claims::subject(claims)?;
-        let name = claims::person_name(claims, &self.issuer.subject_claim)?;
+    fn identify_user(&self, claims: &Map<String, Value>) -> Result<Principal, NoPerson> {
+        let subject = claims::read_subject(claims)?;
+        let name = claims::read_person_name(claims, &self.issuer.subject_claim)?;
         let person = Person::new(self.issuer(), name)?;
         Ok(Principal {
             // Identify the user by subject rather than by name, because a name may be reassigned to

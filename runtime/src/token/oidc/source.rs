@@ -21,58 +21,25 @@ pub trait KeySource: Send + Sync {
 /// Reason why an issuer's public keys cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeySourceFault {
-    /// The server did not respond in time.
     #[error("{url} does not respond: {why}")]
-    Unreachable {
-        /// URL of the request.
-        url: String,
-        why: String,
-    },
-    /// The server returned a status that does not indicate success.
+    Unreachable { url: String, why: String },
     #[error("{url} returned status {status}")]
-    Status {
-        /// URL of the request.
-        url: String,
-        /// Status of the response.
-        status: u16,
-    },
-    /// The document exceeds the size limit.
+    Status { url: String, status: u16 },
     #[error("{url} has more than {MAX_KEY_SET_BYTES} bytes")]
-    TooLarge {
-        /// URL of the request.
-        url: String,
-    },
-    /// The document is malformed.
+    TooLarge { url: String },
     #[error("{url} returned an invalid document: {why}")]
-    Malformed {
-        /// URL of the request.
-        url: String,
-        /// The parser's message.
-        why: String,
-    },
+    Malformed { url: String, why: String },
     /// The discovery document names another issuer. If it were accepted, one issuer could
     /// impersonate another.
     #[error(
         "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
     )]
-    AnotherIssuer {
-        /// URL of the request.
-        url: String,
-        /// The issuer that the document names.
-        found: String,
-    },
+    AnotherIssuer { url: String, found: String },
     /// The key set URL does not use HTTPS, so a network attacker could replace the keys.
     #[error("the key set URL {url} is not HTTPS")]
-    Untrusted {
-        /// URL of the key set.
-        url: String,
-    },
-    /// The key set has no key for the configured algorithm.
+    Untrusted { url: String },
     #[error("{url} has no key for the configured algorithm")]
-    NoKeys {
-        /// URL of the request.
-        url: String,
-    },
+    NoKeys { url: String },
 }
 
 /// A [`KeySource`] that always fails, for an API without OIDC issuers.

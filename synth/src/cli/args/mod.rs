@@ -12,7 +12,7 @@ mod webhook;
 
 use std::path::PathBuf;
 
-use cellar::cli::help::{Group, with_groups};
+use cellar::cli::help::{Group, group_commands};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
@@ -66,7 +66,7 @@ const GROUPS: [Group; 4] = [
 impl Arguments {
     /// Returns the command-line definition, with commands grouped in the help.
     pub(crate) fn grouped() -> clap::Command {
-        with_groups(Self::command(), &GROUPS)
+        group_commands(Self::command(), &GROUPS)
     }
 
     /// Parses the command line of this process, with commands grouped in the help.
@@ -191,13 +191,13 @@ pub(crate) struct LocalCloudArguments {
 
 #[cfg(test)]
 mod tests {
-    use cellar::cli::help::ungrouped;
+    use cellar::cli::help::misplaced_commands;
 
     use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
-        with_groups(Arguments::command(), &GROUPS).debug_assert();
-        assert_eq!(ungrouped(&Arguments::command(), &GROUPS), [""; 0]);
+        group_commands(Arguments::command(), &GROUPS).debug_assert();
+        assert_eq!(misplaced_commands(&Arguments::command(), &GROUPS), [""; 0]);
     }
 }

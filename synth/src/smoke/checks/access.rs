@@ -15,7 +15,7 @@ const NO_KEY: &str = "the private key is missing, so no other token can be signe
 /// Checks that a request without a token is rejected.
 pub(super) async fn rejects_missing_token(target: &SmokeTarget<'_>, log_id: LogId) -> CheckResult {
     let client = target.client(None)?;
-    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::Unauthorized))
+    Ok(expect_problem(client.spreadsheet(log_id).head().await, ProblemKind::Unauthorized))
 }
 
 /// Returns a pass if the API returned a problem of the given kind.
@@ -37,7 +37,7 @@ pub(super) async fn rejects_edits_of_viewer(
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let viewer_client = target.client(Some(&token))?;
-    viewer_client.spreadsheet(log_id).head(None).await?;
+    viewer_client.spreadsheet(log_id).head().await?;
     Ok(expect_problem(
         viewer_client.spreadsheet(log_id).append(request).await,
         ProblemKind::Forbidden,
@@ -55,5 +55,5 @@ pub(super) async fn hides_other_spreadsheets(
         return Ok(CheckOutcome::Skipped(NO_KEY.to_owned()));
     };
     let client = target.client(Some(&token))?;
-    Ok(expect_problem(client.spreadsheet(log_id).head(None).await, ProblemKind::NotFound))
+    Ok(expect_problem(client.spreadsheet(log_id).head().await, ProblemKind::NotFound))
 }

@@ -48,7 +48,7 @@ pub(super) async fn append_operation(
     log_id: LogId,
     operation: Operation,
 ) -> Result<Position, SynthError> {
-    let head = client.spreadsheet(log_id).head(None).await?;
+    let head = client.spreadsheet(log_id).head().await?;
     let reply = client.spreadsheet(log_id).append(&append_request(head, operation)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
@@ -57,7 +57,7 @@ pub(super) async fn append_operation(
 /// deletes the inserted row.
 pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckResult {
     let first_row = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
-    let head = client.spreadsheet(log_id).head(None).await?;
+    let head = client.spreadsheet(log_id).head().await?;
     client
         .spreadsheet(log_id)
         .append(&append_request(head, Operation::InsertRows(first_row)))

@@ -80,7 +80,7 @@ async fn check_append_and_read(
 ) -> Result<AppendedRequest, CheckFailed> {
     let cell_text = Uuid::new_v4().to_string();
     let appended = check_and_return(report, "append", async {
-        let head = client.spreadsheet(log_id).head(None).await?;
+        let head = client.spreadsheet(log_id).head().await?;
         let set_cell = edits::set_column(0, std::slice::from_ref(&cell_text));
         edits::append(client, log_id, edits::append_request(head, set_cell)).await
     })

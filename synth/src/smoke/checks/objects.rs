@@ -51,7 +51,7 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
     let byte_length = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.spreadsheet(log_id).head(None).await?;
+    let head = client.spreadsheet(log_id).head().await?;
     let upload_request = UploadRequest { bytes: byte_length, sha256: sha256.clone() };
     let upload_grant = client.spreadsheet(log_id).request_upload(&upload_request).await?;
     client.upload(&upload_grant, body).await?;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
-use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, NewBlob};
+use cellar_engine::ports::{BlobKey, Blobs as _, Entries as _, NewBlob, ReadConsistency};
 use cellar_engine::sha256::sha256;
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::{Content, Entry, ExternalEdits};
@@ -87,7 +87,7 @@ async fn store_garbage(simulation: &Simulation, process: &Process, own_log: LogI
         pending: false,
     };
     let put_result = world.blobs.put(blob).await;
-    let last_entry = world.tables.last(own_log, 0, true).await;
+    let last_entry = world.tables.last(own_log, 0, ReadConsistency::Strong).await;
     let (Ok(()), Ok(Some(last_entry))) = (put_result, last_entry) else { return };
     let Some(position) = last_entry.next_position() else { return };
     let content = Content::External(ExternalEdits {

@@ -26,7 +26,7 @@ pub(super) async fn run_offloader(simulation: &Simulation) {
     loop {
         simulation.world.sleep_ms(OFFLOAD_PERIOD_MS).await;
         let mut planned_segments = Vec::new();
-        let survey = offloader.survey(policy, |segment| planned_segments.push(segment));
+        let survey = offloader.plan_all_logs(policy, |segment| planned_segments.push(segment));
         if let Err(error) = survey.await {
             operator.event(format_args!("no survey: {error}"));
             continue;

@@ -48,7 +48,7 @@ async fn check_all_sheets(
     log: LogId,
 ) -> Result<(), cellar_engine::logs::LogError> {
     let logs = logs_with_cold_cache(world);
-    let view = logs.view(log, None, None).await?;
+    let view = logs.open_view(log, None, None).await?;
     for sheet_id in view.metadata.tabs.order() {
         for ((row, column), cell) in cells(&logs, log, view.position, *sheet_id).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Entries as _, GetOutcome, PortError, Segments as _,
+    BlobKey, Blobs as _, Entries as _, GetOutcome, PortError, ReadConsistency, Segments as _,
 };
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{
@@ -81,14 +81,14 @@ fn add_inherited(source: &Stored, mut fork: Stored, lineage: Lineage) -> Stored 
 }
 
 async fn read_own(world: &World, log: LogId) -> Result<Stored, PortError> {
-    let mut segments = world.tables.newest(log, u8::MAX, true).await?;
+    let mut segments = world.tables.newest(log, u8::MAX, ReadConsistency::Strong).await?;
     segments.reverse();
     let mut table = Vec::new();
     let mut offloaded = Vec::new();
     for segment in &segments {
         let mut next_position = Position::new(segment.num, 0).ok();
         while let Some(position) = next_position {
-            let page = world.tables.page(log, position, true).await?;
+            let page = world.tables.page(log, position, ReadConsistency::Strong).await?;
             next_position = match page.entries.last() {
                 Some(last_entry) if page.more => last_entry.position.next_in_segment(),
                 _ => None,

@@ -287,7 +287,7 @@ impl FeedPipeline {
         match delivered {
             Ok(0) => {}
             Ok(_) if self.has_lost_records() => {}
-            Err(WebhookError::NotYetThere) | Ok(_) => {
+            Err(WebhookError::NotVisibleYet) | Ok(_) => {
                 world.report_violation(format_args!(
                     "the webhook had undelivered items: {delivered:?}"
                 ));

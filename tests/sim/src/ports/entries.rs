@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
-use cellar_engine::ports::{Entries, Page, PortError, PutOutcome};
+use cellar_engine::ports::{Entries, Page, PortError, PutOutcome, ReadConsistency};
 use cellar_log::append::AppendEvent;
 use cellar_log::entry::Entry;
 use cellar_log::invariants::Attempts;
@@ -84,17 +84,22 @@ fn segment_end(at: Position) -> Position {
 
 #[async_trait]
 impl Entries for Process {
-    async fn page(&self, log: LogId, from: Position, consistent: bool) -> Result<Page, PortError> {
+    async fn page(
+        &self,
+        log: LogId,
+        from: Position,
+        consistency: ReadConsistency,
+    ) -> Result<Page, PortError> {
         let process = self.clone();
         let effect = async move {
-            let leader = process.world().tables.page(log, from, true).await?;
-            if !process.is_stale(consistent) {
+            let leader = process.world().tables.page(log, from, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(process.truncate_page(leader));
             }
             let shown = process.shown_entries(log, from, segment_end(from));
             Ok(process.truncate_page(process.shown_page(shown, MAX_PAGE_ENTRIES, &leader)))
         };
-        let what = format!("page from {from} consistent={consistent}");
+        let what = format!("page from {from}, {consistency:?}");
         count_failed_read(self.call(what, effect).await.and_then(|page| page))
     }
 
@@ -103,19 +108,20 @@ impl Entries for Process {
         log: LogId,
         from: Position,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
         let process = self.clone();
         let effect = async move {
-            let leader = process.world().tables.page_back(log, from, limit, true).await?;
-            if !process.is_stale(consistent) {
+            let leader =
+                process.world().tables.page_back(log, from, limit, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(process.truncate_page(leader));
             }
             let mut shown = process.shown_entries(log, from.segment_start(), from);
             shown.reverse();
             Ok(process.truncate_page(process.shown_page(shown, limit, &leader)))
         };
-        let what = format!("page back from {from} consistent={consistent}");
+        let what = format!("page back from {from}, {consistency:?}");
         self.call(what, effect).await.and_then(|page| page)
     }
 
@@ -123,13 +129,13 @@ impl Entries for Process {
         &self,
         log: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
         let process = self.clone();
         let effect = async move {
-            let leader = process.world().tables.last(log, segment, true).await?;
+            let leader = process.world().tables.last(log, segment, ReadConsistency::Strong).await?;
             let start = Position::new(segment, 0);
-            match (process.is_stale(consistent), start) {
+            match (process.is_stale(consistency), start) {
                 (true, Ok(start)) => {
                     let shown = process.shown_entries(log, start, segment_end(start)).pop();
                     Ok(process.count_if_stale(shown, &leader))
@@ -137,7 +143,7 @@ impl Entries for Process {
                 _ => Ok(leader),
             }
         };
-        let what = format!("last of segment {segment} consistent={consistent}");
+        let what = format!("last of segment {segment}, {consistency:?}");
         self.call(what, effect).await.and_then(|last| last)
     }
 

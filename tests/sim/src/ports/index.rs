@@ -8,7 +8,9 @@ use cellar_base::limits::FEED_PARTITION_ITEMS;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_catalog::stream::StreamName;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::Person};
-use cellar_engine::ports::{FeedTable, FeedWriteOutcome, ListPage, Lists, PortError};
+use cellar_engine::ports::{
+    FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+};
 
 use crate::process::Process;
 use crate::rare::RareEvent;
@@ -23,18 +25,21 @@ impl Process {
 
 #[async_trait]
 impl FeedTable for Process {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
         let process = self.clone();
         let effect = async move {
             let world = process.world();
-            let leader = world.index.newest_partition(true).await?;
-            if !process.is_stale(consistent) {
+            let leader = world.index.newest_partition(ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             let shown = world.partitions_shown.range(.., world.time.elapsed_ms()).pop();
             Ok(process.count_if_stale(shown, &leader))
         };
-        let what = format!("newest partition consistent={consistent}");
+        let what = format!("newest partition, {consistency:?}");
         self.call(what, effect).await.and_then(|newest| newest)
     }
 
@@ -76,13 +81,13 @@ impl FeedTable for Process {
         &self,
         from: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError> {
         let process = self.clone();
         let effect = async move {
             let world = process.world();
-            let leader = world.index.items(from, limit, true).await?;
-            if !process.is_stale(consistent) {
+            let leader = world.index.items(from, limit, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             let last = Checkpoint::at(from.partition(), FEED_PARTITION_ITEMS - 1).unwrap_or(from);
@@ -91,7 +96,7 @@ impl FeedTable for Process {
             let shown = shown.into_iter().take(limit).map(|(at, item)| (at.offset(), item));
             Ok(process.count_if_stale(shown.collect(), &leader))
         };
-        let what = format!("items from {from} consistent={consistent}");
+        let what = format!("items from {from}, {consistency:?}");
         self.call(what, effect).await.and_then(|items| items)
     }
 

@@ -18,11 +18,12 @@ pub(crate) use entries::counting_attempts;
 
 use crate::process::Process;
 use crate::rare::RareEvent;
+use cellar_base::consistency::ReadConsistency;
 
 impl Process {
     /// Draws whether a replica responds to a read.
-    fn is_stale(&self, consistent: bool) -> bool {
-        !consistent && self.random().happens(self.world().plan().stale)
+    fn is_stale(&self, consistency: ReadConsistency) -> bool {
+        !consistency.is_strong() && self.random().happens(self.world().plan().stale)
     }
 
     /// Returns a replica's response. If the leader's response differs, counts the read as stale.

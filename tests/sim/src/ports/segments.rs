@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::ports::{CreateOutcome, ForkPage, ForkRecords, PortError, Segments};
+use cellar_engine::ports::{
+    CreateOutcome, ForkPage, ForkRecords, PortError, ReadConsistency, Segments,
+};
 use cellar_log::entry::Entry;
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
@@ -38,12 +40,12 @@ impl Segments for Process {
         &self,
         log: LogId,
         limit: u8,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
         let process = self.clone();
         let effect = async move {
-            let leader = process.world().tables.newest(log, limit, true).await?;
-            if !process.is_stale(consistent) {
+            let leader = process.world().tables.newest(log, limit, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             let mut shown = process.shown_segments(log);
@@ -51,7 +53,7 @@ impl Segments for Process {
             shown.truncate(usize::from(limit));
             Ok(process.count_if_stale(shown, &leader))
         };
-        let what = format!("newest {limit} segments consistent={consistent}");
+        let what = format!("newest {limit} segments, {consistency:?}");
         self.call(what, effect).await.and_then(|newest| newest)
     }
 
@@ -59,18 +61,19 @@ impl Segments for Process {
         &self,
         log: LogId,
         segment: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
         let process = self.clone();
         let effect = async move {
-            let leader = process.world().tables.segment(log, segment, true).await?;
-            if !process.is_stale(consistent) {
+            let leader =
+                process.world().tables.segment(log, segment, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             let shown = process.shown_segments(log).into_iter().find(|shown| shown.num == segment);
             Ok(process.count_if_stale(shown, &leader))
         };
-        let what = format!("segment {segment} consistent={consistent}");
+        let what = format!("segment {segment}, {consistency:?}");
         self.call(what, effect).await.and_then(|segment| segment)
     }
 
@@ -101,9 +104,9 @@ impl Segments for Process {
     async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
         let world = Arc::clone(self.world());
         let effect = async move {
-            let before = world.tables.segment(log, at.segment(), true).await?;
+            let before = world.tables.segment(log, at.segment(), ReadConsistency::Strong).await?;
             world.tables.raise_last_snapshot(log, at).await?;
-            let after = world.tables.segment(log, at.segment(), true).await?;
+            let after = world.tables.segment(log, at.segment(), ReadConsistency::Strong).await?;
             let last = |segment: Option<Segment>| segment.and_then(|segment| segment.last_snapshot);
             let (before, after) = (last(before), last(after));
             if after < before {
@@ -161,7 +164,7 @@ impl Segments for Process {
         let effect = async move {
             let world = process.world();
             let leader = world.tables.forks(source, after, limit).await?;
-            if !process.is_stale(false) {
+            if !process.is_stale(ReadConsistency::Eventual) {
                 return Ok(leader);
             }
             let (keys, now_ms) = ((source, 0)..=(source, u64::MAX), world.time.elapsed_ms());

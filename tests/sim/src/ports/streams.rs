@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_catalog::stream::{EventBatch, StreamName, Tip, Update};
 use cellar_engine::ports::{
-    AllStreams, PortError, StreamOutcome, StreamPage, StreamScanKey, Streams,
+    AllStreams, PortError, ReadConsistency, StreamOutcome, StreamPage, StreamScanKey, Streams,
 };
 
 use crate::process::Process;
@@ -24,17 +24,17 @@ impl Streams for Process {
     async fn tip(
         &self,
         name: &StreamName,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Option<Arc<Tip>>, PortError> {
         let (process, of) = (self.clone(), name.clone());
         let effect = async move {
-            let leader = process.world().streams.tip(&of, true).await?;
-            if !process.is_stale(consistent) {
+            let leader = process.world().streams.tip(&of, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             Ok(process.count_if_stale(process.shown_tip(&of), &leader))
         };
-        let what = format!("tip of {name} consistent={consistent}");
+        let what = format!("tip of {name}, {consistency:?}");
         self.call(what, effect).await.and_then(|tip| tip)
     }
 
@@ -42,12 +42,13 @@ impl Streams for Process {
         &self,
         name: &StreamName,
         below: u64,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError> {
         let (process, of) = (self.clone(), name.clone());
         let effect = async move {
-            let leader = process.world().streams.batches_before(&of, below, true).await?;
-            if !process.is_stale(consistent) {
+            let leader =
+                process.world().streams.batches_before(&of, below, ReadConsistency::Strong).await?;
+            if !process.is_stale(consistency) {
                 return Ok(leader);
             }
             // The replica may lack the event batches that its version of the tip does not reference
@@ -56,7 +57,7 @@ impl Streams for Process {
             let shown = leader.iter().filter(|batch| batch.index < known).cloned().collect();
             Ok(process.count_if_stale(shown, &leader))
         };
-        let what = format!("event batches of {name} below {below} consistent={consistent}");
+        let what = format!("event batches of {name} below {below}, {consistency:?}");
         self.call(what, effect).await.and_then(|batches| batches)
     }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cellar_engine::contract::{self, JobsUnderTest};
-use cellar_engine::ports::{Clock as _, Entries as _, Jobs};
+use cellar_engine::ports::{Clock as _, Entries as _, Jobs, ReadConsistency};
 use cellar_engine::system::SystemClock;
 
 use crate::plan::FaultPlan;
@@ -76,9 +76,9 @@ async fn only_what_may_be_stale_is() {
     let (mut holes, mut stale) = (0, 0);
     for num in 0..200 {
         process.put(&put(num)).await;
-        let consistent = process.page(log, Position::FIRST, true).await.unwrap();
+        let consistent = process.page(log, Position::FIRST, ReadConsistency::Strong).await.unwrap();
         assert_eq!(consistent.entries.len(), usize::try_from(num).unwrap() + 1);
-        let page = process.page(log, Position::FIRST, false).await.unwrap();
+        let page = process.page(log, Position::FIRST, ReadConsistency::Eventual).await.unwrap();
         stale += usize::from(page.entries.len() < consistent.entries.len());
         let numbers = page.entries.iter().map(|entry| entry.position.entry_number());
         let end = numbers.clone().max().map_or(0, |last| last + 1);

@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use cellar_catalog::feed::{Checkpoint, Feed, Item, Mark};
 use cellar_catalog::stream::StreamName;
 use cellar_engine::memory::MemoryFeed;
-use cellar_engine::ports::{Clock, FeedTable, FeedWriteOutcome, PortError, Random};
+use cellar_engine::ports::{
+    Clock, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency,
+};
 use tokio::time::{Instant, sleep};
 
 /// Latency in each direction, in microseconds: a request takes 4 to 9 ms.
@@ -50,8 +52,11 @@ impl DistantIndex {
 
 #[async_trait]
 impl FeedTable for DistantIndex {
-    async fn newest_partition(&self, consistent: bool) -> Result<Option<(u64, Feed)>, PortError> {
-        self.ask(&self.reads, self.index.newest_partition(consistent)).await
+    async fn newest_partition(
+        &self,
+        consistency: ReadConsistency,
+    ) -> Result<Option<(u64, Feed)>, PortError> {
+        self.ask(&self.reads, self.index.newest_partition(consistency)).await
     }
 
     async fn begin_partition(&self, partition: u64, feed: Feed) -> FeedWriteOutcome {
@@ -74,9 +79,9 @@ impl FeedTable for DistantIndex {
         &self,
         from: Checkpoint,
         limit: u32,
-        consistent: bool,
+        consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError> {
-        self.ask(&self.reads, self.index.items(from, limit, consistent)).await
+        self.ask(&self.reads, self.index.items(from, limit, consistency)).await
     }
 
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError> {

@@ -181,7 +181,7 @@ fn a_gap_in_a_stale_page_is_read_again_consistently() {
     let (append, _) = Append::begin(asked(), &[], INPUTS);
     let entries = vec![snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
     let (append, action) = append.step(AppendEvent::Page { entries, has_more: false }, INPUTS);
-    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: true });
+    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistency: ReadConsistency::Strong });
     let entries = vec![edits_entry(at(0, 1), 2, 1), edits_entry(at(0, 2), 2, 2)];
     let (_, action) = append.step(AppendEvent::Page { entries, has_more: false }, INPUTS);
     assert!(matches!(action, AppendAction::Put { entry } if entry.position == at(0, 3)));
@@ -191,7 +191,10 @@ fn a_gap_in_a_stale_page_is_read_again_consistently() {
 fn cached_entries_are_used_up_to_a_gap() {
     let known = [snapshot_entry(at(0, 0)), edits_entry(at(0, 2), 2, 2)];
     let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, INPUTS);
-    assert_eq!(action, AppendAction::Read { from: at(0, 1), consistent: false });
+    assert_eq!(
+        action,
+        AppendAction::Read { from: at(0, 1), consistency: ReadConsistency::Eventual }
+    );
 }
 
 #[test]

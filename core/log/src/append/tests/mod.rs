@@ -39,7 +39,7 @@ fn a_warm_append_is_one_put_and_no_read() {
 fn a_cold_append_reads_forward_from_its_base_inclusive() {
     let mut world = World::new(4);
     world.append(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
-    assert_eq!(world.reads, [(at(0, 2), false)]);
+    assert_eq!(world.reads, [(at(0, 2), ReadConsistency::Eventual)]);
     assert_eq!(world.puts[0].position, at(0, 4));
 }
 
@@ -137,7 +137,7 @@ fn two_consecutive_losses_cause_one_read() {
     let known = world.all_entries();
     let appended = world.append(request(1, 0, &[1], Position::FIRST), &known).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
-    assert_eq!(world.reads, [(at(0, 3), false)]);
+    assert_eq!(world.reads, [(at(0, 3), ReadConsistency::Eventual)]);
 }
 
 #[test]
@@ -182,7 +182,10 @@ fn a_base_that_is_not_visible_is_read_again_consistently() {
     world.hidden_from = Some(at(0, 1));
     let appended = world.append(request(1, 0, &[1], at(0, 2)), &[]).unwrap();
     assert_eq!(positions(&appended), [(1, "0.3".into(), false)]);
-    assert_eq!(world.reads, [(at(0, 2), false), (at(0, 2), true)]);
+    assert_eq!(
+        world.reads,
+        [(at(0, 2), ReadConsistency::Eventual), (at(0, 2), ReadConsistency::Strong)]
+    );
 }
 
 #[test]
@@ -297,7 +300,7 @@ fn append_checking_trim(failures: u32) -> Append {
     append = append.step(AppendEvent::Page { entries: vec![], has_more: false }, INPUTS).0;
     let (append, action) =
         append.step(AppendEvent::Page { entries: vec![], has_more: false }, INPUTS);
-    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistency: ReadConsistency::Strong });
     append
 }
 
@@ -314,7 +317,7 @@ fn failed_reads_of_all_kinds_are_counted_together() {
     let (_, action) = append_checking_trim(MAX_READ_ATTEMPTS - 1).step(failed.clone(), INPUTS);
     assert_eq!(action, give_up);
     let (append, action) = append_checking_trim(MAX_READ_ATTEMPTS - 2).step(failed.clone(), INPUTS);
-    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistent: true });
+    assert_eq!(action, AppendAction::Read { from: at(0, 0), consistency: ReadConsistency::Strong });
     let (append, action) = append.step(trimmed_page(), INPUTS);
     assert_eq!(action, AppendAction::FindNewestSegment);
     assert_eq!(append.step(failed.clone(), INPUTS).1, give_up);
@@ -328,7 +331,10 @@ fn waits_until_the_newest_segment_is_visible() {
     let found = append_checking_trim(0).step(trimmed_page(), INPUTS).0;
     let (mut append, mut action) = found.step(AppendEvent::NewestSegment(Some(1)), INPUTS);
     for _ in 0..MAX_READ_ATTEMPTS {
-        assert_eq!(action, AppendAction::Read { from: at(1, 0), consistent: true });
+        assert_eq!(
+            action,
+            AppendAction::Read { from: at(1, 0), consistency: ReadConsistency::Strong }
+        );
         let entries = vec![snapshot_entry(at(1, 0))];
         let seen = append.clone().step(AppendEvent::Page { entries, has_more: false }, INPUTS);
         assert!(matches!(seen.1, AppendAction::Put { .. }));

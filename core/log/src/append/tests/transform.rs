@@ -151,7 +151,11 @@ fn an_own_insert_on_a_lower_base_is_read_from_that_base() {
         let mut world = World { entries: world.entries.clone(), ..World::new(1) };
         world.append(alone(), known).unwrap();
         assert_eq!(mutations_of(&world, 1)[2].committed_operations(), [set_text(1, "mine".into())]);
-        assert!(world.reads.contains(&(Position::FIRST, false)), "{:?}", world.reads);
+        assert!(
+            world.reads.contains(&(Position::FIRST, ReadConsistency::Eventual)),
+            "{:?}",
+            world.reads
+        );
     }
 }
 

@@ -10,15 +10,15 @@ use crate::saturate::to_usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// One integer. All integers of the list are equal to it.
-    Constant,
+    Constant = 0,
     /// Every integer as a separate varint.
-    Each,
+    Each = 1,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
     /// and bit-packed offsets from the minimum.
-    Packed,
+    Packed = 2,
     /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum: first
     /// the lowest byte of every offset, then the second byte of every offset, and so on.
-    Planes,
+    Planes = 3,
 }
 
 /// Maximum list length for which storing each integer as a varint is tried.
@@ -38,12 +38,7 @@ pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
 
 impl Layout {
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::Constant => 0,
-            Self::Each => 1,
-            Self::Packed => 2,
-            Self::Planes => 3,
-        }
+        self as u8
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {

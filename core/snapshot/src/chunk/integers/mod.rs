@@ -25,7 +25,7 @@ const LAYOUT_SHIFT: u8 = 2;
 /// Encodes integers of magnitude at most [`MAX_INTEGER`]. Returns their estimated compressed size.
 pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     const SINGLE_VALUE_SIZE: usize = 2;
-    if let [] | [_] = values {
+    if values.len() < 2 {
         for value in values {
             write_signed_varint(output, *value);
         }

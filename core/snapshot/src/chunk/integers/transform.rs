@@ -9,12 +9,12 @@ use crate::saturate::to_u64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
-    None,
+    None = 0,
     /// The first integer, followed by the differences between consecutive integers (deltas).
-    Differences,
+    Differences = 1,
     /// The first integer and the first delta, followed by the differences between consecutive
     /// deltas.
-    SecondDifferences,
+    SecondDifferences = 2,
 }
 
 /// All transforms, simplest first.
@@ -31,11 +31,7 @@ pub(super) struct TransformedIntegers<'a> {
 
 impl Transform {
     pub(super) fn number(self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Differences => 1,
-            Self::SecondDifferences => 2,
-        }
+        self as u8
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
@@ -118,31 +114,43 @@ impl IntegerRange {
         u64::from(significant_bits(self.max.abs_diff(self.min)))
     }
 }
+/// The integer before a block, and the difference between that integer and its predecessor.
+#[derive(Default)]
+struct Predecessors {
+    value: Option<i64>,
+    difference: Option<i64>,
+}
 
-/// Returns the transform that needs the fewest bits per block. In a tie, the simplest transform is
-/// preferred.
-pub(super) fn choose_transform(values: &[i64]) -> Transform {
-    let mut bits_by_transform = [0_u64; TRANSFORMS.len()];
-    let mut previous_value = None;
-    let mut previous_difference = None;
-    for block in values.chunks(MAX_BLOCK_LENGTH) {
+impl Predecessors {
+    /// Returns the range of a block under each transform, in the order of `TRANSFORMS`, and
+    /// advances past the block.
+    fn advance_past(&mut self, block: &[i64]) -> [IntegerRange; TRANSFORMS.len()] {
         let mut value_range = IntegerRange::EMPTY;
         let mut difference_range = IntegerRange::EMPTY;
         let mut second_difference_range = IntegerRange::EMPTY;
         for &value in block {
             value_range.include(value);
-            let difference = previous_value.map(|previous| value.wrapping_sub(previous));
+            let difference = self.value.map(|previous| value.wrapping_sub(previous));
             if let Some(difference) = difference {
                 difference_range.include(difference);
-                if let Some(previous_difference) = previous_difference {
+                if let Some(previous_difference) = self.difference {
                     second_difference_range.include(difference.wrapping_sub(previous_difference));
                 }
             }
-            previous_value = Some(value);
-            previous_difference = difference;
+            *self = Self { value: Some(value), difference };
         }
-        let block_ranges = [value_range, difference_range, second_difference_range];
-        for (bits, range) in bits_by_transform.iter_mut().zip(block_ranges) {
+        [value_range, difference_range, second_difference_range]
+    }
+}
+
+/// Returns the transform that needs the fewest bits per block. In a tie, the simplest transform is
+/// preferred.
+pub(super) fn choose_transform(values: &[i64]) -> Transform {
+    let mut bits_by_transform = [0_u64; TRANSFORMS.len()];
+    let mut predecessors = Predecessors::default();
+    for block in values.chunks(MAX_BLOCK_LENGTH) {
+        let ranges_by_transform = predecessors.advance_past(block);
+        for (bits, range) in bits_by_transform.iter_mut().zip(ranges_by_transform) {
             *bits += range.offset_bits() * to_u64(block.len());
         }
     }

@@ -124,7 +124,7 @@ fn encode_scaled(values: &[f64], decimals: usize, scaled: &ScaledIntegers) -> En
     EncodedDecimals { encoded: EncodingCandidate { bytes, estimated_size }, exception_count }
 }
 
-/// Encodes the exceptions. Returns their estimated compressed size.
+/// Encodes the numbers that are not decimals. Returns their estimated compressed size.
 fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[usize]) -> usize {
     const COUNT_SIZE: usize = 2;
     write_count(output, exception_indices.len());

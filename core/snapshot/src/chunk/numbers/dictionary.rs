@@ -1,6 +1,7 @@
 //! Dictionary encoding of repeated numbers: the distinct numbers, plus one code per number.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::{NumberEncoding, NumbersHeader, encode_without_dictionary, read_distinct_numbers};
 use crate::chunk::bytes::{ChunkReader, write_count};
@@ -26,8 +27,8 @@ pub(super) fn encode_dictionary(values: &[f64]) -> Option<EncodingCandidate> {
         return None;
     }
     let sample = values.get(..SAMPLE_LENGTH).unwrap_or(values);
-    DistinctNumbers::find(sample)?;
-    let distinct = DistinctNumbers::find(values)?;
+    DistinctNumbers::find_if_repetitive(sample)?;
+    let distinct = DistinctNumbers::find_if_repetitive(values)?;
     let header = NumbersHeader::without_decimals(NumberEncoding::Dictionary);
     let mut bytes = vec![header.to_byte()];
     write_count(&mut bytes, distinct.numbers.len());
@@ -47,21 +48,21 @@ struct DistinctNumbers {
 impl DistinctNumbers {
     /// Finds the distinct numbers. Returns `None` if the numbers repeat less often than
     /// `MIN_REPEATS` requires.
-    fn find(values: &[f64]) -> Option<Self> {
+    fn find_if_repetitive(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
         let mut numbers = Vec::new();
         let mut codes = Vec::with_capacity(values.len());
         let mut codes_by_bits: HashMap<u64, i64> = HashMap::new();
         for value in values {
             let next_code = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
-            let code = *codes_by_bits.entry(value.to_bits()).or_insert(next_code);
-            let is_new_number = code == next_code;
-            if is_new_number {
-                if numbers.len() >= max_distinct {
-                    return None;
+            let code = match codes_by_bits.entry(value.to_bits()) {
+                Entry::Occupied(known_number) => *known_number.get(),
+                Entry::Vacant(_) if numbers.len() >= max_distinct => return None,
+                Entry::Vacant(unknown_number) => {
+                    numbers.push(*value);
+                    *unknown_number.insert(next_code)
                 }
-                numbers.push(*value);
-            }
+            };
             codes.push(code);
         }
         Some(Self { numbers, codes })

@@ -13,17 +13,17 @@ use super::estimate::EncodingCandidate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberEncoding {
     /// Integers divided by a power of ten.
-    Decimals,
+    Decimals = 0,
     /// Like `Decimals`, but numbers that are not such a quotient are exceptions. An exception is
     /// stored as the bits of its `f64`.
-    DecimalsWithExceptions,
+    DecimalsWithExceptions = 1,
     /// Byte planes: first the lowest byte of every number, then the second byte of every number,
     /// and so on.
-    Planes,
+    Planes = 2,
     /// Like `Planes`, but with each number XORed with the previous number.
-    XoredPlanes,
+    XoredPlanes = 3,
     /// The distinct numbers, plus one code per number.
-    Dictionary,
+    Dictionary = 4,
 }
 
 const NUMBER_ENCODINGS: [NumberEncoding; 5] = [
@@ -36,13 +36,7 @@ const NUMBER_ENCODINGS: [NumberEncoding; 5] = [
 
 impl NumberEncoding {
     fn number(self) -> u8 {
-        match self {
-            Self::Decimals => 0,
-            Self::DecimalsWithExceptions => 1,
-            Self::Planes => 2,
-            Self::XoredPlanes => 3,
-            Self::Dictionary => 4,
-        }
+        self as u8
     }
 
     fn from_number(number: u8) -> Option<Self> {

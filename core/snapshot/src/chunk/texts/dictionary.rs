@@ -21,7 +21,7 @@ pub(super) fn encode_dictionary(
     texts: &[&str],
     expansion_budget: usize,
 ) -> Option<DictionaryEncodedTexts> {
-    let distinct = DistinctTexts::find(texts.iter().copied(), texts.len())?;
+    let distinct = DistinctTexts::find_if_repetitive(texts.iter().copied(), texts.len())?;
     let distinct_count = distinct.texts.len();
     let mut bytes = vec![TextEncoding::Dictionary.number()];
     write_count(&mut bytes, distinct_count);

@@ -4,6 +4,7 @@
 //! therefore stops after a limited number of probes, and the texts are then encoded without a
 //! dictionary.
 
+use crate::chunk::bytes::padded_word;
 use crate::saturate::{to_u64, to_usize};
 
 /// Maximum number of hash table slots that are probed per text.
@@ -33,8 +34,8 @@ struct Slot {
 impl<'a> DistinctTexts<'a> {
     /// Finds the distinct texts. `expected_count` is the approximate number of texts. Returns
     /// `None` if hashes collide too often, or if more than three quarters of the texts are
-    /// distinct. The share of distinct texts is checked at regular intervals and at the end.
-    pub(super) fn find(
+    /// distinct, which is checked at regular intervals and at the end.
+    pub(super) fn find_if_repetitive(
         texts: impl Iterator<Item = &'a str>,
         expected_count: usize,
     ) -> Option<Self> {
@@ -81,8 +82,10 @@ impl<'a> DistinctTexts<'a> {
         let first_probe = to_usize(hash);
         for probe in first_probe..first_probe + MAX_PROBES {
             let slot_index = probe & slot_index_mask;
-            let Some(Some(slot)) = table.get(slot_index) else { return Some(slot_index) };
-            if slot.hash == hash && self.texts.get(to_usize(slot.code)) == Some(&text) {
+            let is_free_or_same_text = table.get(slot_index)?.is_none_or(|slot| {
+                slot.hash == hash && self.texts.get(to_usize(slot.code)) == Some(&text)
+            });
+            if is_free_or_same_text {
                 return Some(slot_index);
             }
         }
@@ -112,12 +115,8 @@ fn initial_slot_count(expected_count: usize) -> usize {
 fn hash_of(bytes: &[u8]) -> u32 {
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, remaining_bytes) = bytes.as_chunks::<8>();
-    let mut last_word = [0; 8];
-    for (padded_byte, byte) in last_word.iter_mut().zip(remaining_bytes) {
-        *padded_byte = *byte;
-    }
     let hash_of_words = words.iter().fold(to_u64(bytes.len()) ^ SEED, mix_word);
-    let hash = mix_word(hash_of_words, &last_word);
+    let hash = mix_word(hash_of_words, &padded_word(remaining_bytes));
     u32::try_from(hash >> 32).unwrap_or(0)
 }
 
@@ -136,7 +135,7 @@ mod tests {
     #[test]
     fn distinct_texts_have_codes_in_the_order_in_which_they_come() {
         let texts = ["b", "", "b", "a", "", "b"];
-        let distinct = DistinctTexts::find(texts.into_iter(), 2).unwrap();
+        let distinct = DistinctTexts::find_if_repetitive(texts.into_iter(), 2).unwrap();
         assert_eq!(distinct.texts, ["b", "", "a"]);
         assert_eq!(distinct.codes, [0, 1, 0, 2, 1, 0]);
     }
@@ -145,10 +144,11 @@ mod tests {
     fn a_table_grows_and_gives_up() {
         let many: Vec<String> = (0..40_000).map(|number| format!("text {number:x}")).collect();
         let twice = many.iter().flat_map(|text| [text.as_str(), text]);
-        let distinct = DistinctTexts::find(twice, 80_000).unwrap();
+        let distinct = DistinctTexts::find_if_repetitive(twice, 80_000).unwrap();
         assert_eq!((distinct.texts.len(), distinct.codes.len()), (40_000, 80_000));
         assert_eq!(distinct.codes[79_999], 39_999);
-        assert!(DistinctTexts::find(many.iter().map(String::as_str), 1).is_none(), "none repeats");
+        let never_repeated = many.iter().map(String::as_str);
+        assert!(DistinctTexts::find_if_repetitive(never_repeated, 1).is_none(), "none repeats");
     }
 
     #[test]

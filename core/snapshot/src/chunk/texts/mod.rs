@@ -16,14 +16,14 @@ use crate::tile::TextSpan;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextEncoding {
     /// Lengths, then all bytes.
-    Plain,
+    Plain = 0,
     /// The distinct texts, plus one code per text.
-    Dictionary,
+    Dictionary = 1,
     /// The length of the prefix that each text shares with the previous text, and the remaining
     /// suffixes.
-    FrontCoding,
+    FrontCoding = 2,
     /// The distinct words, plus the codes of the words in each text.
-    Words,
+    Words = 3,
 }
 
 /// Length of an encoding's number, in bytes.
@@ -33,12 +33,7 @@ const DICTIONARY_HEAD_BYTES: usize = 3;
 
 impl TextEncoding {
     fn number(self) -> u8 {
-        match self {
-            Self::Plain => 0,
-            Self::Dictionary => 1,
-            Self::FrontCoding => 2,
-            Self::Words => 3,
-        }
+        self as u8
     }
 
     fn from_number(number: u8) -> Option<Self> {

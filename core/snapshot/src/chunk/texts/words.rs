@@ -24,9 +24,7 @@ const EXPECTED_WORDS: usize = 2;
 
 /// Encodes texts as words if they have enough spaces and their words repeat.
 pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<EncodedTexts> {
-    let sample = texts.get(..SAMPLE_LENGTH).unwrap_or(texts);
-    let sampled_spaces: usize = sample.iter().map(|text| count_spaces(text)).sum();
-    if sampled_spaces < sample.len() {
+    if !has_enough_spaces(texts) {
         return None;
     }
     let text_bytes: usize = texts.iter().map(|text| text.len()).sum();
@@ -34,7 +32,7 @@ pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<En
         return None;
     }
     let words = texts.iter().flat_map(|text| text.split(' '));
-    let distinct_words = DistinctTexts::find(words, texts.len() * EXPECTED_WORDS)?;
+    let distinct_words = DistinctTexts::find_if_repetitive(words, texts.len() * EXPECTED_WORDS)?;
     if distinct_words.codes.len() > MAX_WORDS {
         return None;
     }
@@ -53,6 +51,11 @@ pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<En
         estimated_size: words_size + word_counts_size + codes_size,
         expanded_bytes: text_bytes + expanded_word_bytes,
     })
+}
+fn has_enough_spaces(texts: &[&str]) -> bool {
+    let sample = texts.get(..SAMPLE_LENGTH).unwrap_or(texts);
+    let sampled_spaces: usize = sample.iter().map(|text| count_spaces(text)).sum();
+    sampled_spaces >= sample.len()
 }
 
 fn count_spaces(text: &str) -> usize {

@@ -76,7 +76,7 @@ async fn an_import_is_diffed_and_undone() {
     assert_eq!(refused.results[0].rejection, None, "the first sheet comes back");
     assert_eq!(world.shown().await, ["5", "0", "1"]);
     let sheets = |metadata: &cellar_sheet::metadata::WorkbookMetadata| metadata.tabs.order().len();
-    let view = world.another().view(log(), None, None).await.unwrap();
+    let view = world.another().open_view(log(), None, None).await.unwrap();
     assert_eq!(sheets(&view.metadata), 2);
 }
 
@@ -85,7 +85,7 @@ async fn an_unedited_import_is_undone() {
     let (world, _) = World::imported().await;
     let undone = world.edit(2, at(0, 1), undo(at(0, 1))).await;
     assert_eq!(undone.results[0].rejection, None);
-    let view = world.another().view(log(), None, None).await.unwrap();
+    let view = world.another().open_view(log(), None, None).await.unwrap();
     let [only] = view.metadata.tabs.order() else { panic!("{:?}", view.metadata.tabs) };
     assert_ne!(*only, SHEET);
     assert_eq!(view.metadata.tabs.name(*only), Some(cellar_sheet::operation::FIRST_SHEET_NAME));

@@ -313,7 +313,7 @@ async fn a_request_is_bounded() {
     for bytes in [0, MAX_STORED_CHUNK_BYTES + 1] {
         let refused = fault(grant(uploads(1, bytes)).await);
         assert!(matches!(refused, ImportFault::ChunkLength { .. }), "{refused:?}");
-        let refused = world.logs.check_chunks(log(), CLIENT, &[chunk(0, bytes)], None).await;
+        let refused = world.logs.publish_chunks(log(), CLIENT, &[chunk(0, bytes)], None).await;
         assert!(matches!(fault(refused), ImportFault::ChunkLength { .. }));
         assert!(matches!(
             fault(world.check(chunk(0, bytes)).await),
@@ -322,7 +322,7 @@ async fn a_request_is_bounded() {
     }
     let tiles = |count| (0..count).map(|at| chunk(at, 1)).collect::<Vec<_>>();
     let check =
-        async |tiles: Vec<ChunkRef>| world.logs.check_chunks(log(), CLIENT, &tiles, None).await;
+        async |tiles: Vec<ChunkRef>| world.logs.publish_chunks(log(), CLIENT, &tiles, None).await;
     assert!(matches!(fault(check(tiles(MAX_IMPORT_OBJECTS)).await), ImportFault::Missing { .. }));
     assert_eq!(fault(check(tiles(objects)).await), ImportFault::TooMany { objects });
     assert_eq!(fault(check(vec![]).await), ImportFault::Nothing);
@@ -416,7 +416,7 @@ async fn a_missing_log_is_reported_before_any_check() {
     let upload = ChunkToUpload { chunk, sha256: [0; 32] };
     assert_eq!(world.logs.grant_chunks(other, CLIENT, &[upload]).await, Err(LogError::NotFound));
     assert_eq!(
-        world.logs.check_chunks(other, CLIENT, &[], Some(&chunk)).await,
+        world.logs.publish_chunks(other, CLIENT, &[], Some(&chunk)).await,
         Err(LogError::NotFound)
     );
     let mutation = NewMutation { id: 1, base: Position::FIRST, operation: sheet.operation() };

@@ -53,7 +53,7 @@ impl World {
     }
 
     async fn check_tile(&self, tile: ChunkRef) -> Result<u32, LogError> {
-        self.logs.check_chunks(log(), CLIENT, &[tile], None).await
+        self.logs.publish_chunks(log(), CLIENT, &[tile], None).await
     }
 }
 
@@ -159,7 +159,7 @@ async fn bounds_the_texts_of_a_request() {
                 world.upload(tile).await;
             }
         }
-        let refused = fault(world.logs.check_chunks(log(), CLIENT, &chunks, None).await);
+        let refused = fault(world.logs.publish_chunks(log(), CLIENT, &chunks, None).await);
         // Both tiles are read concurrently: either fault may be reported first.
         let expected = |refused: &ImportFault| match refused {
             ImportFault::Missing { .. } => true,

@@ -18,7 +18,7 @@ use super::super::tests::{World, log};
 use crate::crashes::reading::{self, Cells};
 use crate::logs::Logs;
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
-use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, Segments};
+use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, ReadConsistency, Segments};
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
@@ -50,7 +50,7 @@ impl History {
                 world.append(operation).await;
             }
             let job = world.mark().await;
-            cells.push(replayed(&world.logs(), job.position).await);
+            cells.push(replay_cells(&world.logs(), job.position).await);
             jobs.push(job);
         }
         let (tables, blobs) = (world.tables.copied(), world.blobs.copied(clock()));
@@ -72,25 +72,25 @@ impl Stored {
     pub(super) async fn read(tables: &MemoryTables, blobs: &MemoryBlobs) -> Self {
         Self {
             entries: read_snapshot_entries(tables).await,
-            segments: tables.newest(log(), 9, true).await.unwrap(),
+            segments: tables.newest(log(), 9, ReadConsistency::Strong).await.unwrap(),
             objects: read_objects(blobs).await,
         }
     }
 
     /// Asserts that the stored data equals `expected`.
-    pub(super) fn assert_is(&self, expected: &Self, what: &str) {
-        assert_eq!(self.segments, expected.segments, "{what}: L");
-        assert_eq!(self.entries, expected.entries, "{what}: the roots");
+    pub(super) fn assert_equals(&self, expected: &Self, context: &str) {
+        assert_eq!(self.segments, expected.segments, "{context}: the segments");
+        assert_eq!(self.entries, expected.entries, "{context}: the roots");
         let keys = |stored: &Self| stored.objects.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(keys(self), keys(expected), "{what}: the objects");
-        assert!(self.objects == expected.objects, "{what}: an object has changed");
+        assert_eq!(keys(self), keys(expected), "{context}: the objects");
+        assert!(self.objects == expected.objects, "{context}: an object has changed");
     }
 }
 
 /// Returns the Snapshot entries, newest first. All other entries are immutable (I2).
 async fn read_snapshot_entries(tables: &MemoryTables) -> Vec<Arc<Entry>> {
     let mut snapshot_entries = Vec::new();
-    let last_entry = tables.last(log(), 0, true).await.unwrap().unwrap();
+    let last_entry = tables.last(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
     let mut snapshot_number = last_entry.header.snapshot_num;
     while snapshot_number > 0 {
         let position = Position::new(0, snapshot_number).unwrap();
@@ -115,17 +115,17 @@ async fn read_objects(blobs: &MemoryBlobs) -> BTreeMap<String, Bytes> {
 }
 
 /// Returns all cells, computed by replaying the log.
-pub(super) async fn replayed(logs: &Logs, at: Position) -> Cells {
-    reading::replayed(logs, log(), at).await
+pub(super) async fn replay_cells(logs: &Logs, at: Position) -> Cells {
+    reading::replay_cells(logs, log(), at).await
 }
 
 /// Returns all cells of the given sheets, read from the snapshot at a position.
-pub(super) async fn cells(
+pub(super) async fn read_cells(
     logs: &Logs,
     at: Position,
     sheets: impl IntoIterator<Item = &SheetId>,
 ) -> Cells {
-    reading::shown(logs, log(), at, sheets).await
+    reading::read_cells(logs, log(), at, sheets).await
 }
 
 /// Returns a text that compresses poorly.
@@ -156,7 +156,7 @@ fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Opera
 }
 
 /// Sets texts that compress to only a few bytes.
-fn empty_words(sheet: u32, count: u32, bytes: usize) -> Operation {
+fn compressible_texts(sheet: u32, count: u32, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(row, 3).repeat(bytes / 3));
     set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
 }
@@ -181,7 +181,12 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
         vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
-        vec![texts(0, 0..3, 1_500), sheet(2), empty_words(1, 11, 1_500), empty_words(2, 7, 999)],
+        vec![
+            texts(0, 0..3, 1_500),
+            sheet(2),
+            compressible_texts(1, 11, 1_500),
+            compressible_texts(2, 7, 999),
+        ],
         vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
         // An LSM level is merged if the newer levels have at least half as many bytes. The number
         // of bytes is estimated from the number of cells.

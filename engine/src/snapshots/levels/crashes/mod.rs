@@ -11,7 +11,9 @@ use cellar_api::wire::SnapshotStats;
 use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use self::history::{History, Stored, a_tile_that_stays, cells, flushes_and_a_merge, many_sheets};
+use self::history::{
+    History, Stored, a_tile_that_stays, flushes_and_a_merge, many_sheets, read_cells,
+};
 use self::run::Run;
 use super::progress::MAX_RECENT_TILES;
 use super::tests::log;
@@ -29,7 +31,7 @@ const FAULTS: [Fault; 7] = [
 ];
 
 /// Result of a fault-free run.
-struct Undisturbed {
+struct FaultFreeRun {
     run: Run,
     requests: usize,
     stored: Stored,
@@ -37,24 +39,24 @@ struct Undisturbed {
 }
 
 /// Builds the snapshots without faults and checks each cell.
-async fn undisturbed(history: &History, before: Option<&Run>, work: &Work) -> Undisturbed {
-    let run = work.begin(history, before, vec![]).finish(&work.jobs, "undisturbed").await;
+async fn run_without_faults(history: &History, before: Option<&Run>, work: &Work) -> FaultFreeRun {
+    let run = work.begin(history, before, vec![]).finish(&work.jobs, "without faults").await;
     let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
-    assert_reads_like_a_replay(history, &run, &work.jobs, "undisturbed").await;
+    assert_reads_like_a_replay(history, &run, &work.jobs, "without faults").await;
     let stats = run.logs().stats(log(), None).await.unwrap().snapshot.unwrap();
-    Undisturbed { run, requests, stored, stats }
+    FaultFreeRun { run, requests, stored, stats }
 }
 
 async fn assert_reads_like_a_replay(
     history: &History,
     run: &Run,
     jobs: &[SnapshotJob],
-    what: &str,
+    context: &str,
 ) {
     for (job, expected) in history.jobs.iter().zip(&history.cells) {
         if jobs.contains(job) {
-            let read = cells(&run.logs(), job.position, expected.keys()).await;
-            assert!(read == *expected, "{what}: cells at {}", job.position);
+            let read = read_cells(&run.logs(), job.position, expected.keys()).await;
+            assert!(read == *expected, "{context}: cells at {}", job.position);
         }
     }
 }
@@ -62,37 +64,42 @@ async fn assert_reads_like_a_replay(
 /// Jobs in sending order, and whether each function invocation is limited to one piece of work.
 struct Work {
     jobs: Vec<SnapshotJob>,
-    hasty: bool,
+    one_piece_per_call: bool,
 }
 
 impl Work {
-    fn begin(&self, history: &History, before: Option<&Run>, planned: Vec<(usize, Fault)>) -> Run {
-        let run = Run::new(history, before, planned);
-        if self.hasty { run.hasty() } else { run }
+    fn begin(
+        &self,
+        history: &History,
+        before: Option<&Run>,
+        planned_faults: Vec<(usize, Fault)>,
+    ) -> Run {
+        let run = Run::new(history, before, planned_faults);
+        if self.one_piece_per_call { run.with_one_piece_per_call() } else { run }
     }
 
     /// Builds the snapshots with these faults. Asserts that the stored data equals the data of the
     /// fault-free run, so that reads return the same cells.
-    async fn survives(
+    async fn assert_survives(
         &self,
         history: &History,
         before: Option<&Run>,
-        planned: Vec<(usize, Fault)>,
-        expected: &Undisturbed,
+        planned_faults: Vec<(usize, Fault)>,
+        expected: &FaultFreeRun,
     ) {
-        let what = format!("{planned:?}");
-        let run = self.begin(history, before, planned).finish(&self.jobs, &what).await;
-        run.stored().await.assert_is(&expected.stored, &what);
+        let context = format!("{planned_faults:?}");
+        let run = self.begin(history, before, planned_faults).finish(&self.jobs, &context).await;
+        run.stored().await.assert_equals(&expected.stored, &context);
     }
 
     /// Builds the snapshots once for each combination of request and fault.
-    async fn survives_all(
+    async fn assert_survives_each_fault(
         &self,
         history: &History,
         before: Option<&Run>,
         faults: &[Fault],
-    ) -> Undisturbed {
-        let expected = undisturbed(history, before, self).await;
+    ) -> FaultFreeRun {
+        let expected = run_without_faults(history, before, self).await;
         for request_index in 0..expected.requests {
             let is_read = expected.run.ports.faults.is_read(request_index);
             for fault in faults {
@@ -101,7 +108,7 @@ impl Work {
                     continue;
                 }
                 let planned_faults = vec![(request_index, *fault)];
-                self.survives(history, before, planned_faults, &expected).await;
+                self.assert_survives(history, before, planned_faults, &expected).await;
             }
         }
         expected
@@ -109,20 +116,21 @@ impl Work {
 }
 
 /// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
-async fn survives_one_by_one(history: &History, faults: &[Fault]) -> Vec<Undisturbed> {
-    let mut made: Vec<Undisturbed> = Vec::new();
+async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<FaultFreeRun> {
+    let mut built: Vec<FaultFreeRun> = Vec::new();
     for job in &history.jobs {
-        let work = Work { jobs: vec![*job], hasty: false };
-        let before = made.last().map(|before| &before.run);
-        made.push(work.survives_all(history, before, faults).await);
+        let work = Work { jobs: vec![*job], one_piece_per_call: false };
+        let before = built.last().map(|before| &before.run);
+        built.push(work.assert_survives_each_fault(history, before, faults).await);
     }
-    made
+    built
 }
 
 /// Returns, for each snapshot, the number of chunks in each LSM level.
-fn chunks(made: &[Undisturbed]) -> Vec<Vec<u64>> {
-    let levels = |made: &Undisturbed| made.stats.levels.iter().map(|level| level.chunks).collect();
-    made.iter().map(levels).collect()
+fn chunk_counts(built: &[FaultFreeRun]) -> Vec<Vec<u64>> {
+    let levels =
+        |built: &FaultFreeRun| built.stats.levels.iter().map(|level| level.chunks).collect();
+    built.iter().map(levels).collect()
 }
 
 /// Builds the first snapshots of a history. Building them requires an LSM level 0 and a flush.
@@ -135,9 +143,9 @@ async fn level_0_and_flush() -> History {
 #[tokio::test]
 async fn stored_snapshots_survive_a_fault_at_any_request() {
     let history = History::of(flushes_and_a_merge()).await;
-    let made = survives_one_by_one(&history, &FAULTS).await;
+    let built = assert_snapshots_survive(&history, &FAULTS).await;
     assert_eq!(
-        chunks(&made),
+        chunk_counts(&built),
         [vec![0], vec![3], vec![3, 0], vec![4]],
         "young, flush, young, merge"
     );
@@ -146,52 +154,53 @@ async fn stored_snapshots_survive_a_fault_at_any_request() {
 #[tokio::test]
 async fn a_merge_that_takes_over_a_tile_survives() {
     let history = History::of(a_tile_that_stays()).await;
-    let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
-    assert_eq!(chunks(&made), [[2], [2]], "a flush and a merge");
+    let built = assert_snapshots_survive(&history, &[Fault::DiesAfter]).await;
+    assert_eq!(chunk_counts(&built), [[2], [2]], "a flush and a merge");
     let large = |object: &&Bytes| object.len() > TARGET_CHUNK_BYTES / 2;
-    assert_eq!(made[1].stored.objects.values().filter(large).count(), 1, "the tile is kept");
+    assert_eq!(built[1].stored.objects.values().filter(large).count(), 1, "the tile is kept");
 }
 
 #[tokio::test]
 async fn a_merge_of_more_tiles_than_progress_names_survives() {
     let sheets = u32::try_from(MAX_RECENT_TILES).unwrap() + 4;
     let history = History::of(many_sheets(sheets)).await;
-    let made = survives_one_by_one(&history, &[Fault::DiesAfter]).await;
-    assert_eq!(chunks(&made), [[u64::from(sheets)]]);
+    let built = assert_snapshots_survive(&history, &[Fault::DiesAfter]).await;
+    assert_eq!(chunk_counts(&built), [[u64::from(sheets)]]);
 }
 
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
     // The message of the later job is received first, so its worker has to wait.
-    let work = Work { jobs: history.jobs.iter().rev().copied().collect(), hasty: false };
+    let work =
+        Work { jobs: history.jobs.iter().rev().copied().collect(), one_piece_per_call: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
-    work.survives_all(&history, None, &faults).await;
+    work.assert_survives_each_fault(&history, None, &faults).await;
 }
 
 #[tokio::test]
 async fn functions_that_end_after_each_piece_survive() {
     let history = level_0_and_flush().await;
-    let young = Work { jobs: history.jobs[..1].to_vec(), hasty: false };
-    let young = undisturbed(&history, None, &young).await;
-    let flush = Work { jobs: history.jobs[1..].to_vec(), hasty: true };
-    let made = flush.survives_all(&history, Some(&young.run), &FAULTS).await;
-    let at_once = Work { hasty: false, ..flush };
-    let at_once = undisturbed(&history, Some(&young.run), &at_once).await;
-    assert!(made.requests > at_once.requests, "functions end early");
-    made.stored.assert_is(&at_once.stored, "whoever made it");
+    let young = Work { jobs: history.jobs[..1].to_vec(), one_piece_per_call: false };
+    let young = run_without_faults(&history, None, &young).await;
+    let flush = Work { jobs: history.jobs[1..].to_vec(), one_piece_per_call: true };
+    let built = flush.assert_survives_each_fault(&history, Some(&young.run), &FAULTS).await;
+    let at_once = Work { one_piece_per_call: false, ..flush };
+    let at_once = run_without_faults(&history, Some(&young.run), &at_once).await;
+    assert!(built.requests > at_once.requests, "functions end early");
+    built.stored.assert_equals(&at_once.stored, "whoever built it");
 }
 
 #[tokio::test]
 async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), hasty: false };
-    let expected = undisturbed(&history, None, &work).await;
+    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let expected = run_without_faults(&history, None, &work).await;
     for at in 0..expected.requests {
         for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
             for later in [1, 9] {
-                let planned = vec![(at, fault), (at + later, Fault::Wakes)];
-                work.survives(&history, None, planned, &expected).await;
+                let planned_faults = vec![(at, fault), (at + later, Fault::Wakes)];
+                work.assert_survives(&history, None, planned_faults, &expected).await;
             }
         }
     }
@@ -201,15 +210,15 @@ async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
 #[ignore = "minutes: the long run"]
 async fn long_stored_snapshots_survive_any_two_faults() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), hasty: false };
-    let expected = undisturbed(&history, None, &work).await;
+    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let expected = run_without_faults(&history, None, &work).await;
     for first_request in 0..expected.requests {
         for second_request in first_request + 1..expected.requests + 10 {
             for first_fault in FAULTS {
                 for second_fault in FAULTS {
                     let planned_faults =
                         vec![(first_request, first_fault), (second_request, second_fault)];
-                    work.survives(&history, None, planned_faults, &expected).await;
+                    work.assert_survives(&history, None, planned_faults, &expected).await;
                 }
             }
         }

@@ -37,20 +37,20 @@ impl Run {
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
-        planned: Vec<(usize, Fault)>,
+        planned_faults: Vec<(usize, Fault)>,
     ) -> Self {
         let (mut tables, mut blobs, clock) = history.begin();
         if let Some(before) = stored {
             tables = before.ports.tables.copied();
             blobs = before.ports.blobs.copied(clock.clone());
         }
-        let ports = FaultyPorts::new(planned, tables, blobs, clock);
+        let ports = FaultyPorts::new(planned_faults, tables, blobs, clock);
         let process = ports.workers();
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
     /// Limits each function invocation to one piece of work.
-    pub(super) fn hasty(mut self) -> Self {
+    pub(super) fn with_one_piece_per_call(mut self) -> Self {
         self.function_ms = 1;
         self
     }
@@ -78,7 +78,7 @@ impl Run {
             frozen_worker.await.unwrap();
         }
         self.handle_all_messages(run_name).await;
-        self.stored().await.assert_is(&stored_before, &format!("{run_name}, woken up"));
+        self.stored().await.assert_equals(&stored_before, &format!("{run_name}, woken up"));
     }
 
     pub(super) async fn stored(&self) -> Stored {

@@ -119,7 +119,7 @@ impl Member {
         let log = self.log;
         let check_chunks = move |server: Server| {
             let tiles = tiles.clone();
-            async move { server.logs.check_chunks(log, client, &tiles, index.as_ref()).await }
+            async move { server.logs.publish_chunks(log, client, &tiles, index.as_ref()).await }
         };
         self.retry_until_final("a check of chunks", check_chunks).await
     }
@@ -130,7 +130,7 @@ impl Member {
     ) -> Result<(Position, SheetId), LogError> {
         let log = self.log;
         let read_view = move |server: Server| async move {
-            let view = server.logs.view(log, None, None).await?;
+            let view = server.logs.open_view(log, None, None).await?;
             Ok((view.position, view.metadata.tabs.next_sheet()))
         };
         self.retry_until_final("a look", read_view).await

@@ -1,11 +1,6 @@
-//! Parsers of values that several commands take.
+//! The option `--nonce` of `cellar create` and `cellar fork`.
 
 use cellar_base::limits::MAX_NONCE_BYTES;
-use cellar_catalog::spreadsheet::{BadName, Name};
-
-pub(super) fn parse_name(text: &str) -> Result<Name, BadName> {
-    Name::new(text)
-}
 
 pub(super) fn parse_nonce(text: &str) -> Result<String, String> {
     if text.is_empty() || text.len() > MAX_NONCE_BYTES {
