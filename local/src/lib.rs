@@ -23,6 +23,7 @@ mod functions;
 mod names;
 mod pokes;
 mod queues;
+mod recursion;
 mod roles;
 mod server;
 mod services;

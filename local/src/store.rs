@@ -17,7 +17,8 @@ const SCHEMA: &str = "
         body TEXT NOT NULL,
         sent_ms INTEGER NOT NULL,
         visible_from_ms INTEGER NOT NULL,
-        receive_count INTEGER NOT NULL
+        receive_count INTEGER NOT NULL,
+        chain_invocations INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX IF NOT EXISTS messages_by_queue ON messages (queue, visible_from_ms);
     CREATE TABLE IF NOT EXISTS positions (
@@ -98,7 +99,18 @@ fn open_connection(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch(SCHEMA)?;
+    add_missing_columns(&connection)?;
     Ok(connection)
+}
+
+/// Adds the columns that a file of an earlier version lacks.
+fn add_missing_columns(connection: &Connection) -> rusqlite::Result<()> {
+    if !connection.column_exists(None, "messages", "chain_invocations")? {
+        connection.execute_batch(
+            "ALTER TABLE messages ADD COLUMN chain_invocations INTEGER NOT NULL DEFAULT 0",
+        )?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::batch::BatchOutcome;
+use crate::recursion::in_chain;
 
 /// A function that is invoked like in Lambda: it receives a JSON event and returns a JSON response
 /// or an error.
@@ -75,6 +76,20 @@ impl EventFunction for WebhookFunction {
         let deadline_ms = deadline_ms(&self.clock, self.timeout);
         self.handler.handle(event, deadline_ms).await.map_err(|error| error.to_string())?;
         Ok(Value::Null)
+    }
+}
+
+/// A function whose next invocation belongs to a chain of invocations.
+pub(super) struct FunctionInChain {
+    pub(super) function: Arc<dyn EventFunction>,
+    /// Number of earlier invocations in the chain.
+    pub(super) earlier_invocations: u32,
+}
+
+#[async_trait]
+impl EventFunction for FunctionInChain {
+    async fn invoke(&self, event: Value) -> Result<Value, String> {
+        in_chain(self.earlier_invocations, self.function.invoke(event)).await
     }
 }
 

@@ -112,9 +112,8 @@ impl EventSources {
         if let Some(queue) = context.queues.get(&mapping.queue_id)
             && let Some(function) = function
         {
-            let jobs = Arc::clone(queue) as Arc<dyn Jobs>;
-            let clock = Arc::clone(context.clock);
-            self.queue_pollers.push(QueuePoller::new(mapping, jobs, function, clock));
+            let (queue, clock) = (Arc::clone(queue), Arc::clone(context.clock));
+            self.queue_pollers.push(QueuePoller::new(mapping, queue, function, clock));
         }
         Ok(())
     }

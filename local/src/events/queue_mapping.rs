@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::mapping::{PropertyReader, read_timeout};
 use crate::error::LocalError;
 use crate::names::Names;
+use crate::recursion::RecursiveLoop;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const FUNCTION: &str = "AWS::Lambda::Function";
@@ -41,6 +42,8 @@ pub(crate) struct QueueMapping {
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
     pub(crate) max_concurrency: usize,
+    /// Whether the function may invoke itself through the queue without end.
+    pub(crate) recursive_loop: RecursiveLoop,
 }
 
 impl QueueMapping {
@@ -79,6 +82,7 @@ impl QueueMapping {
             visibility_s: read_visibility(&reader, queue_id)?,
             reports_failures: reader.reports_failures(),
             max_concurrency: read_max_concurrency(&reader)?,
+            recursive_loop: read_recursive_loop(&reader, function_id)?,
         })
     }
 }
@@ -118,6 +122,21 @@ fn read_max_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError
         .ok_or_else(|| reader.template_error("MaximumConcurrency is not a number from 2 to 1000"))
 }
 
+fn read_recursive_loop(
+    reader: &PropertyReader<'_>,
+    function_id: &str,
+) -> Result<RecursiveLoop, LocalError> {
+    let function = reader.template.resource(function_id);
+    let property = function.and_then(|function| function.properties.get("RecursiveLoop"));
+    match property.map(Value::as_str) {
+        None | Some(Some("Terminate")) => Ok(RecursiveLoop::Terminate),
+        Some(Some("Allow")) => Ok(RecursiveLoop::Allow),
+        Some(_) => {
+            Err(reader.template_error("RecursiveLoop of the function is not Allow or Terminate"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use cellar_stacks::{Architecture, Config, cellar_stack};
@@ -143,6 +162,7 @@ mod tests {
         assert_eq!(mapping.visibility_s, 6 * 900);
         assert!(mapping.reports_failures);
         assert_eq!(mapping.max_concurrency, 10);
+        assert_eq!(mapping.recursive_loop, RecursiveLoop::Allow);
     }
 
     #[test]

@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use cellar_engine::ports::{Clock, Jobs, PortError, Received};
+use cellar_engine::ports::{Clock, Jobs as _, PortError, Received};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::function::{self, EventFunction};
+use super::function::{self, EventFunction, FunctionInChain};
 use super::queue_mapping::QueueMapping;
+use crate::queues::{ChainedMessage, LocalQueue};
+use crate::recursion::MAX_CHAIN_INVOCATIONS;
 
 /// Poll interval while the queue has no visible message, in milliseconds. Polling is necessary
 /// because a hidden message can become visible at any time.
@@ -22,7 +24,7 @@ const RETRY_MS: u64 = 1_000;
 #[derive(Clone)]
 pub(super) struct QueuePoller {
     mapping: Arc<QueueMapping>,
-    queue: Arc<dyn Jobs>,
+    queue: Arc<LocalQueue>,
     function: Arc<dyn EventFunction>,
     clock: Arc<dyn Clock>,
 }
@@ -39,7 +41,7 @@ impl std::fmt::Debug for QueuePoller {
 impl QueuePoller {
     pub(super) fn new(
         mapping: QueueMapping,
-        queue: Arc<dyn Jobs>,
+        queue: Arc<LocalQueue>,
         function: Arc<dyn EventFunction>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -87,16 +89,37 @@ impl QueuePoller {
 
     /// Receives the messages for one invocation and hides them for the visibility timeout. Returns
     /// no messages if the queue has no visible message.
-    pub(super) async fn receive_batch(&self) -> Result<Vec<Received>, PortError> {
-        self.queue.receive(self.mapping.batch_size, self.mapping.visibility_s).await
+    pub(super) async fn receive_batch(&self) -> Result<Vec<ChainedMessage>, PortError> {
+        self.queue.receive_chained(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
     /// Invokes the function. Deletes all messages that the function does not report as failed.
-    pub(super) async fn process_batch(&self, messages: Vec<Received>) {
+    ///
+    /// Like in Lambda, does not invoke the function if it has invoked itself too often. The
+    /// messages then become visible again.
+    pub(super) async fn process_batch(&self, received_messages: Vec<ChainedMessage>) {
         let source = self.mapping.id.as_str();
+        let mut chain_invocations = 0;
+        let mut messages = Vec::with_capacity(received_messages.len());
+        for received in received_messages {
+            chain_invocations = chain_invocations.max(received.chain_invocations);
+            messages.push(received.message);
+        }
+        if self.mapping.recursive_loop.drops_invocation(chain_invocations) {
+            tracing::error!(
+                source,
+                "dropped an invocation, because the function has invoked itself \
+                 {MAX_CHAIN_INVOCATIONS} times; set RecursiveLoop to Allow if this is intended"
+            );
+            return;
+        }
         let event = self.build_event(&messages);
         let timeout = self.mapping.timeout;
-        let response = function::invoke_with_timeout(&self.function, event, timeout).await;
+        let function: Arc<dyn EventFunction> = Arc::new(FunctionInChain {
+            function: Arc::clone(&self.function),
+            earlier_invocations: chain_invocations,
+        });
+        let response = function::invoke_with_timeout(&function, event, timeout).await;
         if let Err(error) = &response {
             tracing::warn!(source, error, "a function failed");
         }

@@ -13,6 +13,7 @@ use cellar_engine::ports::QueueRules;
 use cellar_stacks::template::Template;
 use serde_json::{Map, Value};
 
+pub(crate) use queue::ChainedMessage;
 pub use queue::LocalQueue;
 pub(crate) use server::start;
 

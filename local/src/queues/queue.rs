@@ -10,6 +10,7 @@ use cellar_engine::ports::{
 };
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
+use crate::recursion::chain_invocations;
 use crate::store::EventStore;
 
 /// A queue stored in the local SQLite file. Sent messages survive a crash.
@@ -19,6 +20,15 @@ pub struct LocalQueue {
     name: String,
     rules: QueueRules,
     dead_letter_queue: Option<String>,
+}
+
+/// A received message and the chain of invocations that led to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChainedMessage {
+    pub(crate) message: Received,
+    /// Number of invocations in the chain, up to the one that sent the message. 0 if the message
+    /// was not sent by a function that a queue invoked.
+    pub(crate) chain_invocations: u32,
 }
 
 impl std::fmt::Debug for LocalQueue {
@@ -71,14 +81,46 @@ impl LocalQueue {
         let queue_name = self.name.clone();
         let body = body.to_owned();
         let now_ms = self.now_ms();
-        let sql = "INSERT INTO messages (queue, body, sent_ms, visible_from_ms, receive_count)
-                   VALUES (?1, ?2, ?3, 0, 0)";
+        let chain_invocations = chain_invocations();
+        let sql = "INSERT INTO messages
+                   (queue, body, sent_ms, visible_from_ms, receive_count, chain_invocations)
+                   VALUES (?1, ?2, ?3, 0, 0, ?4)";
         let insert_message = move |connection: &mut Connection| {
-            connection.execute(sql, params![queue_name, body, now_ms])?;
+            connection.execute(sql, params![queue_name, body, now_ms, chain_invocations])?;
             Ok(connection.last_insert_rowid())
         };
         let message_id = self.store.run_sql(insert_message).await?;
         Ok(message_id.to_string())
+    }
+
+    /// Like [`Jobs::receive`], but also returns the chain of each message.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`Jobs::receive`].
+    pub(crate) async fn receive_chained(
+        &self,
+        max: u8,
+        visibility_s: u32,
+    ) -> Result<Vec<ChainedMessage>, PortError> {
+        check_receive_count(max)?;
+        check_visibility(visibility_s)?;
+        let now_ms = self.now_ms();
+        let hidden_until_ms = visible_from_ms(now_ms, visibility_s);
+        let queue_name = self.name.clone();
+        let dead_letter_queue = self.dead_letter_queue.clone();
+        let rules = self.rules;
+        let receive_messages = move |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let dead_letter_queue = dead_letter_queue.as_deref();
+            remove_dead_messages(&transaction, &queue_name, now_ms, rules, dead_letter_queue)?;
+            let messages =
+                receive_visible_messages(&transaction, &queue_name, now_ms, max, hidden_until_ms)?;
+            transaction.commit()?;
+            Ok(messages)
+        };
+        self.store.run_sql(receive_messages).await
     }
 
     fn now_ms(&self) -> i64 {
@@ -114,7 +156,7 @@ fn parse_receipt(receipt: &Receipt) -> Result<ReceiptParts, PortError> {
     Err(PortError::permanent(format!("`{}` is not a receipt of this queue", receipt.0)))
 }
 
-fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
+fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, ChainedMessage)> {
     let id: i64 = row.get(0)?;
     let earlier_receive_count: u32 = row.get(3)?;
     let receive_count = earlier_receive_count.saturating_add(1);
@@ -125,7 +167,7 @@ fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, Received)> {
         receive_count,
         sent_ms: u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default(),
     };
-    Ok((id, message))
+    Ok((id, ChainedMessage { message, chain_invocations: row.get(4)? }))
 }
 
 /// Deletes expired messages. Moves messages that exceed the receive limit to the dead letter queue.
@@ -162,20 +204,20 @@ fn receive_visible_messages(
     now_ms: i64,
     max_messages: u8,
     hidden_until_ms: i64,
-) -> rusqlite::Result<Vec<Received>> {
+) -> rusqlite::Result<Vec<ChainedMessage>> {
     let mut query = transaction.prepare_cached(
-        "SELECT id, body, sent_ms, receive_count FROM messages
+        "SELECT id, body, sent_ms, receive_count, chain_invocations FROM messages
          WHERE queue = ?1 AND visible_from_ms <= ?2 ORDER BY visible_from_ms, id LIMIT ?3",
     )?;
     let rows = query.query_map(params![queue_name, now_ms, max_messages], read_message)?;
     let mut messages = Vec::new();
     for row in rows {
-        let (id, message) = row?;
+        let (id, received) = row?;
         transaction.execute(
             "UPDATE messages SET visible_from_ms = ?2, receive_count = ?3 WHERE id = ?1",
-            params![id, hidden_until_ms, message.receive_count],
+            params![id, hidden_until_ms, received.message.receive_count],
         )?;
-        messages.push(message);
+        messages.push(received);
     }
     Ok(messages)
 }
@@ -188,24 +230,8 @@ impl Jobs for LocalQueue {
     }
 
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError> {
-        check_receive_count(max)?;
-        check_visibility(visibility_s)?;
-        let now_ms = self.now_ms();
-        let hidden_until_ms = visible_from_ms(now_ms, visibility_s);
-        let queue_name = self.name.clone();
-        let dead_letter_queue = self.dead_letter_queue.clone();
-        let rules = self.rules;
-        let receive_messages = move |connection: &mut Connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let dead_letter_queue = dead_letter_queue.as_deref();
-            remove_dead_messages(&transaction, &queue_name, now_ms, rules, dead_letter_queue)?;
-            let messages =
-                receive_visible_messages(&transaction, &queue_name, now_ms, max, hidden_until_ms)?;
-            transaction.commit()?;
-            Ok(messages)
-        };
-        self.store.run_sql(receive_messages).await
+        let messages = self.receive_chained(max, visibility_s).await?;
+        Ok(messages.into_iter().map(|received| received.message).collect())
     }
 
     async fn change_visibility(

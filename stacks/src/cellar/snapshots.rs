@@ -46,7 +46,9 @@ pub(super) fn add_snapshot_function(
         .environment(environment::PENDING_SNAPSHOTS_TABLE, storage.pending_snapshots.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
-    let function = stack.add("SnapshotFunction", function)?;
+    // A worker that finishes a snapshot sends the job of the next one to its own queue, so a chain
+    // has as many invocations as a log has pending snapshots.
+    let function = stack.add("SnapshotFunction", function.allow_recursion())?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
     suppressions::suppress_snapshot_function_rules(stack, &function);
     Ok(function)

@@ -10,6 +10,7 @@ use cellar_stacks::{Architecture, Config, cellar_stack};
 use super::*;
 use crate::names::Names;
 use crate::queues::LocalQueue;
+use crate::recursion::RecursiveLoop;
 use crate::store::EventStore;
 
 const MAX_RECEIVE_COUNT: u32 = 3;
@@ -157,7 +158,7 @@ async fn a_function_may_change_the_visibility_of_its_message() {
     started.queue.send("a").await.unwrap();
     let messages = started.poller.receive_batch().await.unwrap();
     // Acts like a snapshot worker that hands over its job to another invocation.
-    let shown = started.queue.change_visibility(&messages[0].receipt, 0).await;
+    let shown = started.queue.change_visibility(&messages[0].message.receipt, 0).await;
     assert_eq!(shown, Ok(true));
     world.function.responses.lock().unwrap().push(reports(&["1"]));
     started.poller.process_batch(messages).await;
@@ -194,6 +195,53 @@ async fn a_crash_during_an_invocation_loses_nothing() {
     assert_eq!(world.invocations(), [["a"]]);
     let events = world.function.events.lock().unwrap();
     assert_eq!(events[0]["Records"][0]["attributes"]["ApproximateReceiveCount"], "2");
+}
+
+/// A function that sends each message to its queue again until `remaining` is 0.
+struct Chain {
+    queue: Arc<LocalQueue>,
+    remaining: Mutex<u32>,
+}
+
+#[async_trait]
+impl EventFunction for Chain {
+    async fn invoke(&self, _: Value) -> Result<Value, String> {
+        let is_last = {
+            let mut remaining = self.remaining.lock().unwrap();
+            *remaining -= 1;
+            *remaining == 0
+        };
+        if !is_last {
+            self.queue.send("next").await.unwrap();
+        }
+        Ok(Value::Null)
+    }
+}
+
+/// Sends a message that causes `length` invocations in a chain. Returns how many of them ran.
+async fn run_chain(length: u32, recursive_loop: Option<RecursiveLoop>) -> u32 {
+    let world = World::new(vec![]);
+    let mut started = world.start(1);
+    let function = Arc::new(Chain { queue: started.queue.clone(), remaining: length.into() });
+    let mut mapping = (*started.poller.mapping).clone();
+    mapping.recursive_loop = recursive_loop.unwrap_or(mapping.recursive_loop);
+    let (queue, clock) = (started.queue.clone(), world.clock.clone());
+    started.poller = QueuePoller::new(mapping, queue, function.clone(), clock);
+    started.queue.send("first").await.unwrap();
+    while started.step().await {}
+    length - *function.remaining.lock().unwrap()
+}
+
+#[tokio::test]
+async fn drops_a_function_that_invokes_itself_too_often() {
+    let terminate = Some(RecursiveLoop::Terminate);
+    assert_eq!(run_chain(MAX_CHAIN_INVOCATIONS, terminate).await, MAX_CHAIN_INVOCATIONS);
+    assert_eq!(run_chain(MAX_CHAIN_INVOCATIONS + 1, terminate).await, MAX_CHAIN_INVOCATIONS);
+}
+
+#[tokio::test]
+async fn the_snapshot_function_may_invoke_itself_without_end() {
+    assert_eq!(run_chain(3 * MAX_CHAIN_INVOCATIONS, None).await, 3 * MAX_CHAIN_INVOCATIONS);
 }
 
 /// Records the current and the maximum number of concurrent invocations.
