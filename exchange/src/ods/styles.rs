@@ -45,10 +45,8 @@ impl Styles {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "office:spreadsheet" => return Ok(()),
                     "style:style" => table_style_name = self.add_style(&tag),
-                    "style:table-properties" => {
-                        if attribute(&tag, "display").as_deref() == Some("false") {
-                            self.hidden_tables.extend(table_style_name.take());
-                        }
+                    "style:table-properties" if is_hidden_table(&tag) => {
+                        self.hidden_tables.extend(table_style_name.take());
                     }
                     element if is_data_style(element) => {
                         let name = attribute(&tag, "name");
@@ -101,6 +99,10 @@ impl Styles {
     pub(super) fn is_hidden(&self, table_style: Option<&str>) -> bool {
         table_style.is_some_and(|style| self.hidden_tables.contains(style))
     }
+}
+
+fn is_hidden_table(table_properties: &BytesStart<'_>) -> bool {
+    attribute(table_properties, "display").as_deref() == Some("false")
 }
 
 fn is_data_style(element: &str) -> bool {
