@@ -10,7 +10,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
 use cellar_log::{
-    retention::Fences, retention::Keep, retention::OffloadedFault, retention::Plan,
+    retention::Fences, retention::KeepReason, retention::OffloadedFault, retention::Plan,
     retention::Policy, retention::Trim, retention::TrimAction, retention::TrimEvent,
     retention::TrimRefusal, retention::Trimmed, retention::encode_offloaded,
     retention::offloaded_key, retention::plan_retention,
@@ -188,9 +188,12 @@ impl Offloader {
     ) -> Result<OffloadOutcome, RetentionError> {
         let segment = &planned_segment.segment;
         match planned_segment.plan {
-            Plan::Keep(Keep::Newest | Keep::TooYoung | Keep::TrimmedAlready | Keep::Inherited) => {
-                Ok(OffloadOutcome { offloaded: None, offloaded_bytes: None, deleted: 0 })
-            }
+            Plan::Keep(
+                KeepReason::Newest
+                | KeepReason::TooYoung
+                | KeepReason::TrimmedAlready
+                | KeepReason::Inherited,
+            ) => Ok(OffloadOutcome { offloaded: None, offloaded_bytes: None, deleted: 0 }),
             Plan::OffloadAndTrim => self.offload_and_trim(segment).await,
             Plan::Trim => match self.trim(segment, segment.offloaded.as_deref()).await {
                 Ok(Trimmed { deleted }) => {

@@ -16,7 +16,9 @@ use cellar_engine::ports::{
 use cellar_engine::retention::{PlannedSegment, RetentionError};
 use cellar_log::append::Refusal;
 use cellar_log::entry::Entry;
-use cellar_log::{retention::Keep, retention::Plan, retention::Policy, retention::TrimRefusal};
+use cellar_log::{
+    retention::KeepReason, retention::Plan, retention::Policy, retention::TrimRefusal,
+};
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{
     CellEdit, InsertBefore, Operation, RejectionReason, SetCells, SheetId,
@@ -116,7 +118,7 @@ async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
     world.clock.advance_ms(DAY_MS);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
     let plans: Vec<_> = plans.into_iter().map(|planned| planned.plan).collect();
-    let newest = Plan::Keep(Keep::Newest);
+    let newest = Plan::Keep(KeepReason::Newest);
     assert_eq!(plans, [Plan::OffloadAndTrim, Plan::OffloadAndTrim, newest, newest]);
     assert_eq!(carry_out_all(&world, log).await, [6, 6, 0, 0]);
     for segment in [0, 1] {
@@ -127,7 +129,7 @@ async fn a_trimmed_segment_keeps_two_items_and_everything_can_still_be_read() {
     assert_eq!(Reading::of(&world.logs(), log).await, before, "reads from the offloaded segment");
     // A second run finds nothing to do.
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Keep(Keep::TrimmedAlready));
+    assert_eq!(plans[0].plan, Plan::Keep(KeepReason::TrimmedAlready));
     assert_eq!(carry_out_all(&world, log).await, [0, 0, 0, 0]);
     // Updates since a position in a remaining segment, and since one in a trimmed segment.
     let updated = world.logs().update(log, at(2, 3)).await.unwrap();
@@ -238,7 +240,7 @@ async fn nothing_is_trimmed_before_its_time() {
     let to = |now_s: u64| world.clock.advance_ms(now_s * 1_000 - world.clock.now_ms());
     to(ended_s + TRIM_FENCE_S - 1);
     let plans = world.plans(log, AS_LITTLE_AS_ALLOWED).await;
-    assert_eq!(plans[0].plan, Plan::Keep(Keep::TooYoung));
+    assert_eq!(plans[0].plan, Plan::Keep(KeepReason::TooYoung));
     // The trim itself checks the time, regardless of the plan.
     let forced = PlannedSegment { plan: Plan::OffloadAndTrim, ..plans[0].clone() };
     let refused = world.offloader().execute(&forced).await.unwrap_err();
@@ -255,7 +257,7 @@ async fn nothing_is_trimmed_before_its_time() {
     let refused = world.offloader().execute(&open).await.unwrap_err();
     assert_eq!(refused, RetentionError::NotWhole { log, segment: 3 });
     let month = Policy { offload_after_days: 30, keep_segments: 2 };
-    assert_eq!(world.plans(log, month).await[1].plan, Plan::Keep(Keep::TooYoung));
+    assert_eq!(world.plans(log, month).await[1].plan, Plan::Keep(KeepReason::TooYoung));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,7 @@ use cellar_log::append::Request;
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{MutationId, check_acknowledged, check_once, history, readable};
 use cellar_log::{
-    retention::Keep, retention::Plan, retention::Policy, retention::decode_offloaded,
+    retention::KeepReason, retention::Plan, retention::Policy, retention::decode_offloaded,
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
@@ -182,7 +182,7 @@ async fn prepare_frozen_writer() -> Crashes<FrozenWriter> {
 #[tokio::test]
 async fn offloading_and_trimming_survive() {
     let crashes = prepare_offloading().await;
-    let trimmed_plan = Plan::Keep(Keep::TrimmedAlready);
+    let trimmed_plan = Plan::Keep(KeepReason::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed_plan), (1, trimmed_plan)]);
     // Each of the two trimmed segments consists of its first entry and its End Segment (last
     // entry).

@@ -2,7 +2,7 @@
 
 use cellar_base::identity::LogId;
 use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
-use cellar_log::{retention::Keep, retention::Plan, retention::Policy};
+use cellar_log::{retention::KeepReason, retention::Plan, retention::Policy};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
@@ -174,10 +174,12 @@ impl SegmentRow {
 fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {
-        Plan::Keep(Keep::Newest) => ("keep", format!("one of the newest {keep_segments}")),
-        Plan::Keep(Keep::TooYoung) => ("keep", format!("closed less than {days} days ago")),
-        Plan::Keep(Keep::TrimmedAlready) => ("keep", "already offloaded".to_owned()),
-        Plan::Keep(Keep::Inherited) => ("keep", "inherited from the source of the fork".to_owned()),
+        Plan::Keep(KeepReason::Newest) => ("keep", format!("one of the newest {keep_segments}")),
+        Plan::Keep(KeepReason::TooYoung) => ("keep", format!("closed less than {days} days ago")),
+        Plan::Keep(KeepReason::TrimmedAlready) => ("keep", "already offloaded".to_owned()),
+        Plan::Keep(KeepReason::Inherited) => {
+            ("keep", "inherited from the source of the fork".to_owned())
+        }
         Plan::OffloadAndTrim => ("offload", format!("closed at least {days} days ago")),
         Plan::Trim => ("finish", "offloaded; trimming was interrupted".to_owned()),
     }

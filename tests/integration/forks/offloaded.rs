@@ -2,7 +2,7 @@
 
 use cellar_base::identity::SubjectKey;
 use cellar_engine::logs::{Logs, NewFork};
-use cellar_log::{retention::Keep, retention::Plan};
+use cellar_log::{retention::KeepReason, retention::Plan};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::old_logs::{AS_LITTLE_AS_ALLOWED, DAY_MS, Growing, OldLogs, edit};
 
@@ -88,7 +88,7 @@ async fn a_fork_reads_on_when_its_source_is_trimmed_and_is_offloaded_by_itself()
         let plans = world.plans(*fork, AS_LITTLE_AS_ALLOWED).await;
         assert_eq!(
             plans[0].plan,
-            Plan::Keep(Keep::Inherited),
+            Plan::Keep(KeepReason::Inherited),
             "inherited segments are not offloaded"
         );
         for planned in &plans {

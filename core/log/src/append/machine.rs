@@ -255,12 +255,8 @@ impl Append {
             // than losing one more put per entry.
             Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
                 self.lost_races = 0;
-                self.wait_to_read(
-                    next_position,
-                    ReadConsistency::Eventual,
-                    self.failed_puts,
-                    inputs,
-                )
+                let consistency = ReadConsistency::Eventual;
+                self.wait_to_read(next_position, consistency, self.failed_puts, inputs)
             }
             _ => self.proceed_at_log_end(inputs),
         }

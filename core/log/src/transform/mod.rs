@@ -17,6 +17,7 @@
 //! A map depends only on the remaining rows, columns and sheets, not on the order or grouping of
 //! the changes.
 
+mod insert_order;
 mod operation;
 mod space_map;
 #[cfg(test)]

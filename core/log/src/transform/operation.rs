@@ -1,10 +1,11 @@
 //! Transforms a single operation.
 
+use super::insert_order::transform_insert;
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{
-    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    RenameSheet, SetCells, SetFormat, SheetId,
+    AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, Operation, RenameSheet,
+    SetCells, SetFormat, SheetId,
 };
 
 /// Transforms an operation to the later coordinates of `map`. Returns `None` if the operation is
@@ -58,16 +59,6 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
         Operation::ImportSheet(import) => Operation::ImportSheet(transform_import(import, map)),
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => operation.clone(),
     })
-}
-
-/// Transforms an insert of rows or columns to the later coordinates of `map` in `target_sheet`.
-///
-/// The insert is moved to directly before the first remaining row at or after its original
-/// position. If several clients inserted rows at the same position, the rows are in commit order
-/// from top to bottom.
-fn transform_insert(insert: &InsertBefore, target_sheet: SheetId, map: &AxisMap) -> InsertBefore {
-    let before = map.insertion_point(insert.before);
-    InsertBefore { sheet: target_sheet, before, count: insert.count }
 }
 
 fn transform_delete(

@@ -196,9 +196,9 @@ impl SpaceMap {
     }
 
     /// Adds one of the author's mutations: `authored` operations that were committed as
-    /// `committed`. The resulting map leads from the author's coordinates after `authored` to the
-    /// later coordinates after `committed`: `M := authored⁻¹ ∘ M ∘ committed`. Rows that the
-    /// author inserted are mapped to the committed rows.
+    /// `committed`. Before, the map leads from the author's coordinates to the later coordinates.
+    /// Afterwards, it leads from those after `authored` to those after `committed`: `M :=
+    /// authored⁻¹ ∘ M ∘ committed`. Rows that the author inserted are mapped to the committed rows.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {
             self.prepend_axis_map(axis, sheet, &map.reversed());
