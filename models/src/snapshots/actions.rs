@@ -109,7 +109,7 @@ impl SnapshotsModel {
         let mut new_state = state.clone();
         match action {
             SnapshotsAction::Receive { message_id } => {
-                self.receive_message(&mut new_state, message_id)?
+                self.receive_message(&mut new_state, message_id)?;
             }
             SnapshotsAction::Step { process_index } => {
                 let process = new_state.processes.remove(process_index);

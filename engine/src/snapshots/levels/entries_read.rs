@@ -41,7 +41,8 @@ impl StepEntries<'_> {
     /// Reads and folds entries until the step is full, the job's position is reached, or a Snapshot
     /// entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
-        let first_own = logs.first_own(self.job.log).await.map_err(log_read_error)?;
+        let first_own =
+            logs.first_own(self.job.log).await.map_err(|error| log_read_error(&error))?;
         let mut fold = CompactionFold::new(self.base);
         let mut ended_by_snapshot = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
@@ -59,7 +60,7 @@ impl StepEntries<'_> {
                 fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             });
-        visit_entries.await.map_err(log_read_error)?;
+        visit_entries.await.map_err(|error| log_read_error(&error))?;
         if let Some(entries_read) = ended_by_snapshot {
             return Ok(entries_read);
         }
