@@ -87,7 +87,7 @@ async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error>
     let handler = RelayHandler::new(queue, Arc::new(blobs));
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
-        async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
+        async move { handler.handle(event.payload).await.map_err(lambda_runtime::Error::from) }
     };
     lambda_runtime::run(service_fn(handle_event)).await
 }
@@ -98,7 +98,7 @@ async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Er
     let handler = IndexerHandler::new(indexer::build_indexer(&settings, client, meter));
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
-        async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await?) }
+        async move { handler.handle(event.payload).await }
     };
     lambda_runtime::run(service_fn(handle_event)).await
 }
