@@ -218,7 +218,7 @@ impl CliError {
     /// rest, such as the list of missing arguments, becomes the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
         let (first_line, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let why = first_line.trim_start_matches("error: ").trim_end().to_owned();
+        let why = first_line.strip_prefix("error: ").unwrap_or(first_line).trim_end().to_owned();
         let advice = match rest.trim() {
             "" => None,
             rest => Some(rest.to_owned()),

@@ -33,7 +33,7 @@ impl Spreadsheet {
 }
 
 impl Client {
-    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash.
+    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash; the caller must verify it.
     pub(crate) async fn download_object(
         &self,
         url: &str,

@@ -121,7 +121,7 @@ impl Client {
         self.verified_mutations(external, &object)
     }
 
-    /// Downloads the body of a large entry, without verifying it.
+    /// Downloads the body of a large entry, without verifying it; the caller must verify it.
     pub(crate) async fn download_external_body(
         &self,
         external: &ExternalBody,

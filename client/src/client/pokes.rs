@@ -10,7 +10,7 @@ use reqwest::{Method, Response};
 use super::Spreadsheet;
 use super::transport::StreamReply;
 
-/// Maximum length of a server-sent event, in bytes. Valid events and comments are much shorter.
+/// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
 /// A subscription to a spreadsheet's pokes (hints that it has grown). Callers must also poll,

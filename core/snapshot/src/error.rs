@@ -44,7 +44,7 @@ pub enum SnapshotError {
         /// Format version in the object header.
         version: u32,
     },
-    /// A tile inside the object cannot be decoded.
+    /// The object is a tile that cannot be decoded, or contains such a tile.
     #[error(transparent)]
     Tile(#[from] UnreadableChunk),
     /// The object's fields are inconsistent or exceed a limit.

@@ -267,6 +267,7 @@ impl RepeatedCell {
                 Event::Start(tag) if needs_text && tag.name().as_ref() == "text:p" => {
                     if !is_first_paragraph {
                         self.cell.text.push('\n');
+                        self.cell.check_lengths(sheet_name)?;
                     }
                     is_first_paragraph = false;
                     self.read_paragraph(xml, sheet_name)?;

@@ -46,8 +46,8 @@ impl WorkbookCell {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// Returns an error if the text has more than `MAX_TEXT_BYTES` or the formula more than
-    /// `MAX_FORMULA_BYTES`.
+    /// Returns an error if the text has more than `MAX_TEXT_BYTES` bytes or the formula more than
+    /// `MAX_FORMULA_BYTES` bytes.
     pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let sheet = || sheet_name.to_owned();
         if self.text.len() > MAX_TEXT_BYTES {

@@ -1,5 +1,7 @@
 //! Tests with handwritten ods files.
 
+use cellar_base::limits::MAX_TEXT_BYTES;
+
 use super::*;
 
 pub(super) const CONTENT: &str = r##"<?xml version="1.0"?>
@@ -110,6 +112,23 @@ fn repetitions_are_counted_and_texts_have_their_limit() {
     for count in [65_536, u32::MAX] {
         assert!(matches!(workbook_fault(&spaces(count)), WorkbookError::TextTooLong { .. }));
     }
+}
+
+#[test]
+fn empty_paragraphs_are_counted_while_the_cell_is_read() {
+    // The cell never ends, so only a check after each paragraph can notice the limit.
+    let unfinished_cell = |paragraph_count: usize| {
+        let paragraphs = "<text:p/>".repeat(paragraph_count);
+        with_row(&format!(
+            "<table:table-row><table:table-cell office:value-type=\"string\">{paragraphs}"
+        ))
+    };
+    let is_too_long = |paragraph_count| {
+        let fault = workbook_fault(&unfinished_cell(paragraph_count));
+        matches!(fault, WorkbookError::TextTooLong { .. })
+    };
+    assert!(!is_too_long(MAX_TEXT_BYTES + 1), "each line break between paragraphs is a byte");
+    assert!(is_too_long(MAX_TEXT_BYTES + 2));
 }
 
 #[test]

@@ -108,8 +108,8 @@ impl QueuePoller {
         if self.mapping.recursive_loop.drops_invocation(chain_invocations) {
             tracing::error!(
                 source,
-                "dropped an invocation, because the function has invoked itself \
-                 {MAX_CHAIN_INVOCATIONS} times; set RecursiveLoop to Allow if this is intended"
+                "dropped an invocation, because its chain has {MAX_CHAIN_INVOCATIONS} earlier \
+                 invocations; set RecursiveLoop to Allow if this is intended"
             );
             return;
         }

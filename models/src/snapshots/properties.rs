@@ -18,7 +18,7 @@ pub const LAST: &str = "I9 the last snapshot of a segment never falls";
 pub const ROOT_BEFORE_LAST: &str = "the last snapshot of a segment has a root";
 /// Property: snapshots are built in entry order.
 pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
-/// Invariant I12: a root that was set never changes.
+/// Invariant I12: only a running rebuild changes a root that was set.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
 /// Property: a rebuild bases each snapshot on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";

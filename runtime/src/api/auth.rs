@@ -16,7 +16,7 @@ use crate::token::TokenError;
 const BEARER_PREFIX: &str = "Bearer ";
 
 /// An authenticated caller: the user of a verified token, or the holder of a share link. The share
-/// link may have been revoked, because share links are checked later, when the catalog is read.
+/// link is not verified here: whether it exists is known only after the catalog has been read.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,

@@ -59,7 +59,7 @@ impl From<FollowError> for Failure {
 }
 
 /// Returns a stream of pokes (wake-up messages): first the position `head`, then each newer
-/// position. The stream ends after `MAX_FOLLOWED_S`.
+/// position. The stream ends after `MAX_FOLLOWED_S` seconds.
 fn poke_events(
     log_id: LogId,
     head: Position,

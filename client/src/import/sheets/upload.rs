@@ -224,7 +224,8 @@ impl Uploader {
         self.spreadsheet.request_import_uploads(request).await
     }
 
-    /// Has the server verify uploaded chunks, with one concurrent request per check.
+    /// Has the server verify uploaded chunks, with one request per check and at most
+    /// `MAX_CONCURRENT_CHECKS` requests at a time.
     async fn check_concurrently(
         &self,
         checks: impl Iterator<Item = ChunkCheck>,
