@@ -118,6 +118,28 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn a_file_without_chains_is_migrated_with_its_messages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.sqlite");
+        let old_file = Connection::open(&path).unwrap();
+        let old_schema =
+            SCHEMA.replace(",\n        chain_invocations INTEGER NOT NULL DEFAULT 0", "");
+        assert_ne!(old_schema, SCHEMA);
+        old_file.execute_batch(&old_schema).unwrap();
+        old_file.execute("INSERT INTO messages VALUES (1, 'q', 'body', 2, 3, 4)", []).unwrap();
+        drop(old_file);
+        for _ in ["migrates", "has migrated"] {
+            let store = EventStore::open(&path).unwrap();
+            let read = store.run_sql(|connection| {
+                let sql = "SELECT body, receive_count, chain_invocations FROM messages";
+                connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            });
+            let expected: (String, u32, u32) = ("body".to_owned(), 4, 0);
+            assert_eq!(read.await.unwrap(), expected);
+        }
+    }
+
+    #[tokio::test]
     async fn positions_survive_reopening() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.sqlite");

@@ -17,7 +17,7 @@ pub struct ApiSettings {
     pub event_stream_table: String,
     pub feed_table: String,
     /// Incarnation of the tables (number of restores). Entries that were written before a restore
-    /// are returned with this incarnation, too.
+    /// are also returned with this incarnation.
     pub incarnation: u32,
     pub bucket: String,
     pub stack: String,

@@ -33,7 +33,8 @@ impl Spreadsheet {
 }
 
 impl Client {
-    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash; the caller must verify it.
+    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash. The
+    /// caller must verify it.
     pub(crate) async fn download_object(
         &self,
         url: &str,

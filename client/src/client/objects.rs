@@ -92,11 +92,12 @@ impl Client {
     ) -> Result<(), ClientError> {
         let invalid =
             |part| self.unexpected_reply(format!("the upload grant has an invalid {part}"));
+        let headers = upload_headers(grant.headers, object.len()).map_err(invalid)?;
         let object_bytes_sent = u64::try_from(object.len()).unwrap_or(u64::MAX);
         let request = ObjectRequest {
             method: Method::from_bytes(grant.method.as_bytes()).map_err(|_| invalid("method"))?,
             url: parse_object_url(grant.url).ok_or_else(|| invalid("URL"))?,
-            headers: upload_headers(grant.headers, object.len()).map_err(invalid)?,
+            headers,
             body: Some(object),
             max_bytes: MAX_REPLY_BODY_BYTES,
             cost: Cost { object_puts: 1, object_bytes_sent, ..Cost::default() },
@@ -121,7 +122,7 @@ impl Client {
         self.verified_mutations(external, &object)
     }
 
-    /// Downloads the body of a large entry, without verifying it; the caller must verify it.
+    /// Downloads the body of a large entry, without verifying it. The caller must verify it.
     pub(crate) async fn download_external_body(
         &self,
         external: &ExternalBody,

@@ -299,8 +299,8 @@ impl Transport {
         Err(status_failure(status.as_u16(), &body, retry_after_ms))
     }
 
-    /// Sends a request and records its cost. Returns when the headers of the response have arrived,
-    /// whatever its status.
+    /// Sends a request and returns when the headers of the response, with any status, have arrived.
+    /// Records the cost now, because reading the body may fail.
     async fn start_response(
         &self,
         request: &RetryableRequest<'_>,

@@ -388,7 +388,7 @@ impl EditOutcome {
     }
 
     /// Returns an edit's outcome according to the server's answer. The answer to a resent edit omits
-    /// the committed operations, so it does not tell whether the edit was committed unchanged.
+    /// the committed operations, so the edit may have been committed unchanged or transformed.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -57,7 +57,7 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// What to do if some of the tiles that a band requires are not in memory.
+/// Action for a band that requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.

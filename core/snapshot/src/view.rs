@@ -99,6 +99,7 @@ fn load_sheet_levels<'a>(
     }
     Ok(sheet_levels)
 }
+
 /// Returns the loaded tiles of the levels that overlap the window, oldest level first. Adds the
 /// index chunks and tiles that are not loaded to `missing`.
 fn load_visible_tiles<'a>(

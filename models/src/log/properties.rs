@@ -22,8 +22,8 @@ pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
 /// Property: the reason given for each refusal is true.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation has no effect. A client that is told of a rejection sends the edit
-/// again, so an effect would be applied twice.
+/// Property: a rejected mutation has no effect. After a rejection, the client sends the edit again,
+/// so an effect would be applied twice.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
 /// Liveness part of invariant I6: writers eventually finish.
 pub const FINISHING: &str = "every writer finishes when faults stop";

@@ -332,7 +332,7 @@ impl State {
     }
 
     /// Records the rank of a record's stored progress. A lower rank than before is a violation,
-    /// unless the snapshot is already finished.
+    /// unless the snapshot is already finished and the record does not belong to a rebuild.
     fn record_progress_rank(&mut self, record: &PendingSnapshot) {
         let entry_number = record.job.position.entry_number();
         let run = rebuild_run(record);

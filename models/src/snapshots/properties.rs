@@ -9,7 +9,8 @@ use stateright::{Model, Property};
 
 use super::{Budget, SnapshotsAction, SnapshotsModel, State};
 
-/// Invariant I8: stored progress is never overwritten with older progress.
+/// Invariant I8: stored progress that is still needed is never overwritten with older progress. The
+/// progress of a finished snapshot is needed only by a rebuild.
 pub const RANK: &str = "I8 progress never falls back";
 /// Invariant I9: the segment's last snapshot number `L` never decreases.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";

@@ -128,7 +128,7 @@ pub(super) async fn list_details_changes(
     PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<ChangesParameters>,
 ) -> Result<Json<ChangesReply>, Failure> {
-    // `Need::Read` also admits archived spreadsheets.
+    // Archived spreadsheets remain readable.
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let (_, actor) = caller.parse_log_and_actor(&spreadsheet_id)?;
     if actor.is_link() {

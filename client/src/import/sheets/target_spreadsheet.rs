@@ -214,7 +214,7 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Updates the journal file, if there is one.
+    /// Updates the journal file, if there is one, at the end of a run that a later run can resume.
     pub(super) fn save_existing_journal(&self) -> Result<(), ImportError> {
         if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;

@@ -148,6 +148,7 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 }
+
 /// Pads fewer than 8 bytes with zeros to a word.
 pub(super) fn padded_word(bytes: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];

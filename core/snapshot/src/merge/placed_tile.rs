@@ -119,6 +119,7 @@ impl<'a> PlacedTile<'a> {
         self.mapping.column_map.get(level_column)
     }
 }
+
 /// Returns the indices of the layer rows that are source rows of a run.
 pub(super) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
     let first_index = layer_rows.partition_point(|row| *row < run.src);

@@ -19,7 +19,8 @@
 //!   loser deleted the message and the winner died, no worker would continue the work.
 //! - *Root before last*: `L`, the last finished snapshot of the segment, is raised only after
 //!   the entry has its root, so that a reader of `L` always finds a root.
-//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. If the record were deleted first and the worker then stopped, the progress would be lost.
+//! - *Last before delete*: the record is deleted only after `L` shows that the snapshot exists. If
+//!   the record were deleted first and the worker then stopped, the progress would be lost.
 //! - *Abandoned is woken*: a worker that waits for a record without recent writes resends the
 //!   message of that record, because the message may have been lost.
 //!

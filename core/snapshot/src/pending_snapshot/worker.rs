@@ -260,6 +260,7 @@ impl Worker {
         }
         self.replace_record(next_record)
     }
+
     fn release_after_failure(
         &mut self,
         own_record: &PendingSnapshot,

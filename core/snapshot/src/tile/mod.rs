@@ -154,8 +154,8 @@ impl TileColumn {
         self.values.is_empty() && self.formats.is_empty()
     }
 
-    /// Returns an estimate of the number of cells above `row`: the number of values or the number
-    /// of formats, whichever is larger.
+    /// Returns an estimate of the number of cells above `row`: the larger of the number of values
+    /// and the number of formats.
     #[must_use]
     pub fn cells_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))

@@ -114,7 +114,8 @@ impl Logs {
             check_length(chunk)?;
         }
         self.check_exists(log_id).await?;
-        // Check the limits of the tiles before the index is read.
+        // Check the limits of the tiles before the index is read. A single tile is always within
+        // them.
         let max_texts_without_index = match tiles {
             [_single_tile] => MAX_TILE_LONG_TEXTS,
             tiles => remaining_text_count(tiles, &[])?,

@@ -8,7 +8,6 @@ use cellar_sheet::operation::Operation;
 use cellar_snapshot::compaction::{CompactionBase, CompactionFold, FoldedEntries};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::log_read_error;
 use crate::logs::{EntryCursor, LogError, Logs, ReadUntil};
 use crate::ports::PortError;
 
@@ -41,8 +40,7 @@ impl StepEntries<'_> {
     /// Reads and folds entries until the step is full, the job's position is reached, or a Snapshot
     /// entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
-        let first_own =
-            logs.first_own(self.job.log).await.map_err(|error| log_read_error(&error))?;
+        let first_own = logs.first_own(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);
         let mut ended_by_snapshot = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
@@ -60,7 +58,7 @@ impl StepEntries<'_> {
                 fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             });
-        visit_entries.await.map_err(|error| log_read_error(&error))?;
+        visit_entries.await?;
         if let Some(entries_read) = ended_by_snapshot {
             return Ok(entries_read);
         }

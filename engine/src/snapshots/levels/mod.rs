@@ -98,8 +98,7 @@ impl LevelsBuilder {
     }
 
     async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<OpenedWork, PortError> {
-        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await;
-        let newest_snapshot = newest_snapshot.map_err(|error| log_read_error(&error))?;
+        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
         let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
                 return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
@@ -115,7 +114,7 @@ impl LevelsBuilder {
         job: &SnapshotJob,
         progress: BuildProgress,
     ) -> Result<OpenedWork, PortError> {
-        let family = self.logs.family(job.log).await.map_err(|error| log_read_error(&error))?;
+        let family = self.logs.family(job.log).await?;
         let work = SnapshotWork::open(&self.store, *job, family, progress).await?;
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
@@ -131,15 +130,13 @@ impl LevelsBuilder {
             BuildProgress { root: None, is_rebuild: true, ..BuildProgress::default() };
         let base_root_key = match base {
             None => None,
-            Some(base) => {
-                self.logs.root_at(job.log, base).await.map_err(|error| log_read_error(&error))?
-            }
+            Some(base) => self.logs.root_at(job.log, base).await?,
         };
         if base_root_key.is_none() {
             return self.resume(job, from_first_entry).await;
         }
         let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
-        let family = self.logs.family(job.log).await.map_err(|error| log_read_error(&error))?;
+        let family = self.logs.family(job.log).await?;
         match SnapshotWork::open(&self.store, *job, family, from_base).await {
             Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. }) => {
@@ -176,7 +173,9 @@ impl SnapshotBuilder for LevelsBuilder {
     }
 }
 
-fn log_read_error(error: &LogError) -> PortError {
-    let temporary = matches!(error, LogError::Store(error) if error.temporary);
-    PortError { temporary, message: error.to_string() }
+impl From<LogError> for PortError {
+    fn from(error: LogError) -> Self {
+        let temporary = matches!(&error, LogError::Store(error) if error.temporary);
+        Self { temporary, message: error.to_string() }
+    }
 }

@@ -114,6 +114,7 @@ impl IntegerRange {
         u64::from(significant_bits(self.max.abs_diff(self.min)))
     }
 }
+
 /// The integer before a block, and the difference between that integer and its predecessor.
 #[derive(Default)]
 struct Predecessors {

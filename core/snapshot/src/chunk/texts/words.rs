@@ -52,6 +52,7 @@ pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<En
         expanded_bytes: text_bytes + expanded_word_bytes,
     })
 }
+
 fn has_enough_spaces(texts: &[&str]) -> bool {
     let sample = texts.get(..SAMPLE_LENGTH).unwrap_or(texts);
     let sampled_spaces: usize = sample.iter().map(|text| count_spaces(text)).sum();
