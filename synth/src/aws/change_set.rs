@@ -164,7 +164,7 @@ impl Aws {
             .set_parameters(Some(parameters))
             .set_tags(Some(tags))
             .capabilities(Capability::CapabilityIam)
-            .set_rollback_configuration(desired.rollback.to_configuration())
+            .rollback_configuration(desired.rollback.to_configuration())
             .set_deployment_config(desired.express.then(express_deployment))
     }
 
@@ -316,25 +316,25 @@ fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
         || message.is_some_and(|message| message.contains("does not exist"))
 }
 
+/// Returns the configuration of an express deployment that is rolled back if it fails. Without this
+/// setting, CloudFormation does not roll back express deployments.
 fn express_deployment() -> DeploymentConfig {
-    DeploymentConfig::builder().mode(DeploymentConfigMode::Express).build()
+    DeploymentConfig::builder().mode(DeploymentConfigMode::Express).disable_rollback(false).build()
 }
 
 impl RollbackAlarms {
-    fn to_configuration(&self) -> Option<RollbackConfiguration> {
-        if self.arns.is_empty() {
-            return None;
-        }
+    /// Returns the configuration to send with every change set. It names the alarms even if there
+    /// are none, because CloudFormation otherwise keeps the alarms of the previous deployment.
+    pub(super) fn to_configuration(&self) -> RollbackConfiguration {
         let mut triggers = Vec::with_capacity(self.arns.len());
         for arn in &self.arns {
             let trigger = RollbackTrigger::builder().r#type(ResourceType::Alarm.name()).arn(arn);
             triggers.push(trigger.build());
         }
-        let configuration = RollbackConfiguration::builder()
+        RollbackConfiguration::builder()
             .monitoring_time_in_minutes(i32::from(self.minutes))
             .set_rollback_triggers(Some(triggers))
-            .build();
-        Some(configuration)
+            .build()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads table sizes, and deletes tables and buckets.
+//! Reads the size and the state of tables, and deletes tables and buckets.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
@@ -9,12 +9,19 @@ use super::error::AwsError;
 
 /// Error code for a table that does not exist.
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
-/// Error code for a table that is being deleted.
+/// Error code for a table that DynamoDB is creating or changing.
 const TABLE_IN_USE: &str = "ResourceInUseException";
-/// Error code for turning off deletion protection that is already off.
-const ALREADY_UNPROTECTED: &str = "ValidationException";
 /// Error code for a bucket that does not exist.
 const BUCKET_NOT_FOUND: &str = "NoSuchBucket";
+
+/// State of a table, which determines whether DynamoDB deletes the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableState {
+    /// Status in DynamoDB, such as `ACTIVE`.
+    pub(crate) status: String,
+    /// Whether deletion protection is on.
+    pub(crate) is_protected: bool,
+}
 
 impl Aws {
     /// Returns the size of a table in bytes. DynamoDB updates the size only every few hours.
@@ -29,27 +36,50 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Deletes a table even if the table has deletion protection. Does nothing if the table does
-    /// not exist or is already being deleted.
+    /// Returns the state of a table, or `None` if the table does not exist.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
-    pub(crate) async fn delete_table(&self, table: &str) -> Result<(), AwsError> {
+    pub(crate) async fn table_state(&self, table: &str) -> Result<Option<TableState>, AwsError> {
+        let output = match self.dynamodb.describe_table().table_name(table).send().await {
+            Ok(output) => output,
+            Err(error) if error.code() == Some(TABLE_NOT_FOUND) => return Ok(None),
+            Err(error) => return Err(AwsError::from_sdk("read the state of a table", &error)),
+        };
+        let missing = "the state of a table";
+        let table = output.table.ok_or(AwsError::IncompleteReply { missing })?;
+        let status = table.table_status().ok_or(AwsError::IncompleteReply { missing })?;
+        Ok(Some(TableState {
+            status: status.to_string(),
+            is_protected: table.deletion_protection_enabled() == Some(true),
+        }))
+    }
+
+    /// Turns off the deletion protection of a table. Does nothing if the table does not exist or if
+    /// DynamoDB is changing it.
+    ///
+    /// # Errors
+    /// Returns [`AwsError`] if a request to AWS fails.
+    pub(crate) async fn unprotect_table(&self, table: &str) -> Result<(), AwsError> {
         let update = self.dynamodb.update_table().table_name(table);
-        if let Err(error) = update.deletion_protection_enabled(false).send().await {
-            match error.code() {
-                Some(TABLE_NOT_FOUND) => return Ok(()),
-                // The table has no deletion protection, or is already being deleted.
-                Some(TABLE_IN_USE | ALREADY_UNPROTECTED) => {}
-                _ => {
-                    let operation = "turn off the deletion protection of a table";
-                    return Err(AwsError::from_sdk(operation, &error));
-                }
+        match update.deletion_protection_enabled(false).send().await {
+            Ok(_) => Ok(()),
+            Err(error) if is_gone_or_busy(error.code()) => Ok(()),
+            Err(error) => {
+                Err(AwsError::from_sdk("turn off the deletion protection of a table", &error))
             }
         }
+    }
+
+    /// Requests the deletion of a table. Does nothing if the table does not exist or if DynamoDB is
+    /// changing it.
+    ///
+    /// # Errors
+    /// Returns [`AwsError`] if a request to AWS fails.
+    pub(crate) async fn request_table_deletion(&self, table: &str) -> Result<(), AwsError> {
         match self.dynamodb.delete_table().table_name(table).send().await {
             Ok(_) => Ok(()),
-            Err(error) if matches!(error.code(), Some(TABLE_NOT_FOUND | TABLE_IN_USE)) => Ok(()),
+            Err(error) if is_gone_or_busy(error.code()) => Ok(()),
             Err(error) => Err(AwsError::from_sdk("delete a table", &error)),
         }
     }
@@ -114,6 +144,10 @@ impl Aws {
             }),
         }
     }
+}
+
+fn is_gone_or_busy(error_code: Option<&str>) -> bool {
+    matches!(error_code, Some(TABLE_NOT_FOUND | TABLE_IN_USE))
 }
 
 /// Returns the object versions and the delete markers on a page.

@@ -4,7 +4,7 @@ use aws_sdk_cloudformation::operation::create_change_set::builders::CreateChange
 use aws_sdk_cloudformation::types::{Capability, ChangeSetType, Parameter, ResourceToImport};
 use cellar_stacks::constructs::ResourceType;
 
-use super::change_set::ChangeSet;
+use super::change_set::{ChangeSet, RollbackAlarms};
 use super::connect::Aws;
 use super::error::AwsError;
 
@@ -81,6 +81,7 @@ impl Aws {
             .template_url(&import.template_url)
             .set_parameters(Some(parameters))
             .set_resources_to_import(Some(tables))
+            .rollback_configuration(RollbackAlarms::default().to_configuration())
             .capabilities(Capability::CapabilityIam)
     }
 }

@@ -20,6 +20,7 @@ pub(crate) use change_set::{
     Change, ChangeSet, DesiredStack, PlannedAction, Replacement, RollbackAlarms,
 };
 pub(crate) use connect::Aws;
+pub(crate) use data::TableState;
 pub(crate) use drift::{Drift, DriftReport, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
 pub(crate) use import::{Import, ImportedTable};

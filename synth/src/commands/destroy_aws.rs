@@ -2,19 +2,26 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cellar_stacks::Config;
 use cellar_stacks::cellar::{OUTPUT_BUCKET, OUTPUT_FEED_TABLE, OUTPUT_TABLES};
 use serde_json::json;
+use tokio::time::sleep;
 
 use super::confirm::confirm;
 use super::follow::Follower;
 use super::interrupt::run_interruptibly;
 use crate::aws::{Aws, StackState};
 use crate::cli::{DestroyArguments, Output};
-use crate::deployment::{DeploymentPhase, is_cellar_stack};
+use crate::deployment::{
+    DeploymentPhase, MAX_TABLE_READS, TableDeletionStep, is_cellar_stack, next_deletion_step,
+};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
+
+/// Polling interval while a table is being deleted.
+const TABLE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Deletes the stack. Retains its tables and its bucket unless `--delete-data` is given.
 pub(crate) async fn destroy_in_aws(
@@ -104,7 +111,7 @@ fn data_names(stack: &StackState) -> Vec<String> {
 async fn delete_data(aws: &Aws, stack: &StackState, output: &Output) -> Result<(), SynthError> {
     for table_name in table_output_names().filter_map(|name| stack.outputs.get(name)) {
         let step = output.start_step("Delete a table");
-        let result = aws.delete_table(table_name).await;
+        let result = delete_table(aws, table_name).await;
         step.finish(result, |()| table_name.clone())?;
     }
     if let Some(bucket) = stack.outputs.get(OUTPUT_BUCKET) {
@@ -114,4 +121,27 @@ async fn delete_data(aws: &Aws, stack: &StackState, output: &Output) -> Result<(
         step.finish(result, |()| format!("{bucket}, {version_count} object versions"))?;
     }
     Ok(())
+}
+
+/// Deletes a table and waits until it is gone. Does nothing if the table does not exist.
+async fn delete_table(aws: &Aws, table_name: &str) -> Result<(), SynthError> {
+    let poll_interval = aws.poll_interval(TABLE_POLL_INTERVAL);
+    let mut read_count = 0;
+    loop {
+        let table = aws.table_state(table_name).await?;
+        read_count += 1;
+        match next_deletion_step(table.as_ref(), read_count) {
+            TableDeletionStep::Finish => return Ok(()),
+            TableDeletionStep::GiveUp => {
+                return Err(SynthError::TableNotDeleted {
+                    table: table_name.to_owned(),
+                    waited: poll_interval * MAX_TABLE_READS,
+                });
+            }
+            TableDeletionStep::Unprotect => aws.unprotect_table(table_name).await?,
+            TableDeletionStep::Delete => aws.request_table_deletion(table_name).await?,
+            TableDeletionStep::Wait => {}
+        }
+        sleep(poll_interval).await;
+    }
 }

@@ -205,13 +205,14 @@ impl Follower<'_> {
             resource_type: String::new(),
             reason: stack.reason.clone().unwrap_or_else(|| stack.status.clone()),
         });
-        let next_step = if stack.status == "UPDATE_ROLLBACK_FAILED" {
-            let repair_commands = repair_commands(self.stack_name, &stack.status);
-            format!("{repair_commands}; the update is only partly rolled back")
-        } else {
-            let stack_state = describe_state(self.stack_name, &stack.status, result);
-            format!("run `synth {}` again; {stack_state}", self.command)
-        };
+        let next_step =
+            if matches!(stack.status.as_str(), "UPDATE_FAILED" | "UPDATE_ROLLBACK_FAILED") {
+                let repair_commands = repair_commands(self.stack_name, &stack.status);
+                format!("{repair_commands}; until then, the stack is only partly updated")
+            } else {
+                let stack_state = describe_state(self.stack_name, &stack.status, result);
+                format!("run `synth {}` again; {stack_state}", self.command)
+            };
         let unfinished_action = match self.command {
             "destroy" => "deleted",
             "restore" => "imported",
@@ -259,6 +260,12 @@ fn repair_commands(stack_name: &str, status: &str) -> String {
         }
         "UPDATE_ROLLBACK_FAILED" => format!(
             "run `aws cloudformation continue-update-rollback --stack-name {stack_name}`, then `synth deploy`"
+        ),
+        "UPDATE_FAILED" => format!(
+            "run `aws cloudformation rollback-stack --stack-name {stack_name}`, then `synth deploy`; if AWS \
+             refuses the rollback because the stack was updated in express mode, first deploy the last \
+             working template with `aws cloudformation update-stack --deployment-config \
+             Mode=EXPRESS,DisableRollback=true`"
         ),
         _ => format!(
             "run `aws cloudformation describe-stack-events --stack-name {stack_name}`, fix the last failure, \

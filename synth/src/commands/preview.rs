@@ -13,7 +13,8 @@ use super::parameter_changes::print_parameter_changes;
 use crate::aws::{Change, ChangeSet, DesiredStack, RollbackAlarms, StackState};
 use crate::cost::idle_dollars;
 use crate::deployment::{
-    Approval, PlanBasis, StackCondition, required_approval, rollback_alarm_names, stack_condition,
+    Approval, PlanBasis, RollbackAlarmNames, StackCondition, required_approval,
+    rollback_alarm_candidates, stack_condition,
 };
 use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
@@ -175,8 +176,8 @@ impl AwsDeployment<'_> {
         self.find_cellar_stack(stack_name).await
     }
 
-    /// Returns the rollback alarms, selected from the alarms of the current stack that the new
-    /// template keeps.
+    /// Returns the alarms that roll back the deployment. They are selected from the alarms of the
+    /// current stack that the new template keeps and that are not active yet.
     async fn rollback_alarms(
         &self,
         current_stack: Option<&StackState>,
@@ -188,8 +189,18 @@ impl AwsDeployment<'_> {
         let resources = self.aws.stack_resources(&current_stack.id).await?;
         let new_template_ids: BTreeSet<String> =
             self.template.document.logical_ids().map(str::to_owned).collect();
-        let alarm_names = rollback_alarm_names(&resources, &new_template_ids);
-        let arns = alarm_names.iter().map(|alarm_name| self.aws.alarm_arn(alarm_name)).collect();
+        let candidates = rollback_alarm_candidates(&resources, &new_template_ids);
+        let mut active_names = BTreeSet::new();
+        for alarm in self.aws.active_alarms(&candidates).await? {
+            active_names.insert(alarm.alarm_name);
+        }
+        let alarm_names = RollbackAlarmNames::select(candidates, &active_names);
+        for active_name in &alarm_names.active {
+            self.output.print_note(&format!(
+                "The alarm {active_name} is already active, so it does not roll back this deployment."
+            ));
+        }
+        let arns = alarm_names.watched.iter().map(|name| self.aws.alarm_arn(name)).collect();
         Ok(RollbackAlarms { arns, minutes: self.arguments.monitor_minutes })
     }
 }

@@ -1,5 +1,5 @@
 //! Deployment logic for AWS, without I/O: which changes need confirmation, which stacks belong to
-//! Cellar, which operations a stack status permits, and how stack events are reported.
+//! Cellar, which operations a stack status permits, how tables are deleted, and how stack events are reported.
 
 mod approval;
 mod failure;
@@ -9,6 +9,7 @@ mod plan;
 mod progress;
 mod restore;
 mod status;
+mod table_deletion;
 mod watch;
 
 pub(crate) use approval::{Approval, required_approval};
@@ -21,4 +22,5 @@ pub(crate) use restore::{
     RestoreError, StackResource, TableRestore, existed_at, restored_table_name,
 };
 pub(crate) use status::{OperationResult, StackCondition, operation_result, stack_condition};
-pub(crate) use watch::rollback_alarm_names;
+pub(crate) use table_deletion::{MAX_TABLE_READS, TableDeletionStep, next_deletion_step};
+pub(crate) use watch::{RollbackAlarmNames, rollback_alarm_candidates};

@@ -11,7 +11,8 @@ pub(crate) enum StackCondition {
     Incomplete,
     /// Another operation is changing the stack.
     Busy,
-    /// A rollback or deletion failed. The user must repair the stack.
+    /// A rollback or deletion failed, or an update failed while rollback was disabled. The user must
+    /// repair the stack.
     Stuck,
 }
 
@@ -36,9 +37,9 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
         Some("ROLLBACK_COMPLETE" | "ROLLBACK_FAILED" | "CREATE_FAILED") => {
             StackCondition::Incomplete
         }
-        Some("UPDATE_ROLLBACK_FAILED" | "DELETE_FAILED" | "IMPORT_ROLLBACK_FAILED") => {
-            StackCondition::Stuck
-        }
+        Some(
+            "UPDATE_FAILED" | "UPDATE_ROLLBACK_FAILED" | "DELETE_FAILED" | "IMPORT_ROLLBACK_FAILED",
+        ) => StackCondition::Stuck,
         Some(status) if status.ends_with("_IN_PROGRESS") => StackCondition::Busy,
         Some(_) => StackCondition::Ready,
     }
@@ -84,7 +85,7 @@ mod tests {
                 StackCondition::Busy,
                 Some(OperationResult::Succeeded),
             ),
-            ("UPDATE_FAILED", StackCondition::Ready, Some(OperationResult::Failed)),
+            ("UPDATE_FAILED", StackCondition::Stuck, Some(OperationResult::Failed)),
             ("UPDATE_IN_PROGRESS", StackCondition::Busy, None),
             ("UPDATE_ROLLBACK_COMPLETE", StackCondition::Ready, Some(OperationResult::RolledBack)),
             ("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS", StackCondition::Busy, None),

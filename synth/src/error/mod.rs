@@ -3,6 +3,7 @@
 mod maintenance;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cellar::ClientError;
 use cellar::cli::Advised;
@@ -395,6 +396,18 @@ pub(crate) enum SynthError {
         reason: String,
         /// Suggested remedy, and the state of the stack.
         help: String,
+    },
+    /// DynamoDB did not delete a table in time.
+    #[error("table {table} still exists {} s after its deletion began", waited.as_secs())]
+    #[diagnostic(
+        code(synth::table_not_deleted),
+        help("the stack was not deleted; wait a few minutes, then run the same command again")
+    )]
+    TableNotDeleted {
+        /// Name of the table.
+        table: String,
+        /// Time since the deletion began.
+        waited: Duration,
     },
     /// The stack lacks an output that every Cellar stack has.
     #[error("stack output {output} not found")]

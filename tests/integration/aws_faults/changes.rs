@@ -1,6 +1,6 @@
 //! Changes that fail, are rolled back, lose their connection, or run concurrently.
 
-use super::account::faked;
+use super::account::{DEPLOY, faked};
 use super::fake::{Fault, Step};
 
 const LAMBDA: &str = "AWS::Lambda::Function";
@@ -51,6 +51,22 @@ async fn a_resource_that_fails_is_named_with_its_line_and_the_stack_is_as_before
     let run = account.deploy().await;
     assert_eq!(run.code, 1, "{run:?}");
     account.check("resource-failed", &[&run]);
+}
+
+/// CloudFormation disables the rollback of express deployments unless the request enables it.
+#[tokio::test]
+async fn a_failed_express_deployment_is_rolled_back() {
+    let (fake, account) = faked().await;
+    fake.world().deployed("UPDATE_COMPLETE");
+    fake.world().on_change(&[
+        Step::Resource("ApiFunction", LAMBDA, "UPDATE_FAILED", "Could not unzip uploaded file."),
+        Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", "The following resource(s) failed to update"),
+        Step::Stack("UPDATE_ROLLBACK_COMPLETE", ""),
+    ]);
+    let run = account.run(&[DEPLOY.as_slice(), &["--express"]].concat()).await;
+    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(fake.world().stack.as_ref().unwrap().status, "UPDATE_ROLLBACK_COMPLETE");
+    assert!(run.stderr.contains("was rolled back to its previous state"), "{run:?}");
 }
 
 #[tokio::test]

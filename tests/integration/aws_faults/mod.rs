@@ -3,9 +3,11 @@
 //! not fail on demand; `emulated` has the faults that an emulator can produce.
 
 mod account;
+mod alarms;
 mod bucket;
 mod changes;
 mod connecting;
+mod data;
 mod emulated;
 mod fake;
 mod interrupts;

@@ -58,6 +58,16 @@ async fn a_stack_that_is_stuck_says_what_stopped_it_and_the_way_out() {
                 Step::Stack("UPDATE_ROLLBACK_FAILED", ""),
             ],
         ),
+        // Another tool updated the stack with its rollback disabled.
+        (
+            "update-failed",
+            "UPDATE_FAILED",
+            [
+                Step::Resource("ApiFunction", LAMBDA, "UPDATE_IN_PROGRESS", ""),
+                Step::Resource("ApiFunction", LAMBDA, "UPDATE_FAILED", "The bundle is gone."),
+                Step::Stack("UPDATE_FAILED", ""),
+            ],
+        ),
         (
             "delete-failed",
             "DELETE_FAILED",

@@ -4,6 +4,7 @@
 
 mod reply;
 mod settings;
+mod tables;
 mod world;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use tokio::net::TcpListener;
 use reply::{error, object};
 use settings::Setting;
 pub(crate) use settings::{CLOSED, LIFECYCLE, POLICY};
+pub(crate) use tables::FakeTable;
 pub(crate) use world::{Step, World};
 
 /// Maximum size of a request.
@@ -103,7 +105,10 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
         true => reply::form(&body),
         false => HashMap::new(),
     };
-    let action = form.get("Action").cloned().unwrap_or_else(|| of_s3(&head.method, &head.uri));
+    let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
+    let of_target = target.and_then(|target| target.rsplit('.').next()).map(str::to_owned);
+    let named = of_target.or_else(|| form.get("Action").cloned());
+    let action = named.unwrap_or_else(|| of_s3(&head.method, &head.uri));
     if let Some(scope) = head.headers.get("authorization").and_then(reply::scope) {
         world.lock().unwrap().signed.insert(scope);
     }
@@ -161,6 +166,13 @@ fn answer(
     let mut world = world.lock().unwrap();
     if form.contains_key("Action") {
         return world.query(action, form);
+    }
+    if action == "DescribeAlarms" {
+        let alarms = world.describe_alarms(&serde_json::from_slice(body).unwrap());
+        return Response::new(Body::from(alarms.to_string()));
+    }
+    if action.ends_with("Table") {
+        return world.tables.answer(action, &serde_json::from_slice(body).unwrap());
     }
     if let Some(setting) = Setting::ALL.iter().find(|it| action.ends_with(it.name)) {
         return match action.starts_with("Put") {

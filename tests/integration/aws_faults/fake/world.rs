@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use serde_json::{Value, json};
 
 use super::Fault;
 use super::reply::{element, error, result};
 use super::settings::Setting;
+use super::tables::FakeTables;
 
 const ACCOUNT: &str = "000000000000";
 const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
@@ -30,6 +32,19 @@ pub(crate) struct FakeStack {
     pub(crate) status: String,
     pub(crate) outputs: Vec<(&'static str, String)>,
     pub(crate) tags: Vec<(String, String)>,
+    /// ARNs of the rollback triggers. A change set that does not mention them keeps them.
+    pub(crate) rollback_triggers: Vec<String>,
+}
+
+/// A change set of the stack.
+#[derive(Clone, Debug)]
+pub(crate) struct FakeChangeSet {
+    /// Reason of its failure, if it failed.
+    failure: Option<String>,
+    /// Rollback triggers that replace those of the stack, if the change set mentions any.
+    rollback_triggers: Option<Vec<String>>,
+    /// Whether a failed execution leaves the stack in `UPDATE_FAILED`.
+    is_rollback_disabled: bool,
 }
 
 /// State of the fake.
@@ -40,8 +55,12 @@ pub(crate) struct World {
     deleted: Option<FakeStack>,
     /// Events of the stack, oldest first.
     pub(crate) events: Vec<String>,
-    /// Change sets by id, with the reason of a failure.
-    pub(crate) change_sets: BTreeMap<String, Option<String>>,
+    /// Change sets by id.
+    pub(crate) change_sets: BTreeMap<String, FakeChangeSet>,
+    /// DynamoDB tables.
+    pub(crate) tables: FakeTables,
+    /// Names of the deployed alarms, each with its state.
+    pub(crate) alarms: BTreeMap<&'static str, &'static str>,
     /// Reason why new change sets fail.
     pub(crate) change_set_fails: Option<&'static str>,
     /// Events after a change set is executed or the stack is deleted. Without events, the operation
@@ -72,6 +91,8 @@ impl Default for World {
             deleted: None,
             events: Vec::new(),
             change_sets: BTreeMap::new(),
+            tables: FakeTables::default(),
+            alarms: BTreeMap::new(),
             change_set_fails: None,
             script: VecDeque::new(),
             remaining_steps: VecDeque::new(),
@@ -93,6 +114,7 @@ impl World {
             status: status.to_owned(),
             outputs: vec![("ApiUrl", "https://api.lambda-url.eu-west-1.on.aws/".to_owned())],
             tags: vec![("cellar:stack".to_owned(), "cellar".to_owned())],
+            rollback_triggers: Vec::new(),
         });
     }
 
@@ -145,18 +167,21 @@ impl World {
                 format!("<StackEvents>{events}</StackEvents>")
             }
             "GetTemplate" => element("TemplateBody", &self.template),
-            "ListStackResources" => "<StackResourceSummaries/>".to_owned(),
-            "CreateChangeSet" => self.create_change_set(&of("ChangeSetName"), &of("ChangeSetType")),
+            "ListStackResources" => self.list_alarms_as_resources(),
+            "CreateChangeSet" => self.create_change_set(form),
             "DescribeChangeSet" => self.describe_change_set(&of("ChangeSetName")),
             "ListChangeSets" => self.list_change_sets(),
             "DeleteChangeSet" => {
                 self.change_sets.remove(&of("ChangeSetName"));
                 String::new()
             }
-            "ExecuteChangeSet" => match self.execute(&of("ClientRequestToken")) {
-                Ok(()) => String::new(),
-                Err(refused) => return *refused,
-            },
+            "ExecuteChangeSet" => {
+                let change_set = self.change_sets.get(&of("ChangeSetName")).cloned();
+                match self.execute(&of("ClientRequestToken"), change_set) {
+                    Ok(()) => String::new(),
+                    Err(refused) => return *refused,
+                }
+            }
             "DeleteStack" => {
                 self.remaining_steps = self.script_or("DELETE_COMPLETE");
                 self.record_event("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
@@ -220,18 +245,56 @@ impl World {
         self.events.push(format!("<member>{event}</member>"));
     }
 
-    fn create_change_set(&mut self, name: &str, kind: &str) -> String {
-        if kind == "CREATE" && self.stack.is_none() {
+    fn create_change_set(&mut self, form: &HashMap<String, String>) -> String {
+        let name = &form["ChangeSetName"];
+        if form["ChangeSetType"] == "CREATE" && self.stack.is_none() {
             self.deployed("REVIEW_IN_PROGRESS");
         }
         let id = format!("arn:aws:cloudformation:eu-west-1:{ACCOUNT}:changeSet/{name}/1");
-        self.change_sets.insert(id.clone(), self.change_set_fails.map(str::to_owned));
+        let of_deployment = |key: &str| form.get(&format!("DeploymentConfig.{key}")).cloned();
+        let is_express = of_deployment("Mode").as_deref() == Some("EXPRESS");
+        let change_set = FakeChangeSet {
+            failure: self.change_set_fails.map(str::to_owned),
+            rollback_triggers: rollback_triggers(form),
+            // Express mode disables the rollback unless the request says otherwise.
+            is_rollback_disabled: is_express
+                && of_deployment("DisableRollback").as_deref() != Some("false"),
+        };
+        self.change_sets.insert(id.clone(), change_set);
         element("Id", &id) + &element("StackId", &arn())
+    }
+
+    fn list_alarms_as_resources(&self) -> String {
+        let mut summaries = String::new();
+        for name in self.alarms.keys() {
+            let summary = element("LogicalResourceId", name)
+                + &element("PhysicalResourceId", name)
+                + &element("ResourceType", "AWS::CloudWatch::Alarm")
+                + &element("ResourceStatus", "CREATE_COMPLETE")
+                + &element("LastUpdatedTimestamp", "2026-01-01T00:00:00Z");
+            write!(summaries, "<member>{summary}</member>").unwrap();
+        }
+        format!("<StackResourceSummaries>{summaries}</StackResourceSummaries>")
+    }
+
+    /// Answers a request for the alarms that are in a state.
+    pub(super) fn describe_alarms(&self, request: &Value) -> Value {
+        let is_requested = |name: &str| {
+            let names = request["AlarmNames"].as_array();
+            names.is_some_and(|names| names.iter().any(|requested| requested == name))
+        };
+        let mut alarms = Vec::new();
+        for (name, state) in &self.alarms {
+            if is_requested(name) && request["StateValue"] == *state {
+                alarms.push(json!({ "AlarmName": name, "StateValue": state }));
+            }
+        }
+        json!({ "MetricAlarms": alarms })
     }
 
     fn describe_change_set(&self, id: &str) -> String {
         let head = element("ChangeSetId", id) + &element("StackId", &arn());
-        match self.change_sets.get(id) {
+        match self.change_sets.get(id).map(|change_set| change_set.failure.as_ref()) {
             Some(Some(reason)) => {
                 head + &element("Status", "FAILED") + &element("StatusReason", reason)
             }
@@ -268,7 +331,11 @@ impl World {
     }
 
     /// Executes a change set once per token, like CloudFormation.
-    fn execute(&mut self, token: &str) -> Result<(), Box<Response>> {
+    fn execute(
+        &mut self,
+        token: &str,
+        change_set: Option<FakeChangeSet>,
+    ) -> Result<(), Box<Response>> {
         if self.executed.iter().any(|executed| executed == token) {
             return Ok(());
         }
@@ -289,8 +356,56 @@ impl World {
         };
         self.record_event("cellar", STACK_TYPE, begins, "User Initiated");
         self.remaining_steps = self.script_or(ends);
+        if let Some(change_set) = change_set {
+            self.apply_rollback_configuration(change_set);
+        }
         Ok(())
     }
+
+    /// Stores the rollback triggers of a change set. If one of the stack's triggers is in the state
+    /// `ALARM`, CloudFormation rolls the update back at once. If rollback is disabled, a failed
+    /// update is not rolled back.
+    fn apply_rollback_configuration(&mut self, change_set: FakeChangeSet) {
+        let Some(stack) = &mut self.stack else { return };
+        if let Some(triggers) = change_set.rollback_triggers {
+            stack.rollback_triggers = triggers;
+        }
+        let is_active = |arn: &&String| {
+            let name = arn.rsplit(':').next().unwrap();
+            self.alarms.get(name) == Some(&"ALARM")
+        };
+        if let Some(arn) = stack.rollback_triggers.iter().find(is_active) {
+            let reason: &'static str =
+                format!("Rollback trigger {arn} went into ALARM state").leak();
+            self.remaining_steps = [
+                Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", reason),
+                Step::Stack("UPDATE_ROLLBACK_COMPLETE", ""),
+            ]
+            .into();
+        }
+        let rollback_start = self
+            .remaining_steps
+            .iter()
+            .position(|step| matches!(step, Step::Stack("UPDATE_ROLLBACK_IN_PROGRESS", _)));
+        if change_set.is_rollback_disabled
+            && let Some(start) = rollback_start
+        {
+            self.remaining_steps.truncate(start);
+            self.remaining_steps.push_back(Step::Stack("UPDATE_FAILED", ""));
+        }
+    }
+}
+
+/// Returns the rollback triggers of a request, or `None` if the request does not mention them.
+fn rollback_triggers(form: &HashMap<String, String>) -> Option<Vec<String>> {
+    const LIST: &str = "RollbackConfiguration.RollbackTriggers";
+    let of_list = |name: &&String| name.starts_with(LIST);
+    form.keys().find(of_list)?;
+    let mut triggers = Vec::new();
+    while let Some(arn) = form.get(&format!("{LIST}.member.{}.Arn", triggers.len() + 1)) {
+        triggers.push(arn.clone());
+    }
+    Some(triggers)
 }
 
 fn arn() -> String {
