@@ -4,6 +4,7 @@ mod access;
 mod blocking;
 mod lifecycle;
 mod list;
+mod markers;
 mod record;
 mod requests;
 mod store;

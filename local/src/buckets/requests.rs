@@ -17,7 +17,7 @@ use s3s::dto::{
     ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput,
     PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob,
 };
-use s3s::{S3, S3Error, S3Request, S3Response, S3Result, s3_error};
+use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 
@@ -87,9 +87,24 @@ impl Requests {
         let bucket = Arc::clone(self.bucket(object.bucket)?);
         let key = object.key.to_owned();
         let object_exists = run_blocking(move || bucket.set_tags(&key, tags)).await?;
-        if object_exists { Ok(()) } else { Err(self.missing_error(object)) }
+        if object_exists { Ok(()) } else { Err(self.missing_tags_error(object)) }
+    }
+
+    /// Returns the error for a tag request whose object is missing. In a versioned bucket, a deleted
+    /// object leaves a delete marker, which has no tags and does not allow tag requests.
+    fn missing_tags_error(&self, object: &RequestedObject<'_>) -> S3Error {
+        let has_marker =
+            self.bucket(object.bucket).is_ok_and(|bucket| bucket.has_delete_marker(object.key));
+        match self.missing_error(object) {
+            error if has_marker && *error.code() == S3ErrorCode::NoSuchKey => s3_error!(
+                MethodNotAllowed,
+                "The specified method is not allowed against this resource."
+            ),
+            error => error,
+        }
     }
 }
+
 fn check_version(version_id: Option<&str>) -> S3Result<()> {
     match version_id {
         None | Some(NO_VERSION) => Ok(()),
@@ -318,7 +333,10 @@ impl S3 for Requests {
         let input = request.input;
         let signer = request.credentials.as_ref();
         let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
-        let record = self.record(&object, input.version_id.as_deref())?;
+        check_version(input.version_id.as_deref())?;
+        let Some(record) = self.bucket(object.bucket)?.record(object.key) else {
+            return Err(self.missing_tags_error(&object));
+        };
         let tag_set = tags::to_xml(&record.tags);
         Ok(S3Response::new(GetObjectTaggingOutput { tag_set, ..Default::default() }))
     }

@@ -14,6 +14,7 @@ use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::markers::DeleteMarkers;
 use super::record::{Record, file_name};
 use crate::error::LocalError;
 
@@ -26,6 +27,7 @@ const INCOMING: &str = "incoming";
 pub(super) struct Bucket {
     folder: PathBuf,
     index: Mutex<BTreeMap<String, Arc<Record>>>,
+    delete_markers: DeleteMarkers,
 }
 
 /// Whether a write may replace an existing object.
@@ -64,7 +66,7 @@ impl Bucket {
             .map_err(|error| file_error("clear", error))?;
         delete_files(&folder.join(DATA), has_no_record)
             .map_err(|error| file_error("clear", error))?;
-        Ok(Self { index: Mutex::new(index), folder })
+        Ok(Self { index: Mutex::new(index), delete_markers: DeleteMarkers::default(), folder })
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Record>>> {
@@ -114,6 +116,7 @@ impl Bucket {
             return Ok(StoreOutcome::Exists);
         }
         self.write_record(&record)?;
+        self.delete_markers.remove(&record.key);
         let replaced_record = index.insert(record.key.clone(), Arc::new(record));
         if let Some(replaced_record) = replaced_record {
             self.delete_data(&replaced_record.data);
@@ -155,9 +158,15 @@ impl Bucket {
         let records_folder = self.folder.join(RECORDS);
         fs::remove_file(records_folder.join(file_name(key)))?;
         index.remove(key);
+        self.delete_markers.insert(key);
         sync_folder(&records_folder)?;
         self.delete_data(&record.data);
         Ok(true)
+    }
+
+    /// Returns whether the object was deleted and not stored again since the server started.
+    pub(super) fn has_delete_marker(&self, key: &str) -> bool {
+        self.delete_markers.contains(key)
     }
 
     /// Calls `visit` for each object whose key starts with `prefix` and is greater than `after`, in

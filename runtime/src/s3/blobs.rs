@@ -13,7 +13,7 @@ use cellar_engine::ports::{
 };
 
 use super::S3Blobs;
-use super::head::{ObjectMetadata, encode_sha256, is_absent, unix_seconds};
+use super::head::{ObjectMetadata, encode_sha256, has_no_tags, is_absent, unix_seconds};
 use crate::outcome::port_error;
 
 impl S3Blobs {
@@ -141,7 +141,7 @@ impl Blobs for S3Blobs {
                     .any(|tag| tag.key() == STATE_TAG && tag.value() == STATE_PENDING);
                 Ok(Some(is_pending))
             }
-            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) if has_no_tags(&error) => Ok(None),
             Err(error) => Err(port_error(&error)),
         }
     }
@@ -154,7 +154,7 @@ impl Blobs for S3Blobs {
             self.client.delete_object_tagging().bucket(&self.bucket).key(key.as_str());
         match delete_tags.send().await {
             Ok(_) => Ok(KeepOutcome::Kept),
-            Err(error) if is_absent(&error) => Ok(KeepOutcome::Absent),
+            Err(error) if has_no_tags(&error) => Ok(KeepOutcome::Absent),
             Err(error) => Err(port_error(&error)),
         }
     }

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use cellar_engine::ports::{BlobHead, PortError, Sha256};
 
 const NO_SUCH_BUCKET: &str = "NoSuchBucket";
+const METHOD_NOT_ALLOWED: &str = "MethodNotAllowed";
 const NOT_FOUND: u16 = 404;
 
 /// Metadata common to GET and HEAD responses.
@@ -71,6 +72,14 @@ pub(super) fn is_absent<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let status = error.raw_response().map(|response| response.status().as_u16());
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
     status == Some(NOT_FOUND) && code != Some(NO_SUCH_BUCKET)
+}
+
+/// Returns whether an error of a tag request means that the object does not exist. If the object was
+/// deleted or has expired, its newest version is a delete marker, and S3 rejects the request with
+/// 405 instead of 404.
+pub(super) fn has_no_tags<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
+    let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
+    is_absent(error) || code == Some(METHOD_NOT_ALLOWED)
 }
 
 #[cfg(test)]

@@ -146,6 +146,8 @@ async fn a_delete_can_be_repeated(blobs: &dyn Blobs) {
     for _ in 0..2 {
         assert_eq!(blobs.delete(&deleted_blob.key).await, Ok(()));
         assert_eq!(blobs.get(&deleted_blob.key, 10).await, Ok(GetOutcome::Absent));
+        assert_eq!(blobs.pending(&deleted_blob.key).await, Ok(None));
+        assert_eq!(blobs.keep(&deleted_blob.key).await, Ok(KeepOutcome::Absent));
     }
     assert_eq!(stored_bytes(blobs, &other_blob.key).await, Some(other_blob.bytes));
     assert_eq!(blobs.put(deleted_blob.clone()).await, Ok(()), "a deleted key can be used again");
