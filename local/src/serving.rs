@@ -10,7 +10,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Serves until `shutdown` resolves, then completes the requests in progress.
@@ -35,7 +35,7 @@ async fn serve_with_limit(
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_secs(MAX_HEADERS_S));
     let accept_connections = async {
         while let Some(permit) = connection_limit.acquire().await {
-            let (stream, _peer_address) = Listener::accept(&mut listener).await;
+            let stream = accept_without_delay(&mut listener).await;
             let service = TowerToHyperService::new(router.clone());
             let connection = http.serve_connection(TokioIo::new(stream), service);
             let connection = open_connections.watch(connection);
@@ -53,6 +53,15 @@ async fn serve_with_limit(
     }
     drop(listener);
     open_connections.shutdown().await;
+}
+
+/// Accepts a connection that sends each packet at once. By default, TCP may hold a small packet back
+/// until the client acknowledges the previous one, which takes up to 40 ms.
+async fn accept_without_delay(listener: &mut TcpListener) -> TcpStream {
+    let (stream, _peer_address) = Listener::accept(listener).await;
+    // Without this option, the connection is slower but works.
+    let _ = stream.set_nodelay(true);
+    stream
 }
 
 /// Limits the number of open connections.
@@ -77,7 +86,6 @@ mod tests {
 
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpStream;
     use tokio::sync::oneshot;
 
     use super::*;
@@ -102,6 +110,15 @@ mod tests {
             assert!(stream.read_buf(&mut bytes).await.unwrap() > 0, "the connection was closed");
         }
         String::from_utf8(bytes).unwrap()
+    }
+
+    #[tokio::test]
+    async fn connections_send_small_packets_at_once() {
+        let mut listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = tokio::spawn(TcpStream::connect(address));
+        assert!(accept_without_delay(&mut listener).await.nodelay().unwrap());
+        client.await.unwrap().unwrap();
     }
 
     #[tokio::test]

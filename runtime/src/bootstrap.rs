@@ -13,6 +13,7 @@ use cellar_engine::ports::Blobs;
 use cellar_engine::system::SystemClock;
 use lambda_runtime::{LambdaEvent, service_fn};
 
+use crate::function_url::RepairUrls;
 use crate::indexer::{self, IndexerHandler};
 use crate::relay::RelayHandler;
 use crate::s3::S3Blobs;
@@ -75,7 +76,8 @@ async fn run_api(settings: ApiSettings) -> Result<(), lambda_runtime::Error> {
     // Open connections during initialization, so that the first request does not wait for TLS
     // handshakes on a slow CPU.
     state.warm_up().await;
-    lambda_http::run(api::router(state)).await
+    let service = RepairUrls::new(lambda_http::Adapter::from(api::router(state)));
+    lambda_runtime::run(service).await
 }
 
 async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error> {

@@ -9,6 +9,8 @@ pub mod bootstrap;
 #[cfg(feature = "aws")]
 pub mod dynamodb;
 #[cfg(feature = "aws")]
+mod function_url;
+#[cfg(feature = "aws")]
 mod http;
 #[cfg(feature = "aws")]
 pub mod indexer;

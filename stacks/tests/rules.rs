@@ -177,7 +177,7 @@ fn keys_are_listed_only_below_the_prefixes_that_a_role_reads() {
             listing.push((role, statement["Condition"].clone()));
         }
     }
-    let below = |prefixes: &[&str]| json!({"StringLike": {"s3:prefix": prefixes}});
+    let below = |prefixes: &[&str]| json!({"StringLikeIfExists": {"s3:prefix": prefixes}});
     let wanted = [
         ("ApiRole", below(&["offloaded/*", "sheets/*", "uploads/*"])),
         ("RelayRole", below(&["uploads/*"])),

@@ -128,7 +128,7 @@ async fn a_stack_is_deployed_used_changed_and_destroyed() {
     assert!(changed.code == 0 && changed.stderr.contains(MEMORY), "{changed:?}");
     let put_back = "restored public access block, TLS-only policy, cleanup of";
     assert!(changed.stderr.contains(put_back), "{changed:?}");
-    assert!(changed.stderr.contains("Smoke test: 13 checks passed"), "{changed:?}");
+    assert!(changed.stderr.contains("Smoke test: 14 checks passed"), "{changed:?}");
     let same = account.synth(&["diff"]);
     assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
     let drift = account.synth(&["drift"]);
@@ -218,7 +218,7 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert!(planned.stderr.contains("EntryTable (AWS::DynamoDB::Table) is added"), "{planned:?}");
     let applied = apply();
     assert_eq!(applied.code, 0, "{applied:?}");
-    assert!(applied.stderr.contains("Smoke test: 13 checks passed"), "{applied:?}");
+    assert!(applied.stderr.contains("Smoke test: 14 checks passed"), "{applied:?}");
     let again = apply();
     assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
     assert_eq!(plan(&[]).code, 0, "the stack is up to date");

@@ -107,7 +107,7 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     let deploy: Vec<&str> = deploy.split(' ').collect();
     let deployed = world.synth(&[deploy.as_slice(), &bundle].concat());
     assert_eq!(deployed.code, 0, "{deployed:?}");
-    assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
+    assert!(deployed.stderr.contains("Smoke test: 14 checks passed"), "{deployed:?}");
 
     assert!(world.export("after.csv") == before, "the restored state differs");
     world.cellar(&["set", "B3", "goes on"]);

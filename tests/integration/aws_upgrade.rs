@@ -229,7 +229,7 @@ async fn the_release_before_is_upgraded_with_all_its_data() {
     let deployed =
         upgrade.synth(&["deploy", "--yes", "--bundle", env!("CARGO_BIN_EXE_test-bootstrap")]);
     assert_eq!(deployed.code, 0, "{deployed:?}");
-    assert!(deployed.stderr.contains("Smoke test: 13 checks passed"), "{deployed:?}");
+    assert!(deployed.stderr.contains("Smoke test: 14 checks passed"), "{deployed:?}");
     let mut upgraded = upgrade.data().await;
     for made in ["EventStreamTable", "FeedTable"] {
         assert!(upgraded.remove(made).is_some(), "{upgraded:?}");

@@ -218,6 +218,13 @@ pub(crate) async fn serves_the_api(program: &str) {
     let own = function.request("GET", "/v1/spreadsheets", &issuer.token("ann"), None).await;
     assert_eq!((&own["statusCode"], issuer.asked()), (&json!(200), 2), "{own}");
 
+    // A function URL decodes `+` to a space, and it forwards other characters as they are.
+    for query in ["name=a b", "name=\"<ü>\"|{}`^\\", "name=%", "name=#&limit=1"] {
+        let list = format!("/v1/spreadsheets?{query}");
+        let listed = function.request("GET", &list, &token, None).await;
+        assert_eq!(listed["statusCode"], 200, "{query}: {listed}");
+    }
+
     let missing = function.request("GET", &path.replace(id, "nothing"), &token, None).await;
     assert_eq!(missing["statusCode"], 404);
     assert_eq!(missing["headers"]["content-type"], "application/problem+json");

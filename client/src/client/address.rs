@@ -42,6 +42,9 @@ pub(super) fn without_trailing_slash(base: &Url) -> String {
 }
 
 /// Builds a request URL by appending path segments and a query to `base`.
+///
+/// Encodes a space in the query as `%20` and not as `+`, because Lambda function URLs do not
+/// understand form encoding.
 pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
     let mut url = base.clone();
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -49,6 +52,10 @@ pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, S
     }
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(query);
+        // Form encoding writes each space as `+`, and each `+` as `%2B`.
+        let with_plus_signs = url.query().unwrap_or_default();
+        let escaped = with_plus_signs.replace('+', "%20");
+        url.set_query(Some(&escaped));
     }
     url
 }
@@ -85,7 +92,7 @@ mod tests {
     #[test]
     fn joins_path_and_query() {
         let path = ["v1".to_owned(), "a b".to_owned()];
-        let query = [("range", "'It''s & mine'!A1".to_owned())];
+        let query = [("range", "'It''s & mine'!A1+".to_owned())];
         for (base, url) in [
             ("https://example.com", "https://example.com/v1/a%20b"),
             ("https://example.com/", "https://example.com/v1/a%20b"),
@@ -95,7 +102,12 @@ mod tests {
             assert_eq!(request_url(&base, &path, &[]).as_str(), url);
             let with_query = request_url(&base, &path, &query);
             let value = with_query.query_pairs().next().unwrap().1.into_owned();
-            assert_eq!(value, "'It''s & mine'!A1");
+            assert_eq!(value, "'It''s & mine'!A1+");
+            assert_eq!(
+                with_query.query(),
+                Some("range=%27It%27%27s%20%26%20mine%27%21A1%2B"),
+                "function URLs decode `+`"
+            );
         }
         assert_eq!(
             without_trailing_slash(&parse_api_url("http://h/prod/").unwrap()),

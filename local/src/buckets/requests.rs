@@ -72,11 +72,13 @@ impl Requests {
     /// receives "access denied" instead of "not found", which would reveal that the object does not
     /// exist.
     fn missing_error(&self, object: &RequestedObject<'_>) -> S3Error {
-        let list_request = objects::list_request(object.bucket, object.key);
-        match access::check_permission(&self.roles, object.signer, &list_request) {
-            Ok(()) => s3_error!(NoSuchKey),
-            Err(denied) => denied,
+        for list_request in objects::list_requests(object.bucket, object.key) {
+            if let Err(denied) = access::check_permission(&self.roles, object.signer, &list_request)
+            {
+                return denied;
+            }
         }
+        s3_error!(NoSuchKey)
     }
 
     async fn set_tags(

@@ -19,6 +19,8 @@ pub(super) struct Condition {
 enum Quantifier {
     /// The request must contain exactly one value, and the value must match.
     One,
+    /// Like `One`, but a request without any value also meets the condition.
+    OneIfExists,
     /// All values must match. A request without any value also meets the condition.
     All,
     /// At least one value.
@@ -70,7 +72,10 @@ impl Condition {
 
     fn read_condition(operator: &str, key_name: &str, values: &Value) -> Result<Self, String> {
         let (quantifier, comparison_name) = match operator.split_once(':') {
-            None => (Quantifier::One, operator),
+            None => match operator.strip_suffix("IfExists") {
+                None => (Quantifier::One, operator),
+                Some(comparison_name) => (Quantifier::OneIfExists, comparison_name),
+            },
             Some(("ForAllValues", comparison_name)) => (Quantifier::All, comparison_name),
             Some(("ForAnyValue", comparison_name)) => (Quantifier::Any, comparison_name),
             Some(_) => return Err(unsupported_operator(operator)),
@@ -82,7 +87,7 @@ impl Condition {
         };
         let key = ConditionKey::from_name(key_name)
             .ok_or_else(|| format!("the condition key {key_name} is not supported"))?;
-        let expects_one_value = matches!(quantifier, Quantifier::One);
+        let expects_one_value = matches!(quantifier, Quantifier::One | Quantifier::OneIfExists);
         if key.is_multivalued() == expects_one_value {
             return Err(format!("{operator} cannot be used with the values of {key_name}"));
         }
@@ -94,8 +99,9 @@ impl Condition {
     pub(super) fn is_met_by(&self, request: &AccessRequest) -> bool {
         let values = request.values(self.key).unwrap_or_default();
         match self.quantifier {
-            Quantifier::One => match values {
+            Quantifier::One | Quantifier::OneIfExists => match values {
                 [only_value] => self.permits(only_value),
+                [] => matches!(self.quantifier, Quantifier::OneIfExists),
                 _ => false,
             },
             Quantifier::All => values.iter().all(|value| self.permits(value)),
@@ -171,6 +177,17 @@ mod tests {
     }
 
     #[test]
+    fn conditions_on_existing_keys_are_met_without_the_key() {
+        let met = |operator: &str, values| {
+            is_met(json!({ operator: { "s3:prefix": "uploads/*" } }), ConditionKey::Prefix, values)
+        };
+        assert!(met("StringLikeIfExists", None) && !met("StringLike", None));
+        for operator in ["StringLike", "StringLikeIfExists"] {
+            assert!(met(operator, Some(&["uploads/x"])) && !met(operator, Some(&["x"])));
+        }
+    }
+
+    #[test]
     fn every_condition_must_be_met() {
         let condition = || {
             json!({
@@ -185,7 +202,8 @@ mod tests {
     fn names_unsupported_conditions() {
         for (condition, named) in [
             (json!({ "StringNotEquals": { "s3:prefix": "x" } }), "StringNotEquals"),
-            (json!({ "StringLikeIfExists": { "s3:prefix": "x" } }), "StringLikeIfExists"),
+            (json!({ "ForAnyValue:StringLikeIfExists": { "s3:prefix": "x" } }), "IfExists"),
+            (json!({ "BoolIfExists": { "aws:SecureTransport": "false" } }), "BoolIfExists"),
             (json!({ "ForSome:StringLike": { "s3:prefix": "x" } }), "ForSome:StringLike"),
             (json!({ "Bool": { "aws:SecureTransport": "false" } }), "Bool"),
             (json!({ "StringEquals": { "aws:SourceIp": "x" } }), "aws:SourceIp"),

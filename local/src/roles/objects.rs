@@ -53,11 +53,13 @@ fn query_parameter(query: &str, name: &str) -> Option<String> {
     Some(value.into_owned())
 }
 
-/// Returns the access request for listing an object. S3 reports that an object does not exist only
-/// to callers with this permission.
-pub(crate) fn list_request(bucket: &str, key: &str) -> AccessRequest {
-    AccessRequest::new("s3:ListBucket", bucket_arn(bucket))
-        .with_key(ConditionKey::Prefix, vec![key.to_owned()])
+/// Returns the access requests for listing an object, all of which must be allowed. S3 reports that
+/// an object does not exist only to callers with this permission. AWS does not document whether the
+/// check has the condition key `s3:prefix`, so both forms are checked.
+pub(crate) fn list_requests(bucket: &str, key: &str) -> [AccessRequest; 2] {
+    let without_prefix = AccessRequest::new("s3:ListBucket", bucket_arn(bucket));
+    let with_prefix = without_prefix.clone().with_key(ConditionKey::Prefix, vec![key.to_owned()]);
+    [without_prefix, with_prefix]
 }
 
 fn object_arn(bucket: &str, key: &str) -> String {
@@ -123,7 +125,9 @@ mod tests {
         let query = "list-type=2&prefix=uploads%2Fx";
         let bucket = S3Path::bucket("b");
         assert_eq!(requests_of("ListObjectsV2", &bucket, query, &[]), [list("uploads/x")]);
-        assert_eq!(list_request("b", "uploads/x"), list("uploads/x"));
+        let [without_prefix, with_prefix] = list_requests("b", "uploads/x");
+        assert_eq!(with_prefix, list("uploads/x"));
+        assert_eq!(without_prefix.values(ConditionKey::Prefix), None);
     }
 
     #[test]

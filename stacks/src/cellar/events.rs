@@ -23,11 +23,9 @@ use crate::stack::{Stack, SynthesisError};
 const RELAY_MEMORY_MB: u32 = 256;
 /// Relay timeout in seconds, for one batch of records.
 const RELAY_TIMEOUT_S: u32 = 60;
-/// Maximum timeout of the snapshot function in seconds (Lambda).
-const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
-/// Visibility timeout of the snapshot queue in seconds: six times the function timeout, as Lambda
-/// recommends.
-const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
+/// Visibility timeout of the snapshot queue, in timeouts of the snapshot function. Lambda recommends
+/// six. A job whose invocation was throttled is hidden for this time.
+const VISIBILITY_TIMEOUTS: u32 = 6;
 
 pub(super) struct Queues {
     /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
@@ -43,7 +41,7 @@ pub(super) struct Queues {
 pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, SynthesisError> {
     let snapshot_dead_letters = add_queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
     let job_queue = Queue::new()
-        .visibility_s(SNAPSHOT_VISIBILITY_S)
+        .visibility_s(VISIBILITY_TIMEOUTS * config.snapshots.timeout_s)
         .dead_letters(&snapshot_dead_letters, SNAPSHOT_RECEIVES);
     let snapshot_jobs = add_queue(stack, "SnapshotQueue", config, job_queue)?;
     let change_stream_dead_letters =

@@ -19,13 +19,17 @@ pub(super) fn arn_of_objects_matching(bucket: &Handle<Bucket>, pattern: &str) ->
 
 /// Allows listing the keys that start with one of the prefixes. Without this permission, S3
 /// responds with 403 instead of 404 if an object does not exist.
+///
+/// AWS does not document whether a request for an object has the condition key `s3:prefix`, so the
+/// statement also applies to requests without this key. They can list names of other objects, but
+/// not read their contents.
 pub(super) fn allow_missing_object_detection(
     bucket: &Handle<Bucket>,
     prefixes: &[&str],
 ) -> Statement {
     let key_patterns: Vec<String> = prefixes.iter().map(|prefix| format!("{prefix}*")).collect();
     Statement::allow("TellMissing", ["s3:ListBucket"], [bucket.arn()])
-        .only_if(json!({ "StringLike": { "s3:prefix": key_patterns } }))
+        .only_if(json!({ "StringLikeIfExists": { "s3:prefix": key_patterns } }))
 }
 
 /// Allows Lambda to read a table's change stream.

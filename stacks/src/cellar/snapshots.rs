@@ -17,9 +17,9 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Maximum number of concurrent snapshot jobs. It is high enough for a busy stack, but leaves
-/// concurrency for API requests if the account has a low concurrency limit.
-const MAX_CONCURRENCY: u32 = 10;
+/// Maximum number of concurrent snapshot jobs. New AWS accounts can run ten functions at once, so
+/// this leaves six for API requests and change streams.
+const MAX_CONCURRENCY: u32 = 4;
 
 /// Adds the snapshot function with its log group, role and event source.
 pub(super) fn add_snapshot_function(

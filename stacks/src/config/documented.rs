@@ -2,6 +2,7 @@
 //! comment.
 
 use super::alarms::Alarms;
+use super::architecture::Architecture;
 use super::feed::FeedScope;
 use super::fields::Config;
 use super::limits::{
@@ -16,6 +17,16 @@ impl Config {
     ///
     /// Parsing it yields [`Config::default`], because fields without a default are commented out.
     pub fn documented_yaml() -> String {
+        Self::documented_yaml_with("host")
+    }
+
+    /// Returns the documented `cellar.yaml` with a fixed architecture, so that every machine deploys
+    /// the same functions.
+    pub fn documented_yaml_for(architecture: Architecture) -> String {
+        Self::documented_yaml_with(architecture.name())
+    }
+
+    fn documented_yaml_with(architecture: &str) -> String {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         format!(
             r#"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
@@ -26,8 +37,9 @@ stack: {stack}
 # AWS region [default: the region of the AWS profile].
 # region: eu-central-1
 
-# CPU architecture of the functions: x86_64, arm64 or host (that of the build machine).
-architecture: host
+# CPU architecture of the functions: x86_64, arm64 or host (that of the build machine). With `host`, a laptop
+# and a CI runner may deploy different functions.
+architecture: {architecture}
 
 # Tokens that the API accepts.
 tokens:
@@ -232,6 +244,9 @@ mod tests {
     #[test]
     fn the_example_parses_to_the_default() {
         let config = Config::parse(&Config::documented_yaml(), "cellar.yaml").unwrap();
+        let arm64_yaml = Config::documented_yaml_for(Architecture::Arm64);
+        let arm64_config = Config::parse(&arm64_yaml, "cellar.yaml").unwrap();
+        assert_eq!(arm64_config.architecture, Some(Architecture::Arm64));
         assert_eq!(config, Config::default());
     }
 

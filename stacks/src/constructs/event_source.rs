@@ -13,8 +13,10 @@ use crate::expression::Expression;
 
 /// Default maximum number of records per batch.
 const DEFAULT_BATCH_SIZE: u32 = 100;
-/// Default maximum number of retries per batch.
-const DEFAULT_MAX_RETRIES: i32 = 10;
+/// Default maximum number of retries per batch. Retries continue for about an hour, which outlasts
+/// most outages of DynamoDB, SQS and S3. A record that can never be processed delays the later
+/// records of its shard for as long.
+const DEFAULT_MAX_RETRIES: i32 = 100;
 /// Lambda's value for an unlimited number of retries. Only record age then limits retries.
 const UNLIMITED_RETRIES: i32 = -1;
 /// Record age in seconds above which a record is not retried: half of the change stream's retention
@@ -54,7 +56,7 @@ pub struct StreamSource {
 }
 
 impl StreamSource {
-    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 10 times,
+    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 100 times,
     /// while its records are less than 12 hours old (half of a change stream's retention period).
     pub fn new(
         table: &Handle<Table>,

@@ -188,7 +188,7 @@ fn the_stream_is_read_from_its_start_and_no_record_blocks_it() {
             "FunctionName": {"Fn::GetAtt": ["RelayFunction", "Arn"]},
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
             "MaximumRecordAgeInSeconds": 43_200,
-            "MaximumRetryAttempts": 10,
+            "MaximumRetryAttempts": 100,
             "ParallelizationFactor": 1,
             "StartingPosition": "TRIM_HORIZON",
         })
@@ -239,8 +239,8 @@ fn every_queue_has_dead_letters_or_an_alarm() {
     }
     let snapshots = &template.resource("SnapshotQueue").unwrap().properties;
     assert_eq!(snapshots["RedrivePolicy"]["maxReceiveCount"], 1_000);
-    // Six times the maximum timeout of Lambda, which is enough for any consumer.
-    assert_eq!(snapshots["VisibilityTimeout"], 6 * 900);
+    // Six times the timeout of the snapshot function.
+    assert_eq!(snapshots["VisibilityTimeout"], 6 * 300);
 }
 
 #[test]

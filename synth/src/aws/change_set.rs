@@ -229,7 +229,10 @@ impl Aws {
                 }
                 Some(ChangeSetStatus::Failed) if means_no_changes(&reason) => return Ok(None),
                 Some(ChangeSetStatus::CreatePending | ChangeSetStatus::CreateInProgress) => {}
-                status => return Err(change_set_failed(stack_name, status, reason)),
+                status => {
+                    let failures = self.validation_failures(change_set_id).await;
+                    return Err(change_set_failed(stack_name, status, reason, &failures));
+                }
             }
             sleep(POLL_INTERVAL).await;
         }
@@ -301,8 +304,11 @@ fn change_set_failed(
     stack_name: &str,
     status: Option<ChangeSetStatus>,
     status_reason: String,
+    validation_failures: &[String],
 ) -> AwsError {
-    let reason = if status_reason.is_empty() {
+    let reason = if !validation_failures.is_empty() {
+        validation_failures.join("; ")
+    } else if status_reason.is_empty() {
         status.map(|status| status.to_string()).unwrap_or_default()
     } else {
         status_reason

@@ -44,7 +44,7 @@ pub(crate) struct Aws {
     pub(crate) account: String,
     /// AWS region.
     pub(crate) region: String,
-    /// AWS partition: `aws`, `aws-cn` or `aws-us-gov`.
+    /// AWS partition, such as `aws`, `aws-cn` or `aws-eusc`.
     pub(super) partition: String,
     /// URL of the emulator, or `None` for AWS.
     pub(super) endpoint_url: Option<String>,
@@ -116,7 +116,11 @@ impl Aws {
 
     /// Returns the domain suffix of the AWS services in this partition.
     pub(super) fn domain(&self) -> &'static str {
-        if self.partition == "aws-cn" { "amazonaws.com.cn" } else { "amazonaws.com" }
+        match self.partition.as_str() {
+            "aws-cn" => "amazonaws.com.cn",
+            "aws-eusc" => "amazonaws.eu",
+            _ => "amazonaws.com",
+        }
     }
 
     /// Returns the ARN of an alarm in this account and region.

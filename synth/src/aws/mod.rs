@@ -14,6 +14,7 @@ mod queues;
 mod signed;
 mod stack;
 mod tables;
+mod validation;
 
 pub(crate) use artifacts::{Artifact, ArtifactBucket, UploadResult};
 pub(crate) use change_set::{

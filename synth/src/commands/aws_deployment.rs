@@ -16,7 +16,7 @@ use crate::aws::{
 };
 use crate::bundle::{self, CheckedBinary, Host};
 use crate::cli::{AwsArguments, Output};
-use crate::deployment::{STACK_TAG, is_cellar_stack};
+use crate::deployment::{STACK_TAG, has_function_urls, is_cellar_stack};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
@@ -80,6 +80,9 @@ impl<'a> AwsDeployment<'a> {
         let step = output.start_step("Check the AWS credentials");
         let connection = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await;
         let aws = step.finish(connection, Aws::account_and_region)?;
+        if !has_function_urls(&aws.region) {
+            return Err(SynthError::RegionWithoutFunctionUrls { region: aws.region });
+        }
         if project.config.tokens.keys.is_empty() {
             let operator_key = ensure_operator_key(&project)?;
             output.print_note(&operator_key.describe(&project));

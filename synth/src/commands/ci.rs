@@ -240,7 +240,8 @@ mod tests {
         // The glibc of the runner is newer than that of Lambda.
         let steps = deploy["jobs"]["deploy"]["steps"].as_array().unwrap();
         let index_of = |part: &str| {
-            let has_part = |step: &Value| step["run"].as_str().is_some_and(|run| run.contains(part));
+            let has_part =
+                |step: &Value| step["run"].as_str().is_some_and(|run| run.contains(part));
             steps.iter().position(has_part).unwrap()
         };
         assert!(index_of("install cargo-zigbuild") < index_of("cargo build"));

@@ -1,4 +1,5 @@
-//! `synth init`: writes a `cellar.yaml` that lists every field and its default.
+//! `synth init`: writes a `cellar.yaml` that lists every field and its default. Only the
+//! architecture is that of this machine.
 
 use std::env;
 use std::path::Path;
@@ -6,6 +7,7 @@ use std::path::Path;
 use cellar_stacks::Config;
 use serde_json::json;
 
+use crate::bundle::Host;
 use crate::cli::{InitArguments, Output};
 use crate::error::SynthError;
 use crate::output_file::{IfExists, write_output};
@@ -17,7 +19,7 @@ pub(crate) fn write_config(
     arguments: &InitArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let documented_yaml = Config::documented_yaml();
+    let documented_yaml = Config::documented_yaml_for(Host::current().architecture());
     if arguments.print {
         output.print_result(&json!({ "yaml": documented_yaml }), &documented_yaml);
         return Ok(());

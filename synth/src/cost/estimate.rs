@@ -110,6 +110,8 @@ pub(crate) struct Usage {
 struct OperationCounts {
     edits: u128,
     views: u128,
+    /// Number of edits that each view reads from the log.
+    edits_per_view: u128,
     new_spreadsheets: u128,
     snapshots: u128,
     rolls: u128,
@@ -160,6 +162,7 @@ impl OperationCounts {
         Self {
             edits,
             views: u128::from(usage.views),
+            edits_per_view: u128::from(edits_per_view(log_policy)),
             new_spreadsheets,
             snapshots,
             rolls,
@@ -179,11 +182,11 @@ impl OperationCounts {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, write_units);
-        // Each edit is read by only one snapshot. A view reads on average half as many edits as a
-        // snapshot.
+        // Each edit is read by only one snapshot.
         let edits_read_by_snapshots = if self.snapshots > 0 { self.edits } else { 0 };
-        let half_reads_per_view = HEAD_HALF_READS + TAIL_HALF_READS_PER_THOUSAND / 2;
-        let read_half_units = self.views * half_reads_per_view
+        let edits_read_by_views = self.views * self.edits_per_view;
+        let read_half_units = self.views * HEAD_HALF_READS
+            + edits_read_by_views * TAIL_HALF_READS_PER_THOUSAND / 1_000
             + self.snapshots * SNAPSHOT_HALF_READS
             + self.rolls * ROLL_HALF_READS
             + edits_read_by_snapshots * TAIL_HALF_READS_PER_THOUSAND / 1_000
@@ -279,12 +282,27 @@ pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, h
     amounts.add(Meter::KmsKeys, u128::from(stack_facts.has_kms_key) * hours);
 }
 
+/// Returns the number of edits that a view reads. A view reads the edits since the last snapshot, on
+/// average half as many as there are between two snapshots.
+fn edits_per_view(log_policy: Option<LogPolicy>) -> u32 {
+    log_policy.unwrap_or_default().snapshot_entries / 2
+}
+
+/// Formats a number of half read units, such as `7.5`.
+fn format_half_units(half_units: u128) -> String {
+    let half = if half_units.is_multiple_of(2) { "" } else { ".5" };
+    format!("{}{half}", half_units / 2)
+}
+
 /// Returns the assumptions of an estimate, one per line.
 pub(crate) fn estimate_assumptions(
     usage: &Usage,
     stack_facts: &StackFacts,
     log_policy: Option<LogPolicy>,
 ) -> Vec<String> {
+    let edits_per_view = edits_per_view(log_policy);
+    let half_reads_per_view =
+        HEAD_HALF_READS + u128::from(edits_per_view) * TAIL_HALF_READS_PER_THOUSAND / 1_000;
     let mut assumptions = vec![
         "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free \
          queue requests per account"
@@ -293,8 +311,9 @@ pub(crate) fn estimate_assumptions(
          spreadsheet: 8 write units"
             .to_owned(),
         format!(
-            "opening a sheet: 2 API requests, 500 edits after the snapshot (7.5 read units), 4 objects; \
-             an API request takes {} ms and logs 700 bytes",
+            "opening a sheet: 2 API requests, {edits_per_view} edits after the snapshot ({} read units), \
+             4 objects; an API request takes {} ms and logs 700 bytes",
+            format_half_units(half_reads_per_view),
             usage.request_ms
         ),
     ];
@@ -441,6 +460,22 @@ mod tests {
         assert_eq!(used.get(Meter::TableWrites), 8 + 1);
         assert_eq!(used.get(Meter::TableReads), 10);
         assert_eq!(used.get(Meter::ObjectStorage), 26_800_000 * MONTH_HOURS);
+    }
+
+    #[test]
+    fn a_view_reads_half_of_the_edits_between_two_snapshots() {
+        let usage = Usage { views: 1_000, ..Usage::default() };
+        for (snapshot_entries, half_units, assumption) in [
+            (1_000, 15_000, "500 edits after the snapshot (7.5 read units)"),
+            (10_000, 132_000, "5000 edits after the snapshot (66 read units)"),
+            (100, 3_300, "50 edits after the snapshot (1.5 read units)"),
+        ] {
+            let log_policy = Some(LogPolicy { snapshot_entries, ..LogPolicy::default() });
+            let used = estimated_amounts(&usage, &stack_facts(&Config::default()), log_policy);
+            assert_eq!(used.get(Meter::TableReads), half_units);
+            let assumptions = estimate_assumptions(&usage, &StackFacts::default(), log_policy);
+            assert!(assumptions.join("\n").contains(assumption), "{assumptions:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Deployment logic for AWS, without I/O: which changes need confirmation, which stacks belong to
-//! Cellar, which operations a stack status permits, how tables are deleted, and how stack events are reported.
+//! Cellar, in which regions a stack can be deployed, which operations a stack status permits, how tables are deleted, and how stack events are reported.
 
 mod approval;
 mod failure;
@@ -7,6 +7,7 @@ mod ownership;
 mod phase;
 mod plan;
 mod progress;
+mod regions;
 mod restore;
 mod status;
 mod table_deletion;
@@ -18,6 +19,7 @@ pub(crate) use ownership::{STACK_TAG, is_cellar_stack};
 pub(crate) use phase::DeploymentPhase;
 pub(crate) use plan::{PLAN_VERSION, Plan, PlanBasis, StalePlan};
 pub(crate) use progress::{DeploymentProgress, EventLine, EventMark};
+pub(crate) use regions::has_function_urls;
 pub(crate) use restore::{
     RestoreError, StackResource, TableRestore, existed_at, restored_table_name,
 };

@@ -397,6 +397,19 @@ pub(crate) enum SynthError {
         /// Suggested remedy, and the state of the stack.
         help: String,
     },
+    /// The API needs a Lambda function URL, which the region does not have.
+    #[error("Lambda has no function URLs in the region {region}")]
+    #[diagnostic(
+        code(synth::region_without_function_urls),
+        help(
+            "nothing was created; choose another region with AWS_REGION, or with `region` in cellar.yaml, \
+             then run the same command again"
+        )
+    )]
+    RegionWithoutFunctionUrls {
+        /// Region of the deployment.
+        region: String,
+    },
     /// DynamoDB did not delete a table in time.
     #[error("table {table} still exists {} s after its deletion began", waited.as_secs())]
     #[diagnostic(

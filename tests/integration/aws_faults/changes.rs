@@ -25,6 +25,28 @@ async fn a_change_set_that_fails_says_why_and_leaves_nothing() {
     }
 }
 
+/// The status of a change set that failed the early validation does not contain the reason.
+#[tokio::test]
+async fn a_resource_that_fails_the_validation_is_named() {
+    let (fake, account) = faked().await;
+    {
+        let mut world = fake.world();
+        world.change_set_fails = Some(
+            "The following hook(s)/validation failed: [AWS::EarlyValidation::ResourceExistenceCheck]. To \
+             troubleshoot Early Validation errors, use the DescribeEvents API.",
+        );
+        world.invalid_resources = vec![("EntryTable", "A table with this name already exists.")];
+    }
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("validation-failed", &[&run]);
+    // Without permission to read the events, the status of the change set is shown.
+    fake.fail("DescribeEvents", 1, Fault::Error(403, "AccessDenied", "no".to_owned()));
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("EarlyValidation"), "{run:?}");
+}
+
 #[tokio::test]
 async fn a_change_set_that_nobody_wants_does_not_delete_a_stack_that_others_make() {
     let (fake, account) = faked().await;

@@ -46,6 +46,17 @@ async fn a_region_that_does_not_exist_is_named() {
 }
 
 #[tokio::test]
+async fn a_region_without_function_urls_is_refused_before_anything_is_created() {
+    let (fake, account) = faked().await;
+    let account = account.with("AWS_REGION", "eu-central-2");
+    let run = account.deploy().await;
+    assert_eq!(run.code, 1, "{run:?}");
+    account.check("region-without-function-urls", &[&run]);
+    assert_eq!(fake.world().asked, ["GetCallerIdentity"]);
+    assert!(!account.path(".cellar").exists(), "no key is created");
+}
+
+#[tokio::test]
 async fn an_endpoint_where_nobody_is_is_named() {
     let closed = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

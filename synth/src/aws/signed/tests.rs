@@ -178,6 +178,8 @@ fn service_urls_contain_region_and_domain() {
     assert_eq!(aws.service_url("monitoring"), "https://monitoring.us-east-1.amazonaws.com/");
     (aws.partition, aws.region) = ("aws-cn".to_owned(), "cn-north-1".to_owned());
     assert_eq!(aws.service_url("logs"), "https://logs.cn-north-1.amazonaws.com.cn/");
+    (aws.partition, aws.region) = ("aws-eusc".to_owned(), "eusc-de-east-1".to_owned());
+    assert_eq!(aws.service_url("logs"), "https://logs.eusc-de-east-1.amazonaws.eu/");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod access;
 mod edits;
 mod objects;
+mod queries;
 
 use std::time::{Duration, Instant};
 
@@ -63,6 +64,8 @@ async fn check_spreadsheet(
     let appended = check_append_and_read(client, log_id, report).await?;
     check(report, "an edit follows its row", edits::edit_follows_row(client, log_id)).await?;
     check(report, "a large entry", objects::check_large_entry(client, log_id)).await?;
+    let query_check = queries::accepts_spaces_in_queries(target, client);
+    check(report, "a query with spaces", query_check).await?;
     let snapshot_check = objects::check_snapshot(client, log_id);
     check(report, "a snapshot is made and loaded", snapshot_check).await?;
     check(report, "no token, no entry", access::rejects_missing_token(target, log_id)).await?;

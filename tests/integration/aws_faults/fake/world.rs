@@ -63,6 +63,8 @@ pub(crate) struct World {
     pub(crate) alarms: BTreeMap<&'static str, &'static str>,
     /// Reason why new change sets fail.
     pub(crate) change_set_fails: Option<&'static str>,
+    /// Resources that fail the validation of new change sets, each with its reason.
+    pub(crate) invalid_resources: Vec<(&'static str, &'static str)>,
     /// Events after a change set is executed or the stack is deleted. Without events, the operation
     /// succeeds.
     pub(crate) script: VecDeque<Step>,
@@ -94,6 +96,7 @@ impl Default for World {
             tables: FakeTables::default(),
             alarms: BTreeMap::new(),
             change_set_fails: None,
+            invalid_resources: Vec::new(),
             script: VecDeque::new(),
             remaining_steps: VecDeque::new(),
             settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
@@ -182,6 +185,7 @@ impl World {
                     Err(refused) => return *refused,
                 }
             }
+            "DescribeEvents" => self.describe_failed_validations(),
             "DeleteStack" => {
                 self.remaining_steps = self.script_or("DELETE_COMPLETE");
                 self.record_event("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
@@ -262,6 +266,19 @@ impl World {
         };
         self.change_sets.insert(id.clone(), change_set);
         element("Id", &id) + &element("StackId", &arn())
+    }
+
+    fn describe_failed_validations(&self) -> String {
+        let mut events = String::new();
+        for (resource, reason) in &self.invalid_resources {
+            let event = element("EventType", "VALIDATION_ERROR")
+                + &element("LogicalResourceId", resource)
+                + &element("ValidationStatus", "FAILED")
+                + &element("ValidationPath", "/Properties/TableName")
+                + &element("ValidationStatusReason", reason);
+            write!(events, "<member>{event}</member>").unwrap();
+        }
+        format!("<OperationEvents>{events}</OperationEvents>")
     }
 
     fn list_alarms_as_resources(&self) -> String {
