@@ -23,8 +23,8 @@ pub(super) struct Api {
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, its role, its URL and the two permissions required to call
-/// the URL.
+/// Adds the API function with its log group, role and URL, and with the two permissions that
+/// callers of the URL need.
 pub(super) fn add_api(
     stack: &mut Stack,
     config: &Config,
@@ -77,8 +77,8 @@ fn define_function(
     function
 }
 
-/// Sets the environment variables for the optional token settings: OpenID Connect issuers and the
-/// earliest accepted issue time.
+/// Sets the environment variables for the optional token settings: the OpenID Connect issuers and
+/// the earliest issue time that the API accepts.
 fn with_token_settings(mut function: Function, config: &Config) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -99,9 +99,9 @@ fn request_timeout_ms(config: &Config) -> u32 {
 
 /// Returns the API's execution role, which grants only the permissions that the API uses.
 ///
-/// The API can neither update nor delete entries and segments, and cannot delete event streams. The
-/// only bucket objects that it can write are large entries and import chunks. It can read offloaded
-/// segments and snapshots.
+/// The API cannot update or delete log entries and segments, and it cannot delete event streams. In
+/// the bucket, it can write only large entries and import chunks. It can read offloaded segments
+/// and snapshots.
 fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
     // A presigned upload uses the permissions of the role that signed its URL, so this role needs
     // the permission to tag objects.
@@ -116,14 +116,14 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
         ],
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // The API only reads offloaded segments. They are written by operators.
+    // The API only reads offloaded segments. Operators write them.
     let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
     );
-    // The API writes import chunks after verifying the uploads. It cannot write snapshot roots
-    // (top-level snapshot objects).
+    // The API writes the chunks of an import after it has verified the uploads. It cannot write the
+    // root object of a snapshot.
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
@@ -154,14 +154,14 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
     key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
 }
 
-/// Returns the policy statements for the tables. A transaction requires the permissions for each of
-/// its operations.
+/// Returns the policy statements that allow the API to use the tables. DynamoDB checks the
+/// permission for each operation in a transaction.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
     let append_segments =
         Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
-    // An append updates the tip (newest item) of an event stream.
+    // An append to an event stream updates the newest item of the stream.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let append_event_streams =
@@ -171,8 +171,8 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     [append_entries, append_segments, append_event_streams, read_feed]
 }
 
-/// Request headers allowed from other origins: the API's own headers, and the header that the
-/// Replicache client adds to push and pull requests.
+/// The request headers that web pages from other origins may send: the API's own headers, and the
+/// header that the Replicache client adds to push and pull requests.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 

@@ -1,4 +1,4 @@
-//! The queues, and the relay function, which reads the Entry table's change stream.
+//! The stack's queues, and the relay function, which reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -19,23 +19,23 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Relay memory in MB. The relay is I/O-bound: it mostly waits for SQS and S3.
+/// The relay's memory in MB. The relay needs little memory, because it mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Relay timeout in seconds, for one batch of records.
+/// The relay's timeout in seconds. One invocation processes one batch of records.
 const RELAY_TIMEOUT_S: u32 = 60;
-/// Maximum timeout of the snapshot function in seconds (Lambda).
+/// The maximum timeout of a Lambda function in seconds.
 const SNAPSHOT_TIMEOUT_S_MAX: u32 = 15 * 60;
-/// Visibility timeout of the snapshot queue in seconds: six times the function timeout, as Lambda
-/// recommends.
+/// The visibility timeout of the snapshot queue in seconds. Lambda recommends six times the
+/// function timeout.
 const SNAPSHOT_VISIBILITY_S: u32 = 6 * SNAPSHOT_TIMEOUT_S_MAX;
 
 pub(super) struct Queues {
-    /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
-    /// not process. Each message contains the ARN of its change stream.
+    /// The dead-letter queue for change stream records that the relay, the indexer or the webhook
+    /// could not process. Each message contains the ARN of the change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
     pub(super) snapshot_jobs: Handle<Queue>,
-    /// Dead-letter queue for snapshot jobs that were received too many times.
+    /// The dead-letter queue for snapshot jobs that failed too often.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
@@ -95,11 +95,11 @@ fn add_queue(
     Ok(queue)
 }
 
-/// Returns the relay's event source, which selects new Snapshot entries and new entries with an
-/// external body.
+/// Returns the event source that invokes the relay for new Snapshot entries and for new entries
+/// with an external body.
 ///
-/// Entry updates are not selected. A Snapshot entry is updated when its snapshot is finished, and
-/// this update must not start another snapshot.
+/// Updated entries do not invoke the relay. A Snapshot entry is updated when its snapshot is
+/// finished, and this update must not start the same snapshot again.
 fn relay_event_source(
     storage: &Storage,
     relay: &Handle<Function>,
@@ -115,7 +115,8 @@ fn relay_event_source(
         .filter(inserted_items(&entry_with_external_body))
 }
 
-/// Selects new items that match a pattern. Item updates are not selected.
+/// Returns a filter for newly inserted items that match a pattern. The filter does not select
+/// updated items.
 fn inserted_items(item_pattern: &Value) -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }

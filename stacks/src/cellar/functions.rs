@@ -1,4 +1,4 @@
-//! Settings shared by all of the stack's functions.
+//! Helpers that all of the stack's functions share.
 
 use cellar_api::environment;
 
@@ -20,8 +20,8 @@ pub(super) fn add_log_group(
     Ok(log_group)
 }
 
-/// Sets the environment variable for the incarnation, which is the number of table restores. No-op
-/// if the tables were never restored.
+/// Sets the environment variable for the incarnation, which counts how often the tables were
+/// restored. No-op if the tables were never restored.
 pub(super) fn with_incarnation(function: Function, config: &Config) -> Function {
     if config.incarnation == 0 {
         return function;

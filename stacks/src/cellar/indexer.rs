@@ -1,6 +1,7 @@
-//! The indexer function, which writes the feed and the spreadsheet lists. It reads the EventStream
-//! table's change stream. If the feed includes log appends, it also reads the Entry table's change
-//! stream.
+//! The indexer function, which writes the feed and the spreadsheet lists.
+//!
+//! The indexer reads the EventStream table's change stream. If the feed includes log appends, it
+//! also reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::table_attributes::APPENDED;
@@ -19,15 +20,17 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Indexer memory in MB. The indexer is I/O-bound: it mostly waits for DynamoDB.
+/// The indexer's memory in MB. The indexer needs little memory, because it mostly waits for
+/// DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Indexer timeout in seconds, for one batch of records.
+/// The indexer's timeout in seconds. One invocation processes one batch of records.
 const TIMEOUT_S: u32 = 60;
-/// Batching window for log entries in seconds. Entries are processed in batches, because an
+/// The number of seconds for which Lambda collects log entries into one batch. Without batching, an
 /// invocation per edit would cost more than the edit itself. Each batch becomes one feed item.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries per batch. A feed item can contain about this number of entries.
-/// Concurrent batches wait for each other, so a few large batches are faster than many small ones.
+/// The maximum number of log entries per batch, which is about the number that fits in one feed
+/// item. Concurrent batches wait for each other, so a few large batches are faster than many small
+/// ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
 /// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
@@ -72,20 +75,20 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes to tips. A tip is the newest item of an event stream. It is recognised by its
-/// counter of appended events, because the older items of the stream have no such counter.
+/// Returns a filter for writes to the newest item of an event stream. Only the newest item has a
+/// counter of appended events, so the filter selects items with that counter.
 fn appended_tips() -> StreamFilter {
     let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
 }
 
-/// Selects new entries. Entry updates are not selected.
+/// Returns a filter for newly inserted entries. The filter does not select updated entries.
 fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the indexer's execution role, which can read event streams and write the feed. It cannot
-/// delete items.
+/// Returns the indexer's execution role. The role can read event streams and write the feed, but
+/// cannot delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

@@ -17,8 +17,8 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Maximum number of concurrent snapshot jobs. It is high enough for a busy stack, but leaves
-/// concurrency for API requests if the account has a low concurrency limit.
+/// The maximum number of snapshot jobs that run concurrently. It is high enough for a busy stack,
+/// but leaves some of a low account-wide concurrency limit to API requests.
 const MAX_CONCURRENCY: u32 = 10;
 
 /// Adds the snapshot function with its log group, role and event source.
@@ -46,8 +46,9 @@ pub(super) fn add_snapshot_function(
         .environment(environment::PENDING_SNAPSHOTS_TABLE, storage.pending_snapshots.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
-    // A worker that finishes a snapshot sends the job of the next one to its own queue, so a chain
-    // has as many invocations as a log has pending snapshots.
+    // Lambda must allow recursion, because a worker that finishes a snapshot sends the next job of
+    // the log to the queue that invokes it. This chain of invocations is as long as the log's list
+    // of pending snapshots.
     let function = stack.add("SnapshotFunction", function.allow_recursion())?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
     suppressions::suppress_snapshot_function_rules(stack, &function);
@@ -56,12 +57,12 @@ pub(super) fn add_snapshot_function(
 
 /// Returns the snapshot function's execution role.
 ///
-/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
-/// snapshots in the log tables. It cannot modify edits.
+/// The function reads logs, writes snapshot objects and records of pending snapshots, and records
+/// finished snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
     let read_entries = Statement::allow("ReadEntries", read_actions, [storage.entries.arn()]);
-    // The only attribute of an entry that the function may change is the snapshot root. The policy
+    // The snapshot root is the only attribute of an entry that the function may change. The policy
     // also lists the keys and the type, because the condition of the update reads them.
     let set_root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
@@ -83,7 +84,7 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
         ["s3:GetObject"],
         [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
     );
-    // A job that rebuilds a snapshot from scratch reads the entire log, which includes offloaded
+    // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
     // segments.
     let read_offloaded_segments = Statement::allow(
         "Offload",

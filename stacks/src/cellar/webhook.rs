@@ -17,14 +17,14 @@ use crate::constructs::{
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
-/// Webhook function memory in MB. The function is I/O-bound: it mostly waits for DynamoDB and the
-/// receiver.
+/// The webhook function's memory in MB. The function needs little memory, because it mostly waits
+/// for DynamoDB and the receiver.
 const MEMORY_MB: u32 = 256;
-/// Invocation timeout in seconds. Long enough for several deliveries to a slow receiver.
+/// The webhook function's timeout in seconds. It allows for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
-/// Adds the webhook function with its log group, role and event source. No-op unless a webhook is
-/// configured. Records that cannot be delivered are sent to `dead_letters`.
+/// Adds the webhook function with its log group, role and event source. Records that cannot be
+/// delivered are sent to `dead_letters`. No-op if no webhook is configured.
 pub(super) fn add_webhook(
     stack: &mut Stack,
     config: &Config,
@@ -55,8 +55,8 @@ pub(super) fn add_webhook(
     }
     function = functions::with_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be unavailable for half a day, so retries are limited by record age instead of
-    // number of attempts.
+    // A receiver may be unavailable for hours. The age of a record therefore limits its retries,
+    // and the number of attempts does not.
     let event_source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
         .filter(feed_items());
@@ -65,14 +65,15 @@ pub(super) fn add_webhook(
     Ok(Some(function))
 }
 
-/// Selects feed items. The table also contains other items, such as spreadsheet lists.
+/// Returns a filter for feed items. The Feed table also contains other items, such as spreadsheet
+/// lists.
 fn feed_items() -> StreamFilter {
     let item_pattern = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item_pattern } }))
 }
 
-/// Returns the webhook function's execution role. The function reads the feed and stores its
-/// progress and secrets. It can read event streams only if deliveries include payloads.
+/// Returns the webhook function's execution role. The function reads the feed, and stores its
+/// progress and its secrets. It can read event streams only if deliveries include payloads.
 fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,

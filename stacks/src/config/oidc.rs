@@ -11,7 +11,7 @@ use super::limits::{
 };
 use super::tokens::Tokens;
 
-/// Last second of the year 9999, in seconds since the Unix epoch.
+/// The last second of the year 9999, in seconds since the Unix epoch.
 const MAX_UNIX_TIME_S: u64 = 253_402_300_799;
 
 /// Checks the issuers, `tokens.not_before_s` and the total size of the token settings.

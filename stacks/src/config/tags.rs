@@ -1,12 +1,12 @@
-//! The `tags:` section of `cellar.yaml`. The limits are chosen so that every AWS service in the
-//! stack accepts the tags.
+//! The `tags:` section of `cellar.yaml`. A tag is valid only if every AWS service in the stack
+//! accepts it.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Returns a problem for each tag that at least one AWS service would reject.
+/// Returns a problem for each tag that an AWS service in the stack would reject.
 pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if tags.len() > TAGS_MAX {
@@ -39,8 +39,8 @@ fn is_reserved_key(key: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(RESERVED_PREFIX))
 }
 
-/// Returns whether a text has a valid length and contains only characters that every AWS service
-/// accepts.
+/// Returns whether `text` has an allowed length and contains only characters that every AWS service
+/// in the stack accepts.
 fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
     let is_allowed = |letter: char| {
         letter.is_alphanumeric()

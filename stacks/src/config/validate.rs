@@ -1,4 +1,4 @@
-//! Checks every value of a [`Config`] against [`limits`](super::limits).
+//! Checks every value of a [`Config`] against the [`limits`](super::limits).
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use super::webhook::Webhook;
 use super::{oidc, region, stages, tags};
 
 impl Config {
-    /// Returns a problem for each out-of-bounds value, in field order. If the configuration is
-    /// valid, the result is empty.
+    /// Returns a problem for each out-of-bounds value, in field order. The result is empty if the
+    /// configuration is valid.
     ///
-    /// [`Config::parse`] calls this method. Call it again after modifying a configuration.
+    /// [`Config::parse`] calls this method. After modifying a configuration, call it again.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let stack_region = self.region.as_deref();
         let mut problems = Vec::new();
@@ -124,8 +124,9 @@ fn is_key_id(id: &str) -> bool {
 
 /// Returns whether `key` is the canonical unpadded base64url encoding of 32 bytes.
 ///
-/// The 43 characters encode 258 bits, of which the last two must be zero. Therefore, only every
-/// fourth character of the alphabet is valid as the last character.
+/// The 43 characters encode 258 bits, but 32 bytes are only 256 bits. A canonical encoding sets the
+/// last two bits to zero, so only every fourth character of the alphabet is valid as the last
+/// character.
 fn is_public_key(key: &str) -> bool {
     const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS

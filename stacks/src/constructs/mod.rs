@@ -1,8 +1,8 @@
-//! Typed structs for the AWS resource types that Cellar uses. CloudFormation property names appear
+//! A typed struct for each AWS resource type that Cellar uses. CloudFormation property names appear
 //! only in this module.
 //!
-//! Constructs do not accept physical resource names. With fixed names, there could be only one
-//! stack per region, and CloudFormation could not replace resources.
+//! Physical resource names cannot be set. With fixed names, there could be only one stack per
+//! region, and CloudFormation could not replace resources.
 
 mod alarm;
 mod bucket;

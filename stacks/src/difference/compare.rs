@@ -1,4 +1,4 @@
-//! Compares two normalized values and records each changed property.
+//! Compares two normalized values and records every property that differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 /// Path segment for an element of a set.
 const SET_ELEMENT: &str = "-";
 
-/// Returns the changes between two versions of a resource. `resource_type` is `None` for types
-/// without a construct.
+/// Returns the changes between two versions of a resource. `resource_type` is `None` if this crate
+/// has no construct for the type.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,
@@ -25,7 +25,7 @@ pub(super) fn resource_changes(
     comparison.changes
 }
 
-/// Returns the changes between two versions of a section.
+/// Returns the changes between two versions of a template section.
 pub(super) fn section_changes(
     section_name: &str,
     old: Option<&Value>,
@@ -35,8 +35,8 @@ pub(super) fn section_changes(
     let empty_section = Value::Object(Map::new());
     let mut path = vec![section_name.to_owned()];
     match (old, new) {
-        // If a whole section is added or removed, each of the section's entries is reported
-        // separately.
+        // An added or removed section is compared with an empty section, so that each of its
+        // entries is reported separately.
         (Some(old_section @ Value::Object(_)), None) => {
             comparison.compare_values(&mut path, old_section, &empty_section);
         }
@@ -51,7 +51,7 @@ pub(super) fn section_changes(
     comparison.changes
 }
 
-/// Template part that contains the compared values.
+/// The part of a template to which the compared values belong.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -101,7 +101,8 @@ impl Comparison {
         path.push(child_name.to_owned());
         match (old, new) {
             (Some(old_child), Some(new_child)) => self.compare_values(path, old_child, new_child),
-            // CloudFormation treats empty metadata, properties and conditions as missing.
+            // CloudFormation treats an empty map or list in metadata, properties and conditions as
+            // missing.
             (Some(only_child), None) | (None, Some(only_child)) if is_empty(only_child) => {}
             (old_child, new_child) => self.record_change(path, old_child, new_child),
         }
@@ -120,9 +121,11 @@ impl Comparison {
         }
     }
 
-    /// Compares ordered lists after removing their common prefix and suffix. If the remaining lists
-    /// have the same length, elements are compared pairwise. Otherwise, old elements are reported
-    /// as removed and new elements as added.
+    /// Compares lists whose order matters, after removing their common prefix and suffix.
+    ///
+    /// If the remaining lists have the same length, each old element is compared with the new
+    /// element at the same index. Otherwise, all remaining old elements are recorded as removed,
+    /// and all remaining new elements as added.
     fn compare_ordered_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
         let is_equal_pair = |pair: &(&Value, &Value)| are_equal(pair.0, pair.1);
         let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
@@ -153,8 +156,8 @@ impl Comparison {
         let new_elements = index_by_canonical_json(new);
         let removed_elements = elements_missing_in(&new_elements, &old_elements);
         let added_elements = elements_missing_in(&old_elements, &new_elements);
-        // If exactly one map was replaced with another map, the two maps are compared entry by
-        // entry.
+        // If one map is removed and one map is added, they are compared entry by entry instead. The
+        // result is more precise.
         if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
             (removed_elements.as_slice(), added_elements.as_slice())
         {
@@ -192,8 +195,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed list element. An empty element is recorded too, although an
-    /// empty map entry is not.
+    /// Records an added or removed list element. Unlike an empty map entry, an empty list element
+    /// is also recorded.
     fn record_list_element(
         &mut self,
         path: &mut Vec<String>,
@@ -224,7 +227,7 @@ impl Comparison {
                 None => Update::MayReplace,
             },
             ["Type"] => Update::Replace,
-            // A changed condition can add or remove the resource.
+            // If a resource's condition changes, the resource may be added or removed.
             ["Condition"] => Update::MayReplace,
             _ => Update::InPlace,
         }
@@ -289,7 +292,7 @@ fn to_json_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// Splits a JSON pointer into its unescaped segments.
+/// Splits a JSON pointer into its path segments and unescapes them.
 pub(super) fn split_json_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect()
 }

@@ -1,5 +1,5 @@
-//! Finds changes that are caused by other changes. For example, replacing a bucket also changes
-//! every policy that references the bucket.
+//! Finds resources that change because a referenced resource changes. For example, replacing a
+//! bucket also changes every policy that references the bucket.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_substitution};
 
-/// Index of the property name in a path such as `/Properties/NAME`.
+/// The index of the property name in a path such as `/Properties/NAME`.
 const PROPERTY_NAME_INDEX: usize = 1;
 
 /// Target of a reference.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Reference {
     logical_id: String,
-    /// Attribute name for `Fn::GetAtt`, or `None` for `Ref`.
+    /// The attribute that `Fn::GetAtt` reads, or `None` for a `Ref`.
     attribute: Option<String>,
 }
 
@@ -32,14 +32,15 @@ impl Reference {
     }
 }
 
-/// Changes to a resource that exists in both templates.
+/// The changes to a resource that exists in both templates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonResourceChange {
-    /// Most severe effect on the resource, or `None` if the resource is unchanged.
+    /// The most severe effect of all changes on the resource, or `None` if the resource is
+    /// unchanged.
     pub(super) update: Option<Update>,
     /// Properties whose definitions changed.
     pub(super) properties: Vec<PropertyChange>,
-    /// Logical ids of the changed resources that this resource references.
+    /// The logical ids of the referenced resources whose changes also change this resource.
     pub(super) follows: BTreeSet<String>,
 }
 

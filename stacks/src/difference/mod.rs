@@ -47,7 +47,7 @@ pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
 pub use text::{printable, readable};
 
-/// Reason why two templates could not be compared.
+/// The reason why two templates could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DifferenceError {
     /// A template contains more than [`limits::PERMISSIONS_MAX`] individual permissions.
@@ -57,17 +57,18 @@ pub enum DifferenceError {
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {
-        /// Logical id of the resource that exceeded the limit.
+        /// The logical id of the resource whose permissions exceeded the limit.
         logical_id: String,
     },
 }
 
 impl Difference {
-    /// Returns the changes that result from deploying `new` over `old`. If `old` is `None`, all
-    /// resources are added.
+    /// Returns what changes if `new` is deployed over `old`. If `old` is `None`, all resources are
+    /// added.
     ///
     /// # Errors
-    /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
+    /// Returns a [`DifferenceError`] if a template contains more than [`limits::PERMISSIONS_MAX`]
+    /// individual permissions.
     pub fn between(old: Option<&Document>, new: &Document) -> Result<Self, DifferenceError> {
         let empty_document = Document::empty();
         let old = old.unwrap_or(&empty_document);
@@ -103,7 +104,7 @@ fn compare_resources(
     resource_changes
 }
 
-/// Returns the changes to resources that exist in both templates, by logical id.
+/// Returns the changes to the resources that exist in both templates. The keys are logical ids.
 fn compare_common_resources(
     old: &Document,
     new: &Document,
@@ -121,7 +122,7 @@ fn compare_common_resources(
     changes
 }
 
-/// Returns the change to a resource, or `None` if both templates contain the same resource.
+/// Returns the change to a resource, or `None` if the resource is the same in both templates.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,

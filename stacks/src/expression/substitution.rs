@@ -5,11 +5,11 @@ use thiserror::Error;
 /// A part of an `Fn::Sub` text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Literal text, in which escape sequences such as `${!x}` have been replaced by `${x}`.
+    /// Literal text. An escape sequence such as `${!x}` has already been replaced by `${x}`.
     Text(String),
-    /// `${Name}`, a reference to a variable, parameter or resource.
+    /// `${Name}`: a reference to a variable, a parameter or a resource.
     Name(String),
-    /// `${LogicalId.Attribute}`, a reference to a resource's attribute.
+    /// `${LogicalId.Attribute}`: a reference to an attribute of a resource.
     Attribute { logical_id: String, attribute: String },
 }
 
@@ -19,7 +19,7 @@ pub enum SubstitutionError {
     /// A `${` has no `}`.
     #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// A placeholder contains an empty name, as in `${}`, `${.x}` or `${x.}`.
+    /// A placeholder has an empty name, as in `${}`, `${.x}` and `${x.}`.
     #[error(
         "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
     )]
@@ -29,10 +29,10 @@ pub enum SubstitutionError {
     },
 }
 
-/// Splits an `Fn::Sub` text into literal text and placeholders.
+/// Splits the text of an `Fn::Sub` into literal text and placeholders.
 ///
 /// # Errors
-/// [`SubstitutionError`] if a closing brace is missing or a name is empty.
+/// Returns a [`SubstitutionError`] if a closing brace is missing or a name is empty.
 pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
     let mut parts = Vec::new();
     let mut unparsed_text = text;

@@ -1,5 +1,5 @@
-//! Reads rules that are not defined by policies, but by invocation permissions, function URLs, CORS
-//! settings and public access settings.
+//! Reads permission rules from everything that is not a policy: invocation permissions, function
+//! URLs, CORS settings and public access settings.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// Reads all of a resource's rules that are not defined by policies.
+/// Reads the rules of a resource that its policies do not define.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
@@ -20,7 +20,7 @@ pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns a rule with all actions for everyone, on the resource that defines the rule.
+/// Returns a rule for every action of everyone on the resource that defines the rule.
 fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         defined_by: defined_by.to_owned(),
@@ -34,8 +34,8 @@ fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule 
     }
 }
 
-/// Properties that restrict an invocation permission, each with the equivalent condition operator
-/// and key.
+/// The properties that restrict an invocation permission. Each has an equivalent condition operator
+/// and condition key.
 const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
@@ -49,7 +49,8 @@ fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
     let text_or_any = |property_name: &str| {
         property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name_text)
     };
-    // A function's name and ARN refer to the same function, so they are treated as equal.
+    // `referenced_id` treats the name and the ARN of a function as equal, because both refer to the
+    // same function.
     let function =
         property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
     Rule {
@@ -66,7 +67,7 @@ fn invocation_condition(permission: &Value) -> Condition {
     let mut condition = Condition::default();
     for (property_name, operator, key) in RESTRICTIONS {
         let Some(value) = property(permission, &[property_name]).map(name_text) else { continue };
-        // The value `InvokedViaFunctionUrl: false` does not restrict the permission.
+        // If `InvokedViaFunctionUrl` is false, it does not restrict the permission.
         let is_restriction = operator != "Bool" || value != "false";
         if is_restriction {
             condition.add_values(operator, key, [value]);
@@ -114,8 +115,8 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for web pages from other origins. Each allowed method and each allowed header
-/// is an action.
+/// Returns the rule for web pages from other origins. Its actions are the allowed methods and the
+/// allowed headers.
 fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     let names_in = |field: &str| cors.get(field).map(name_texts).unwrap_or_default();
     let mut actions = Vec::new();
@@ -150,8 +151,8 @@ fn read_bucket_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a deny rule for each kind of public access that the bucket blocks. If access control
-/// lists are disabled, also returns a deny rule for them.
+/// Returns a deny rule for each kind of public access that the bucket blocks, and another if the
+/// bucket disables access control lists.
 fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
@@ -185,7 +186,7 @@ fn disables_access_lists(bucket: &Value) -> bool {
 }
 
 /// Returns the rule that is equivalent to a canned access control list. Returns `None` if the list
-/// allows no access to others.
+/// gives access only to the bucket owner.
 fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
     let access_list = property(resource, &["AccessControl"]).map(name_text)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {
