@@ -56,7 +56,9 @@ pub struct UnknownField {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The file is larger than [`CONFIG_BYTES_MAX`].
-    #[error("{file_name}: the file has {bytes} bytes; at most {CONFIG_BYTES_MAX} are allowed")]
+    #[error(
+        "{file_name}: the file is {bytes} bytes long, but at most {CONFIG_BYTES_MAX} are allowed"
+    )]
     TooLarge { file_name: String, bytes: usize },
     /// The file is not valid YAML, or a value has the wrong type.
     #[error("{file_name}: {message}")]
@@ -95,13 +97,13 @@ fn join_lines(problems: &[ConfigProblem]) -> String {
 pub enum ConfigProblem {
     /// `stack` is not a valid CloudFormation stack name.
     #[error(
-        "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
+        "`stack` is `{value}`, which is not a valid stack name: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
     /// The name of a stage has an invalid length, or contains characters that a stack name must not
     /// contain.
     #[error(
-        "`stages` has a stage named `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
+        "`stages` contains the invalid stage name `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
     StageName { value: String },
     /// There are more than [`STAGES_MAX`] stages.
@@ -118,7 +120,7 @@ pub enum ConfigProblem {
     )]
     Region { value: String },
     /// `tokens.issuer` or `tokens.audience` is empty, too long or contains control characters.
-    #[error("`tokens.{field}` must have 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters")]
+    #[error("`tokens.{field}` must be 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters long")]
     TokenClaim { field: &'static str },
     /// `tokens.keys` has more than [`TOKEN_KEYS_MAX`] keys.
     #[error(
@@ -148,7 +150,7 @@ pub enum ConfigProblem {
     Issuer { index: usize, fault: IssuerFault },
     /// The token settings do not fit in a function's environment variables.
     #[error(
-        "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove issuers, or keys that are no longer in use"
+        "`tokens` is {bytes} bytes long, but at most {TOKENS_BYTES_MAX} are allowed: remove issuers, or keys that are no longer in use"
     )]
     TokensTooLarge {
         /// The total size in bytes of the environment variables that contain token settings.
@@ -256,19 +258,17 @@ pub enum IssuerFault {
     },
     /// `audience` is empty, too long or contains control characters.
     #[error(
-        "`audience` must have 1 to {OIDC_AUDIENCE_CHARS_MAX} printable characters: the id of this \
-         application at the issuer"
+        "`audience` must be the id of this application at the issuer, with 1 to \
+         {OIDC_AUDIENCE_CHARS_MAX} printable characters"
     )]
     Audience,
     /// `subject_claim` is empty, too long or contains invalid characters.
     #[error(
-        "`subject_claim` must have 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
+        "`subject_claim` must consist of 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
     Claim,
     /// An earlier element of `tokens.oidc`, or `tokens.issuer`, has the same issuer.
-    #[error(
-        "`issuer` is already used by an earlier issuer or `tokens.issuer`: use each issuer once"
-    )]
+    #[error("`issuer` is the same as an earlier issuer or `tokens.issuer`: list each issuer once")]
     Duplicate,
 }
 
@@ -277,7 +277,7 @@ pub enum IssuerFault {
 pub enum TagFault {
     /// The key is empty, too long or contains characters that an AWS service rejects.
     #[error(
-        "use 1 to {TAG_KEY_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+        "the key must consist of 1 to {TAG_KEY_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Key,
     /// The key starts with `aws:`.
@@ -288,7 +288,7 @@ pub enum TagFault {
     Case,
     /// The value is too long or contains characters that an AWS service rejects.
     #[error(
-        "the value may have at most {TAG_VALUE_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+        "the value must consist of at most {TAG_VALUE_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Value,
 }

@@ -329,8 +329,8 @@ mod tests {
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cellar.yaml: `stack` is `1st`: use 1 to 128 letters, digits and hyphens, starting with a \
-             letter\n\
+            "cellar.yaml: `stack` is `1st`, which is not a valid stack name: use 1 to 128 letters, \
+             digits and hyphens, starting with a letter\n\
              `cors_origins[0]` is `*`: a wildcard would let any page call the API with a visitor's \
              token; list each origin, such as https://sheets.example.com\n\
              `api.memory_mb` is 64: use 128 to 10240\n\

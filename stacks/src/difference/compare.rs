@@ -152,10 +152,8 @@ impl Comparison {
     }
 
     fn compare_sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let old_elements = index_by_canonical_json(old);
-        let new_elements = index_by_canonical_json(new);
-        let removed_elements = elements_missing_in(&new_elements, &old_elements);
-        let added_elements = elements_missing_in(&old_elements, &new_elements);
+        let removed_elements = elements_missing_in(new, old);
+        let added_elements = elements_missing_in(old, new);
         // If one map is removed and one map is added, they are compared entry by entry instead. The
         // result is more precise.
         if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
@@ -244,21 +242,18 @@ fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a 
     elements
 }
 
-fn index_by_canonical_json(list: &[Value]) -> BTreeMap<String, &Value> {
-    list.iter().map(|element| (canonical_json(element), element)).collect()
-}
-
-fn elements_missing_in<'a>(
-    present_elements: &BTreeMap<String, &Value>,
-    elements: &BTreeMap<String, &'a Value>,
-) -> Vec<&'a Value> {
-    let mut missing_elements = Vec::new();
-    for (text, element) in elements {
-        if !present_elements.contains_key(text) {
-            missing_elements.push(*element);
+/// Returns the elements that the set `other` does not contain, without duplicates and sorted by
+/// their canonical JSON.
+fn elements_missing_in<'a>(other: &[Value], elements: &'a [Value]) -> Vec<&'a Value> {
+    let other_texts: BTreeSet<String> = other.iter().map(canonical_json).collect();
+    let mut missing_elements = BTreeMap::new();
+    for element in elements {
+        let text = canonical_json(element);
+        if !other_texts.contains(&text) {
+            missing_elements.insert(text, element);
         }
     }
-    missing_elements
+    missing_elements.into_values().collect()
 }
 
 /// Returns whether CloudFormation treats two values as equal. For example, the string `"true"` is

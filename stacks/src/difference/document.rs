@@ -24,16 +24,16 @@ const RESOURCES: &str = "Resources";
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
     /// The text is larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
     /// The text is neither JSON nor YAML.
-    #[error("not a template in JSON or YAML: {message}")]
+    #[error("the text is neither a JSON nor a YAML template: {message}")]
     Malformed {
         /// Parser message, including the position.
         message: String,
     },
     /// The text is valid JSON or YAML, but is not a template.
-    #[error("not a template: {reason}")]
+    #[error("the text is not a template: {reason}")]
     NoTemplate { reason: String },
 }
 
@@ -65,7 +65,7 @@ impl Document {
     fn from_value(value: Value) -> Result<Self, DocumentError> {
         let no_template = |reason: &str| DocumentError::NoTemplate { reason: reason.to_owned() };
         let Value::Object(mut sections) = value else {
-            return Err(no_template("the text is not a map of sections"));
+            return Err(no_template("the text is not a map"));
         };
         let Some(Value::Object(resources)) = sections.remove(RESOURCES) else {
             return Err(no_template("the section `Resources` is missing"));
@@ -196,7 +196,7 @@ mod tests {
             ("{\"Resources\": {}} x", "trailing characters"),
             ("{\"Resources\": {}, \"Resources\": {}}", "occurs twice"),
             ("Resources: {A: {Type: T, Properties: {B: !Ref C}}}", "without tags"),
-            ("\u{0}", "not a template in JSON or YAML"),
+            ("\u{0}", "the text is neither a JSON nor a YAML template"),
         ] {
             let error = Document::read(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");

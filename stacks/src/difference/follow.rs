@@ -44,6 +44,27 @@ pub(super) struct CommonResourceChange {
     pub(super) follows: BTreeSet<String>,
 }
 
+impl CommonResourceChange {
+    /// Records that the resource changes because the resource `cause_id` changes. Returns whether
+    /// the record is new, or more severe than before.
+    fn record_cause(&mut self, cause_id: &str, update: Update) -> bool {
+        let is_new_cause = self.follows.insert(cause_id.to_owned());
+        let is_more_severe = self.update.is_none_or(|known_update| known_update < update);
+        if is_more_severe {
+            self.update = Some(update);
+        }
+        is_new_cause || is_more_severe
+    }
+}
+
+/// Whether the value of a `Ref` or `Fn::GetAtt` changes if the template is deployed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValueChange {
+    Unchanged,
+    MayChange,
+    Changes,
+}
+
 /// A property that references other resources.
 struct ReferringProperty {
     logical_id: String,
@@ -100,59 +121,72 @@ fn propagate_once(
 ) -> bool {
     let mut has_changed = false;
     for referring_property in referring_properties {
-        let follower_id = &referring_property.logical_id;
         for reference in &referring_property.references {
             let Some(cause) = changes.get(&reference.logical_id) else { continue };
-            let Some(value_update) = referenced_value_update(new, reference, cause) else {
+            let value_change = referenced_value_change(new, reference, cause);
+            let Some(update) = referring_property.update_caused_by(value_change, new) else {
                 continue;
             };
-            let update = referring_property.update_caused_by(value_update, new);
-            let Some(follower) = changes.get_mut(follower_id) else { continue };
-            let is_new_cause = follower.follows.insert(reference.logical_id.clone());
-            let is_more_severe = follower.update.is_none_or(|known_update| known_update < update);
-            if is_more_severe {
-                follower.update = Some(update);
+            let Some(change) = changes.get_mut(&referring_property.logical_id) else { continue };
+            if change.record_cause(&reference.logical_id, update) {
+                has_changed = true;
             }
-            has_changed = has_changed || is_new_cause || is_more_severe;
         }
     }
     has_changed
 }
 
 impl ReferringProperty {
-    /// Returns the effect on the resource if a referenced value changes.
-    fn update_caused_by(&self, value_update: Update, new: &Document) -> Update {
+    /// Returns how a change of a referenced value affects the resource that contains this property.
+    /// Returns `None` if the value does not change.
+    fn update_caused_by(&self, value_change: ValueChange, new: &Document) -> Option<Update> {
+        if value_change == ValueChange::Unchanged {
+            return None;
+        }
         let resource_type = new.resources.get(&self.logical_id).and_then(known_type);
         let property_update = match resource_type {
             Some(known_type) => known_type.update_of(&[&self.property]),
             None => Update::MayReplace,
         };
-        // If it is unknown whether the value changes, it is also unknown whether the resource is
-        // replaced.
-        if property_update == Update::Replace { value_update } else { property_update }
+        match (property_update, value_change) {
+            (Update::Replace, ValueChange::MayChange) => Some(Update::MayReplace),
+            _ => Some(property_update),
+        }
     }
 }
 
-/// Returns whether a referenced value changes: [`Update::Replace`] if it changes,
-/// [`Update::MayReplace`] if it may change, and `None` if it does not change.
-fn referenced_value_update(
+/// Returns whether the value of `reference` changes because the referenced resource changes.
+fn referenced_value_change(
     new: &Document,
     reference: &Reference,
-    cause: &CommonResourceChange,
-) -> Option<Update> {
-    if let Some(update) = cause.update
-        && update != Update::InPlace
-    {
-        return Some(update);
+    target_change: &CommonResourceChange,
+) -> ValueChange {
+    match target_change.update {
+        Some(Update::Replace) => ValueChange::Changes,
+        Some(Update::MayReplace) => ValueChange::MayChange,
+        Some(Update::InPlace) | None if changes_attribute(new, reference, target_change) => {
+            ValueChange::Changes
+        }
+        Some(Update::InPlace) | None => ValueChange::Unchanged,
     }
-    let target_type = known_type(new.resources.get(&reference.logical_id)?)?;
-    let attribute = reference.attribute.as_deref()?;
-    let changes_attribute = cause.properties.iter().any(|change| {
+}
+
+/// Returns whether an update of the referenced resource in place changes the attribute that
+/// `reference` reads.
+fn changes_attribute(
+    new: &Document,
+    reference: &Reference,
+    target_change: &CommonResourceChange,
+) -> bool {
+    let target_type = new.resources.get(&reference.logical_id).and_then(known_type);
+    let (Some(target_type), Some(attribute)) = (target_type, reference.attribute.as_deref()) else {
+        return false;
+    };
+    target_change.properties.iter().any(|change| {
         let path = split_json_pointer(&change.path);
         let property = path.get(PROPERTY_NAME_INDEX).map(String::as_str).unwrap_or_default();
         target_type.attributes_changed_by(property).contains(&attribute)
-    });
-    if changes_attribute { Some(Update::Replace) } else { None }
+    })
 }
 
 fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {

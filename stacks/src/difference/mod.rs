@@ -52,8 +52,8 @@ pub use text::{printable, readable};
 pub enum DifferenceError {
     /// A template contains more than [`limits::PERMISSIONS_MAX`] individual permissions.
     #[error(
-        "the template has more than {} individual permissions (principal, action and \
-         resource), exceeded at `{logical_id}`; name fewer actions and resources",
+        "the template contains more than {} combinations of principal, action and resource, \
+         and `{logical_id}` exceeds this limit; list fewer actions and resources",
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {

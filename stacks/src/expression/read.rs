@@ -106,7 +106,7 @@ fn parse_sub(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
         }
         _ => Err(IntrinsicError::Malformed {
             name: intrinsic::SUB,
-            expected: "a text, or a list of a text and a map of variables",
+            expected: "a string, or a list of a string and a map of variables",
         }),
     }
 }

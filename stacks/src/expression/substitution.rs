@@ -21,11 +21,11 @@ pub enum SubstitutionError {
     Unclosed,
     /// A placeholder has an empty name, as in `${}`, `${.x}` and `${x.}`.
     #[error(
-        "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
+        "the placeholder `${{{placeholder}}}` has an empty name: write `${{Name}}` or `${{LogicalId.Attribute}}`"
     )]
-    Nameless {
-        /// Text between the braces.
-        name: String,
+    EmptyName {
+        /// The text between the braces.
+        placeholder: String,
     },
 }
 
@@ -56,21 +56,17 @@ fn parse_placeholder(placeholder: &str) -> Result<SubstitutionPart, Substitution
     if let Some(escaped_name) = placeholder.strip_prefix('!') {
         return Ok(SubstitutionPart::Text(format!("${{{escaped_name}}}")));
     }
-    let nameless = || SubstitutionError::Nameless { name: placeholder.to_owned() };
-    let name = placeholder.trim();
-    let Some((logical_id, attribute)) = name.split_once('.') else {
-        if name.is_empty() {
-            return Err(nameless());
+    let target = placeholder.trim();
+    match target.split_once('.') {
+        Some((logical_id, attribute)) if !logical_id.is_empty() && !attribute.is_empty() => {
+            Ok(SubstitutionPart::Attribute {
+                logical_id: logical_id.to_owned(),
+                attribute: attribute.to_owned(),
+            })
         }
-        return Ok(SubstitutionPart::Name(name.to_owned()));
-    };
-    if logical_id.is_empty() || attribute.is_empty() {
-        return Err(nameless());
+        None if !target.is_empty() => Ok(SubstitutionPart::Name(target.to_owned())),
+        _ => Err(SubstitutionError::EmptyName { placeholder: placeholder.to_owned() }),
     }
-    Ok(SubstitutionPart::Attribute {
-        logical_id: logical_id.to_owned(),
-        attribute: attribute.to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -105,12 +101,12 @@ mod tests {
             assert_eq!(parse_substitution(text), Err(SubstitutionError::Unclosed), "{text}");
         }
         for (text, name) in [("${}", ""), ("${ }", " "), ("${.x}", ".x"), ("${x.}", "x.")] {
-            let wanted = Err(SubstitutionError::Nameless { name: name.to_owned() });
+            let wanted = Err(SubstitutionError::EmptyName { placeholder: name.to_owned() });
             assert_eq!(parse_substitution(text), wanted, "{text}");
         }
         assert_eq!(
-            SubstitutionError::Nameless { name: "x.".to_owned() }.to_string(),
-            "`${x.}` has no name: write a logical id, or a logical id, a dot and an attribute"
+            SubstitutionError::EmptyName { placeholder: "x.".to_owned() }.to_string(),
+            "the placeholder `${x.}` has an empty name: write `${Name}` or `${LogicalId.Attribute}`"
         );
     }
 }

@@ -101,7 +101,7 @@ pub enum SynthesisError {
     TooDeep { template_part: TemplatePart, path: String },
     /// A table key has no attribute definition.
     #[error(
-        "{template_part}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
+        "{template_part}: the key `{attribute}` has no attribute definition; add `.attribute(\"{attribute}\", …)`"
     )]
     UndefinedKey { template_part: TemplatePart, attribute: String },
     /// A table defines an attribute that none of its keys uses.
@@ -111,7 +111,7 @@ pub enum SynthesisError {
     UnusedAttribute { template_part: TemplatePart, attribute: String },
     /// A statement in a role allows actions or resources that contain a wildcard.
     #[error(
-        "{template_part}: statement `{statement}` allows `{pattern}`; name each action and each resource"
+        "{template_part}: statement `{statement}` allows the wildcard `{pattern}`; list each action and each resource instead"
     )]
     WildcardPermission { template_part: TemplatePart, statement: String, pattern: String },
     /// A bucket or queue policy contains an allow statement. Only roles may grant permissions.
@@ -143,7 +143,7 @@ pub enum SynthesisError {
     },
     /// A section has more entries than CloudFormation accepts.
     #[error(
-        "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
+        "the stack has {count} {section}, but CloudFormation accepts at most {limit}; the first entry beyond the limit is `{first_beyond}`"
     )]
     TooMany {
         /// The name of the section: `resources`, `parameters` or `outputs`.
@@ -155,7 +155,7 @@ pub enum SynthesisError {
     },
     /// The template is larger than CloudFormation accepts.
     #[error(
-        "the template has {bytes} bytes, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
+        "the template is {bytes} bytes long, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
     )]
     TemplateTooLarge {
         bytes: usize,
@@ -164,7 +164,7 @@ pub enum SynthesisError {
     },
     /// The description of the stack is longer than CloudFormation accepts.
     #[error(
-        "the description of the stack has {bytes} bytes, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
+        "the description of the stack is {bytes} bytes long, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
     )]
     DescriptionTooLong { bytes: usize },
 }

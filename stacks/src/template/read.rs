@@ -12,10 +12,12 @@ use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// The text is larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
     /// The text is not JSON, or contains a section or field that Cellar does not write.
-    #[error("not a template of Cellar: {message}; synthesize the template again")]
+    #[error(
+        "the text is not a template that Cellar has written: {message}; synthesize the template again"
+    )]
     Malformed {
         /// Parser message, including the position.
         message: String,

@@ -44,7 +44,7 @@ pub enum ResolveFault {
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
     /// A part of an `Fn::Join` or a variable of an `Fn::Sub` is a map, a list or null.
-    #[error("only text, numbers and booleans can be inserted into a text")]
+    #[error("only strings, numbers and booleans can be inserted into text")]
     NotAScalar,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
     #[error("values are nested more than {NESTING_MAX} levels deep")]
@@ -323,7 +323,7 @@ mod tests {
         );
         assert_eq!(
             resolve_error(&json!({"a": {"Fn::Join": ["", ["x", {"y": "z"}]]}})),
-            "a[1]: only text, numbers and booleans can be inserted into a text"
+            "a[1]: only strings, numbers and booleans can be inserted into text"
         );
         assert!(resolve_error(&json!({"a": {"Ref": 1}})).starts_with("a: `Ref` expects"));
         assert!(

@@ -10,6 +10,9 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
+/// The pattern that matches every name.
+const ANY_NAME: &str = "*";
+
 /// Reads the rules of a resource that its policies do not define.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
@@ -21,14 +24,14 @@ pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
 }
 
 /// Returns a rule for every action of everyone on the resource that defines the rule.
-fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
+fn rule_for_everyone(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         defined_by: defined_by.to_owned(),
         scope: defined_by.to_owned(),
         kind,
         effect,
         principals: Names::single(EVERYONE),
-        actions: Names::single("*"),
+        actions: Names::single(ANY_NAME),
         resources: Names::single(defined_by),
         condition: Condition::default(),
     }
@@ -46,21 +49,24 @@ const RESTRICTIONS: [(&str, &str, &str); 6] = [
 ];
 
 fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
-    let text_or_any = |property_name: &str| {
-        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name_text)
-    };
-    // `referenced_id` treats the name and the ARN of a function as equal, because both refer to the
-    // same function.
-    let function =
-        property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
+    // The name and the ARN of a function have the same `referenced_id`, so they are equal.
+    let function = property(resource, &["FunctionName"]).map(referenced_id);
+    let function = function.unwrap_or_else(|| ANY_NAME.to_owned());
     Rule {
+        defined_by: logical_id.to_owned(),
         scope: function.clone(),
-        principals: Names::Only(vec![text_or_any("Principal")]),
-        actions: Names::Only(vec![text_or_any("Action")]),
+        kind: PermissionKind::Invocation,
+        effect: Effect::Allow,
+        principals: Names::single(property_text_or_any(resource, "Principal")),
+        actions: Names::single(property_text_or_any(resource, "Action")),
         resources: Names::single(function),
         condition: invocation_condition(resource),
-        ..default_rule(logical_id, PermissionKind::Invocation, Effect::Allow)
     }
+}
+
+fn property_text_or_any(resource: &Value, property_name: &str) -> String {
+    let text = property(resource, &[property_name]).map(name_text);
+    text.unwrap_or_else(|| ANY_NAME.to_owned())
 }
 
 fn invocation_condition(permission: &Value) -> Condition {
@@ -85,7 +91,7 @@ fn read_function_url_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let mut rules = vec![Rule {
         principals: Names::single(callers),
         actions: Names::single("call the function URL"),
-        ..default_rule(logical_id, PermissionKind::Url, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::Url, Effect::Allow)
     }];
     if let Some(cors) = property(resource, &["Cors"]) {
         rules.push(read_cors_rule(logical_id, cors, &FUNCTION_URL_CORS));
@@ -135,7 +141,7 @@ fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     Rule {
         principals: Names::Only(names_in(fields.origins)),
         actions: Names::Only(actions),
-        ..default_rule(logical_id, PermissionKind::Cors, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::Cors, Effect::Allow)
     }
 }
 
@@ -172,7 +178,7 @@ fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
     let deny_rule = |action| Rule {
         actions: Names::single(action),
-        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
+        ..rule_for_everyone(logical_id, PermissionKind::PublicAccess, Effect::Deny)
     };
     blocked_actions.into_iter().map(deny_rule).collect()
 }
@@ -199,6 +205,6 @@ fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
     Some(Rule {
         principals: Names::single(principal),
         actions: Names::Only(actions.iter().map(|action| (*action).to_owned()).collect()),
-        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::PublicAccess, Effect::Allow)
     })
 }

@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(faults(table.clone()), "");
         assert_eq!(
             faults(table.clone().sort_key("at")),
-            "`Orders` (AWS::DynamoDB::Table): the key `at` has no definition; add \
+            "`Orders` (AWS::DynamoDB::Table): the key `at` has no attribute definition; add \
              `.attribute(\"at\", …)`"
         );
         assert_eq!(

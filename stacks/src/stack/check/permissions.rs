@@ -120,12 +120,12 @@ mod tests {
         let arn = "arn:aws:s3:::b/k".into();
         assert_eq!(
             faults(Statement::allow("Read", ["s3:Get*"], [arn])),
-            "`Worker` (AWS::IAM::Role): statement `Read` allows `s3:Get*`; name each action and \
-             each resource"
+            "`Worker` (AWS::IAM::Role): statement `Read` allows the wildcard `s3:Get*`; list each \
+             action and each resource instead"
         );
         for arn in ["*", "arn:aws:s3:::*"] {
             let message = faults(Statement::allow("Read", ["s3:GetObject"], [arn.into()]));
-            assert!(message.contains(&format!("allows `{arn}`")), "{message}");
+            assert!(message.contains(&format!("allows the wildcard `{arn}`")), "{message}");
         }
     }
 

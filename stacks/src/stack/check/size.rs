@@ -68,8 +68,8 @@ mod tests {
         assert_eq!(resources(RESOURCES_MAX), []);
         assert_eq!(
             resources(RESOURCES_MAX + 1)[0].to_string(),
-            "the stack has 501 resources, but CloudFormation accepts at most 500; `Logs500` is the \
-             first one over the limit"
+            "the stack has 501 resources, but CloudFormation accepts at most 500; the first entry \
+             beyond the limit is `Logs500`"
         );
     }
 
