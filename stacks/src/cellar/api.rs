@@ -5,15 +5,15 @@ use cellar_base::table_attributes::{
     CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX,
 };
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_matching, arn_of_objects_with_prefix};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::suppressions;
-use crate::config::{Architecture, Config};
+use crate::config::Config;
 use crate::constructs::{
-    BundleLocation, Function, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role,
-    Service, Statement,
+    Bucket, Function, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role, Service,
+    Statement,
 };
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
@@ -27,14 +27,12 @@ pub(super) struct Api {
 /// callers of the URL need.
 pub(super) fn add_api(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
-    bundle: &BundleLocation,
+    context: FunctionContext<'_>,
 ) -> Result<Api, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "ApiLogGroup", config)?;
     let role = stack.add("ApiRole", define_role(config, storage, &log_group))?;
-    let function = define_function(config, architecture, storage, bundle, &role, &log_group);
+    let function = define_function(context, &role, &log_group);
     let function = stack.add("ApiFunction", function)?;
     let url = stack.add("ApiUrl", define_url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;
@@ -45,18 +43,16 @@ pub(super) fn add_api(
 }
 
 fn define_function(
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
-    bundle: &BundleLocation,
+    context: FunctionContext<'_>,
     role: &Handle<Role>,
     log_group: &Handle<LogGroup>,
 ) -> Function {
+    let FunctionContext { config, storage, .. } = context;
     let description = "Serves the HTTP API.";
-    let mut function = Function::new(description, architecture, bundle.clone(), role, log_group)
+    let mut function = context
+        .create_function(description, role, log_group)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
@@ -103,6 +99,15 @@ fn request_timeout_ms(config: &Config) -> u32 {
 /// the bucket, it can write only large entries and import chunks. It can read offloaded segments
 /// and snapshots.
 fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
+    let base_role = Role::assumed_by(Service::Lambda)
+        .policy("tables", table_statements(storage))
+        .policy("bucket", bucket_statements(&storage.bucket))
+        .policy("logs", [permissions::allow_log_writes(log_group)]);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
+}
+
+fn bucket_statements(bucket: &Handle<Bucket>) -> [Statement; 5] {
     // A presigned upload uses the permissions of the role that signed its URL, so this role needs
     // the permission to tag objects.
     let write_uploads = Statement::allow(
@@ -114,44 +119,30 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
             "s3:PutObject",
             "s3:PutObjectTagging",
         ],
-        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, UPLOADS_PREFIX)],
     );
     // The API only reads offloaded segments. Operators write them.
     let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, OFFLOADED_PREFIX)],
     );
     // The API writes the chunks of an import after it has verified the uploads. It cannot write the
     // root object of a snapshot.
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
-        [arn_of_objects_matching(&storage.bucket, CHUNKS_PATTERN)],
+        [arn_of_objects_matching(bucket, CHUNKS_PATTERN)],
     );
     let read_sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, SHEETS_PREFIX)],
     );
     let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let find_missing_objects =
-        permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
-    let base_role = Role::assumed_by(Service::Lambda)
-        .policy("tables", table_statements(storage))
-        .policy(
-            "bucket",
-            [
-                write_uploads,
-                read_offloaded_segments,
-                write_chunks,
-                read_sheets,
-                find_missing_objects,
-            ],
-        )
-        .policy("logs", [permissions::allow_log_writes(log_group)]);
-    let traced_role = permissions::with_trace_policy(base_role, config);
-    key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
+        permissions::allow_missing_object_detection(bucket, &readable_prefixes);
+    [write_uploads, read_offloaded_segments, write_chunks, read_sheets, find_missing_objects]
 }
 
 /// Returns the policy statements that allow the API to use the tables. DynamoDB checks the

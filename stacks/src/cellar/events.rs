@@ -7,15 +7,15 @@ use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT};
 use cellar_snapshot::relay::INSERT;
 use serde_json::{Value, json};
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config};
+use crate::config::Config;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement,
-    StreamFilter, StreamSource,
+    Function, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement, StreamFilter,
+    StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
 
@@ -54,22 +54,20 @@ pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, S
 /// Adds the relay with its log group, role and event source.
 pub(super) fn add_relay(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     queues: &Queues,
-    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "RelayLogGroup", config)?;
     let base_role = relay_role(storage, queues, &log_group);
     let traced_role = permissions::with_trace_policy(base_role, config);
     let role = key::with_key_policy(traced_role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Starts snapshot jobs and confirms uploaded bodies for new entries.";
-    let function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(RELAY_MEMORY_MB)
         .timeout_s(RELAY_TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
         .environment(environment::SNAPSHOT_QUEUE, queues.snapshot_jobs.url())
         .environment(environment::BUCKET, storage.bucket.name());

@@ -2,10 +2,33 @@
 
 use cellar_api::environment;
 
+use super::storage::Storage;
 use super::suppressions;
-use crate::config::Config;
-use crate::constructs::{Function, Handle, LogGroup};
+use crate::config::{Architecture, Config};
+use crate::constructs::{BundleLocation, Function, Handle, LogGroup, Role};
 use crate::stack::{Stack, SynthesisError};
+
+/// The settings and resources that all functions of the stack use.
+#[derive(Clone, Copy)]
+pub(super) struct FunctionContext<'a> {
+    pub(super) config: &'a Config,
+    pub(super) architecture: Architecture,
+    pub(super) storage: &'a Storage,
+    pub(super) bundle: &'a BundleLocation,
+}
+
+impl FunctionContext<'_> {
+    /// Creates a function that runs the Lambda bundle.
+    pub(super) fn create_function(
+        &self,
+        description: &str,
+        role: &Handle<Role>,
+        log_group: &Handle<LogGroup>,
+    ) -> Function {
+        Function::new(description, self.architecture, self.bundle.clone(), role, log_group)
+            .traced(self.config.tracing)
+    }
+}
 
 #[track_caller]
 pub(super) fn add_log_group(

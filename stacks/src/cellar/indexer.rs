@@ -8,15 +8,14 @@ use cellar_base::table_attributes::APPENDED;
 use cellar_snapshot::relay::INSERT;
 use serde_json::json;
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions;
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config, FeedScope};
+use crate::config::FeedScope;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
-    StreamSource,
+    Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
 
@@ -37,12 +36,10 @@ const ENTRY_BATCH_SIZE: u32 = 1_000;
 /// sent to `dead_letters`.
 pub(super) fn add_indexer(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     dead_letters: &Handle<Queue>,
-    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "IndexerLogGroup", config)?;
     let indexes_entries = config.feed == FeedScope::Everything;
     let base_role = indexer_role(storage, dead_letters, &log_group, indexes_entries);
@@ -50,10 +47,10 @@ pub(super) fn add_indexer(
     let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Queues];
     let role = stack.add("IndexerRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Writes the feed and the spreadsheet lists from the event streams.";
-    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let mut function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
         .environment(environment::FEED_TABLE, storage.feed.name());

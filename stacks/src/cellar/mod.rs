@@ -25,6 +25,7 @@ use crate::stack::{Stack, SynthesisError, SynthesisErrors};
 use crate::template::{Output, Parameter, Template};
 use api::Api;
 use events::Queues;
+use functions::FunctionContext;
 use storage::Storage;
 
 /// The name of the template parameter for the S3 bucket that contains the Lambda bundle.
@@ -100,33 +101,15 @@ pub fn cellar_stack(
     stack.add_tags(&config.tags);
     let storage = storage::add_storage(&mut stack, config)?;
     let bundle = add_bundle_parameters(&mut stack)?;
-    let api = api::add_api(&mut stack, config, architecture, &storage, &bundle)?;
+    let context = FunctionContext { config, architecture, storage: &storage, bundle: &bundle };
+    let api = api::add_api(&mut stack, context)?;
     let queues = events::add_queues(&mut stack, config)?;
-    let relay = events::add_relay(&mut stack, config, architecture, &storage, &queues, &bundle)?;
-    let snapshot_function = snapshots::add_snapshot_function(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.snapshot_jobs,
-        &bundle,
-    )?;
-    let indexer_function = indexer::add_indexer(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.change_stream_dead_letters,
-        &bundle,
-    )?;
-    let webhook_function = webhook::add_webhook(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.change_stream_dead_letters,
-        &bundle,
-    )?;
+    let dead_letters = &queues.change_stream_dead_letters;
+    let relay = events::add_relay(&mut stack, context, &queues)?;
+    let snapshot_function =
+        snapshots::add_snapshot_function(&mut stack, context, &queues.snapshot_jobs)?;
+    let indexer_function = indexer::add_indexer(&mut stack, context, dead_letters)?;
+    let webhook_function = webhook::add_webhook(&mut stack, context, dead_letters)?;
     let resources = alarms::StackResources {
         api: &api.function,
         snapshot: &snapshot_function,

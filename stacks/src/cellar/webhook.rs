@@ -4,15 +4,14 @@ use cellar_api::environment;
 use cellar_base::table_attributes::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
 use serde_json::json;
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_matching};
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config, Webhook};
+use crate::config::Webhook;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
-    StreamSource,
+    Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
 };
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
@@ -27,12 +26,10 @@ const TIMEOUT_S: u32 = 60;
 /// delivered are sent to `dead_letters`. No-op if no webhook is configured.
 pub(super) fn add_webhook(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     dead_letters: &Handle<Queue>,
-    bundle: &BundleLocation,
 ) -> Result<Option<Handle<Function>>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let Some(webhook) = &config.webhook else { return Ok(None) };
     let log_group = functions::add_log_group(stack, "WebhookLogGroup", config)?;
     let base_role = webhook_role(webhook, storage, dead_letters, &log_group);
@@ -40,10 +37,10 @@ pub(super) fn add_webhook(
     let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let role = stack.add("WebhookRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Delivers the feed to the webhook URL.";
-    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let mut function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_WEBHOOK)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
         .environment(environment::FEED_TABLE, storage.feed.name())

@@ -12,24 +12,35 @@ pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigPr
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
     }
-    let mut seen_keys = HashSet::new();
+    let mut seen_lowercase_keys = HashSet::new();
     for (key, value) in tags {
-        let fault = if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
-            Some(TagFault::Key)
-        } else if is_reserved_key(key) {
-            Some(TagFault::Reserved)
-        } else if !seen_keys.insert(key.to_lowercase()) {
-            Some(TagFault::Case)
-        } else if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
-            Some(TagFault::Value)
-        } else {
-            None
-        };
-        if let Some(fault) = fault {
+        if let Some(fault) = find_tag_fault(key, value, &mut seen_lowercase_keys) {
             problems.push(ConfigProblem::Tag { key: key.clone(), fault });
         }
     }
     problems
+}
+
+/// Returns the first fault of a tag. If the key is valid, adds it to `seen_lowercase_keys`.
+fn find_tag_fault(
+    key: &str,
+    value: &str,
+    seen_lowercase_keys: &mut HashSet<String>,
+) -> Option<TagFault> {
+    if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
+        return Some(TagFault::Key);
+    }
+    if is_reserved_key(key) {
+        return Some(TagFault::Reserved);
+    }
+    let is_new_key = seen_lowercase_keys.insert(key.to_lowercase());
+    if !is_new_key {
+        return Some(TagFault::Case);
+    }
+    if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
+        return Some(TagFault::Value);
+    }
+    None
 }
 
 /// Returns whether a key starts with `aws:` in any letter case. AWS reserves this prefix.

@@ -141,14 +141,13 @@ fn find_origin_problems(origins: &[String]) -> Vec<ConfigProblem> {
     }
     let mut seen_origins = HashSet::new();
     for (index, origin) in origins.iter().enumerate() {
+        let is_new_origin = seen_origins.insert(origin);
         let fault = match origin::check_origin(origin) {
-            Err(fault) => Some(fault),
-            Ok(()) if seen_origins.insert(origin) => None,
-            Ok(()) => Some(OriginFault::Duplicate),
+            Err(fault) => fault,
+            Ok(()) if is_new_origin => continue,
+            Ok(()) => OriginFault::Duplicate,
         };
-        if let Some(fault) = fault {
-            problems.push(ConfigProblem::Origin { index, value: origin.clone(), fault });
-        }
+        problems.push(ConfigProblem::Origin { index, value: origin.clone(), fault });
     }
     problems
 }

@@ -127,27 +127,25 @@ impl Comparison {
     /// element at the same index. Otherwise, all remaining old elements are recorded as removed,
     /// and all remaining new elements as added.
     fn compare_ordered_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let is_equal_pair = |pair: &(&Value, &Value)| are_equal(pair.0, pair.1);
-        let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
-        let max_suffix_len = old.len().min(new.len()) - prefix_len;
-        let reversed_pairs = old.iter().rev().zip(new.iter().rev());
-        let suffix_len = reversed_pairs.take(max_suffix_len).take_while(is_equal_pair).count();
-        let old_middle = old.get(prefix_len..old.len() - suffix_len).unwrap_or_default();
-        let new_middle = new.get(prefix_len..new.len() - suffix_len).unwrap_or_default();
+        let prefix_len = count_equal_pairs(old.iter(), new.iter());
+        let old_rest = old.get(prefix_len..).unwrap_or_default();
+        let new_rest = new.get(prefix_len..).unwrap_or_default();
+        let suffix_len = count_equal_pairs(old_rest.iter().rev(), new_rest.iter().rev());
+        let old_middle = old_rest.get(..old_rest.len() - suffix_len).unwrap_or_default();
+        let new_middle = new_rest.get(..new_rest.len() - suffix_len).unwrap_or_default();
         if old_middle.len() == new_middle.len() {
-            for (offset, (old_item, new_item)) in old_middle.iter().zip(new_middle).enumerate() {
-                let index = (prefix_len + offset).to_string();
-                self.compare_child(path, &index, Some(old_item), Some(new_item));
+            for (index, (old_item, new_item)) in
+                (prefix_len..).zip(old_middle.iter().zip(new_middle))
+            {
+                self.compare_child(path, &index.to_string(), Some(old_item), Some(new_item));
             }
             return;
         }
-        for (offset, old_item) in old_middle.iter().enumerate() {
-            let index = (prefix_len + offset).to_string();
-            self.record_list_element(path, &index, Some(old_item), None);
+        for (index, old_item) in (prefix_len..).zip(old_middle) {
+            self.record_list_element(path, &index.to_string(), Some(old_item), None);
         }
-        for (offset, new_item) in new_middle.iter().enumerate() {
-            let index = (prefix_len + offset).to_string();
-            self.record_list_element(path, &index, None, Some(new_item));
+        for (index, new_item) in (prefix_len..).zip(new_middle) {
+            self.record_list_element(path, &index.to_string(), None, Some(new_item));
         }
     }
 
@@ -230,6 +228,14 @@ impl Comparison {
             _ => Update::InPlace,
         }
     }
+}
+
+/// Returns how many elements at the start of both lists are equal.
+fn count_equal_pairs<'a>(
+    old: impl Iterator<Item = &'a Value>,
+    new: impl Iterator<Item = &'a Value>,
+) -> usize {
+    old.zip(new).take_while(|(old_item, new_item)| are_equal(old_item, new_item)).count()
 }
 
 fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a Value> {

@@ -136,15 +136,8 @@ fn resource_change(
         (Some(_), Some(_)) => ChangeAction::from(common_change.update?),
     };
     let risks = data_risks::find_risks(action, old, new);
-    let severity = if !risks.is_empty() {
-        Severity::Destructive
-    } else if permissions.are_broadened_by(logical_id) {
-        Severity::Broadening
-    } else if matches!(common_change.update, Some(Update::MayReplace | Update::Replace)) {
-        Severity::Replacement
-    } else {
-        Severity::Update
-    };
+    let is_broadened = permissions.are_broadened_by(logical_id);
+    let severity = resource_severity(&risks, is_broadened, common_change.update);
     Some(ResourceChange {
         logical_id: logical_id.to_owned(),
         resource_type: document::type_name(new.or(old)?).to_owned(),
@@ -156,6 +149,19 @@ fn resource_change(
         follows: common_change.follows,
         properties: common_change.properties,
     })
+}
+
+fn resource_severity(risks: &[Risk], is_broadened: bool, update: Option<Update>) -> Severity {
+    if !risks.is_empty() {
+        return Severity::Destructive;
+    }
+    if is_broadened {
+        return Severity::Broadening;
+    }
+    match update {
+        Some(Update::MayReplace | Update::Replace) => Severity::Replacement,
+        Some(Update::InPlace) | None => Severity::Update,
+    }
 }
 
 fn removal_action(resource: &Value) -> ChangeAction {

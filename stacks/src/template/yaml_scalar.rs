@@ -35,25 +35,21 @@ pub(super) fn yaml_string(text: &str) -> String {
 ///   a key.
 /// - It is not one of [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
-    let mut previous = ' ';
-    for (index, character) in text.chars().enumerate() {
-        let is_allowed = match character {
-            'a'..='z' | 'A'..='Z' => true,
-            '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
-            // A colon before a space or at the end would make the text before it a key. The checks
-            // below reject both cases.
-            ':' => index > 0,
-            ' ' => previous != ' ' && previous != ':',
-            _ => false,
-        };
-        if !is_allowed {
-            return false;
-        }
-        previous = character;
-    }
-    let has_valid_end = !text.is_empty() && previous != ' ' && previous != ':';
+    let starts_with_letter = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let has_plain_characters = text.chars().all(is_plain_character);
+    let has_invalid_space = text.contains("  ") || text.ends_with(' ');
+    let has_key = text.contains(": ") || text.ends_with(':');
     let is_reserved_word = RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text));
-    has_valid_end && !is_reserved_word
+    starts_with_letter
+        && has_plain_characters
+        && !has_invalid_space
+        && !has_key
+        && !is_reserved_word
+}
+
+const fn is_plain_character(character: char) -> bool {
+    character.is_ascii_alphanumeric()
+        || matches!(character, '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' | ':' | ' ')
 }
 
 fn quoted(text: &str) -> String {

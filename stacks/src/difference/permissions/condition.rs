@@ -12,7 +12,15 @@ use crate::difference::text::substitution_text;
 /// The condition of a policy statement: a set of values for each operator and key. A request must
 /// satisfy all operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
+pub(super) struct Condition {
+    values: BTreeMap<(Operator, Key), BTreeSet<String>>,
+}
+
+type Operator = String;
+type Key = String;
+
+/// The operator or key of values that cannot be interpreted, such as an `Fn::If`.
+const UNREADABLE: &str = "";
 
 /// How an operator interprets its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +45,9 @@ impl Condition {
                     condition.add_keys(operator, keys);
                 }
             }
-            Some(unreadable) => condition.add_values("", "", [value_text(unreadable)]),
+            Some(unreadable) => {
+                condition.add_values(UNREADABLE, UNREADABLE, [value_text(unreadable)]);
+            }
         }
         condition
     }
@@ -54,7 +64,7 @@ impl Condition {
                     }
                 }
             }
-            unreadable => self.add_values(operator, "", [value_text(unreadable)]),
+            unreadable => self.add_values(operator, UNREADABLE, [value_text(unreadable)]),
         }
     }
 
@@ -64,26 +74,27 @@ impl Condition {
         key: &str,
         values: impl IntoIterator<Item = String>,
     ) {
-        self.0.entry((operator.to_owned(), key.to_owned())).or_default().extend(values);
+        let operator_and_key = (operator.to_owned(), key.to_owned());
+        self.values.entry(operator_and_key).or_default().extend(values);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// Returns the values of an operator and a key. Letter case in the key is ignored.
     fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
-        let mut entries = self.0.iter();
-        let entry = entries.find(|((entry_operator, entry_key), _)| {
+        let mut entries = self.values.iter();
+        let (_, values) = entries.find(|((entry_operator, entry_key), _)| {
             entry_operator == operator && entry_key.eq_ignore_ascii_case(key)
-        });
-        entry.map(|(_, values)| values)
+        })?;
+        Some(values)
     }
 
     /// Returns whether this condition allows every request that `other` allows. If this cannot be
     /// determined, returns `false`.
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
-        self.0.iter().all(|((operator, key), values)| {
+        self.values.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };
             match value_semantics(operator) {
                 ValueSemantics::AnyOf => are_all_covered(operator, other_values, values),
@@ -103,7 +114,7 @@ fn are_all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSe
 
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, ((operator, key), values)) in self.0.iter().enumerate() {
+        for (index, ((operator, key), values)) in self.values.iter().enumerate() {
             if index > 0 {
                 formatter.write_str(" and ")?;
             }

@@ -19,6 +19,7 @@ mod rule;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::document::{Document, is_retained, removal_policy};
 use super::limits::PERMISSIONS_MAX;
@@ -61,18 +62,18 @@ pub(super) fn compare_permissions(
     let (old_rules, new_rules) = (read_rules(old)?, read_rules(new)?);
     let old_set = RuleSet::new(old, &old_rules);
     let new_set = RuleSet::new(new, &new_rules);
-    let newly_allowed = new_set.permissions_beyond(&old_set, Effect::Allow);
+    let newly_allowed = new_set.permissions_not_covered_by(&old_set, Effect::Allow);
     let no_longer_denied = old_set
-        .permissions_beyond(&new_set, Effect::Deny)
-        .filter(|permission| !new_set.has_lost_resource(&permission.rule.scope, &old_set));
+        .permissions_not_covered_by(&new_set, Effect::Deny)
+        .filter(|permission| !new_set.has_deleted_resource(&permission.rule.scope, &old_set));
     // A resource that is removed from the stack but retained in the account still allows everything
     // that it allowed before. It may no longer deny what it denied before.
     let no_longer_allowed = old_set
-        .permissions_beyond(&new_set, Effect::Allow)
-        .filter(|permission| !old_set.is_abandoned_by(&new_set, &permission.rule.defined_by));
+        .permissions_not_covered_by(&new_set, Effect::Allow)
+        .filter(|permission| !new_set.has_retained_resource(&permission.rule.defined_by, &old_set));
     let newly_denied = new_set
-        .permissions_beyond(&old_set, Effect::Deny)
-        .filter(|permission| !old_set.has_lost_resource(&permission.rule.scope, &new_set));
+        .permissions_not_covered_by(&old_set, Effect::Deny)
+        .filter(|permission| !old_set.has_deleted_resource(&permission.rule.scope, &new_set));
     Ok(PermissionChanges {
         broadened: grant::group_permissions(newly_allowed.chain(no_longer_denied)),
         narrowed: grant::group_permissions(no_longer_allowed.chain(newly_denied)),
@@ -107,7 +108,7 @@ impl<'a> RuleSet<'a> {
     }
 
     /// Returns the individual permissions with this effect that no rule of `other` covers.
-    fn permissions_beyond<'b>(
+    fn permissions_not_covered_by<'b>(
         &'b self,
         other: &'b Self,
         effect: Effect,
@@ -125,23 +126,30 @@ impl<'a> RuleSet<'a> {
         rules_of_action.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Returns whether `new` does not contain a resource of this template, but retains it in the
-    /// account.
-    fn is_abandoned_by(&self, new: &Self, logical_id: &str) -> bool {
-        let Some(resource) = self.document.resources.get(logical_id) else { return false };
-        is_retained(removal_policy(resource, "DeletionPolicy"))
-            && !new.document.resources.contains_key(logical_id)
+    /// Returns whether this template removes a resource of `other` from the stack, but retains it
+    /// in the account.
+    fn has_retained_resource(&self, logical_id: &str, other: &Self) -> bool {
+        self.removed_resource(logical_id, other).is_some_and(is_retained_when_removed)
     }
 
-    /// Returns whether this template removes a resource of `other` and does not retain it in the
-    /// account. A removed resource needs no rules.
-    fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
-        if self.document.resources.contains_key(logical_id) {
-            return false;
-        }
-        let Some(resource) = other.document.resources.get(logical_id) else { return false };
-        !is_retained(removal_policy(resource, "DeletionPolicy"))
+    /// Returns whether this template deletes a resource of `other`. A deleted resource needs no
+    /// rules.
+    fn has_deleted_resource(&self, logical_id: &str, other: &Self) -> bool {
+        let removed_resource = self.removed_resource(logical_id, other);
+        removed_resource.is_some_and(|resource| !is_retained_when_removed(resource))
     }
+
+    /// Returns a resource of `other` that this template does not contain.
+    fn removed_resource<'b>(&self, logical_id: &str, other: &'b Self) -> Option<&'b Value> {
+        if self.document.resources.contains_key(logical_id) {
+            return None;
+        }
+        other.document.resources.get(logical_id)
+    }
+}
+
+fn is_retained_when_removed(resource: &Value) -> bool {
+    is_retained(removal_policy(resource, "DeletionPolicy"))
 }
 
 /// A template contains too many individual permissions.
