@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the feed model, and their effects on a state.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
@@ -19,17 +19,17 @@ pub enum FeedAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// An indexer crashes. The process that replaces it has no cached state.
+    /// An indexer crashes. It is replaced by a process that has not cached anything.
     Crash {
         /// Index of the indexer.
         indexer_index: usize,
     },
-    /// An indexer starts a new generation of the feed.
+    /// An indexer starts to rebuild the feed as a new generation.
     Rebuild {
         /// Index of the indexer.
         indexer_index: usize,
     },
-    /// A delayed write reaches the table, which applies or refuses it.
+    /// A delayed write reaches the table. The table applies it unless its condition fails.
     Arrive {
         /// Index of the delayed write.
         write_index: usize,
@@ -39,13 +39,14 @@ pub enum FeedAction {
 /// Result of an indexer's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is applied or refused, and the indexer receives the result.
+    /// The request is executed, and the indexer receives the response.
     Answered,
-    /// The response is lost. The write is applied later, or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
 }
 
-/// Adds an indexer's possible actions: each outcome of its pending request, and its crash.
+/// Adds the possible actions of an indexer that waits for a response: each outcome of its request,
+/// and a crash.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,
@@ -147,8 +148,8 @@ impl FeedModel {
 }
 
 impl State {
-    /// Executes an indexer's request. `has_put_item` is whether the indexer has put an item during
-    /// the current batch.
+    /// Executes the request of an indexer. `has_put_item` states whether the indexer has put an
+    /// item during the current batch.
     fn execute(
         &mut self,
         request: Request,
@@ -172,8 +173,8 @@ impl State {
 }
 
 impl Indexer {
-    /// Ends a batch or a rebuild of the feed. A failed batch is redelivered, so it does not count
-    /// as completed.
+    /// Ends a batch, or the rebuild of the feed. A failed batch is not counted as completed,
+    /// because it is delivered again.
     fn finish_batch(&mut self, indexing: Indexing, is_success: bool) {
         if is_success && self.is_rebuilding {
             self.is_rebuilding = false;

@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the log model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub enum LogAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// A client abandons its request and will retry the mutations with another process.
+    /// A client stops waiting for its request and will retry the mutations with another process.
     Abandon {
         /// Index of the client.
         client_index: usize,
@@ -52,11 +52,11 @@ pub enum LogAction {
     BeginRoll,
     /// The roll's pending request completes.
     Roll(RequestOutcome),
-    /// The first segment is offloaded and its trim starts.
+    /// The first segment is offloaded, and the trim of the segment starts.
     BeginTrim,
     /// The trim takes its next step.
     Trim,
-    /// The trim is interrupted before it has finished.
+    /// The trim is interrupted before it is complete.
     StopTrim,
     /// A day passes.
     Day,
@@ -71,13 +71,14 @@ pub enum RequestOutcome {
     Stale(View),
     /// The response is lost. The request is executed later or never.
     Lost,
-    /// The request is not executed, and no response arrives, because the request is a day old and
-    /// its signature has expired.
+    /// The request is never executed, because it is a day old and its signature has expired. No
+    /// response arrives.
     Expired,
 }
 
 impl LogModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -102,7 +103,7 @@ impl LogModel {
         add_maintenance_actions(state, actions);
     }
 
-    /// Adds the possible requests of a client without a running process.
+    /// Adds every request that a client without a running process may send.
     fn add_send_actions(&self, client_index: usize, client: &Client, actions: &mut Vec<LogAction>) {
         let next_id = client.acknowledged_id + 1;
         let max_first_id = if self.pipelined { client.mutation_count } else { next_id };
@@ -113,7 +114,7 @@ impl LogModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not enabled.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &LogAction) -> Option<State> {
         let mut new_state = state.clone();
         match *action {
@@ -193,12 +194,13 @@ impl LogModel {
         self.deliver_reply(state, client_index);
     }
 
-    /// Returns whether the base (position) of each mutation existed when the mutation was sent.
+    /// Returns whether the base of each mutation is a position that existed when the mutation was
+    /// sent.
     fn has_real_bases(&self) -> bool {
         self.beyond_end == 0
     }
 
-    /// Delivers the reply to the client if the process has finished.
+    /// If the process of a client has finished, delivers its reply to the client.
     fn deliver_reply(&self, state: &mut State, client_index: usize) {
         let Some(client) = state.clients.get_mut(client_index) else { return };
         let Some(process) = client.process.clone() else { return };
@@ -214,7 +216,7 @@ impl LogModel {
     }
 }
 
-/// Adds the enabled actions of rolls, trims and the clock.
+/// Adds the possible actions of rolls, of trims and of the clock.
 fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     let budget = &state.budget;
     if let Some(rolling) = &state.rolling {
@@ -241,7 +243,7 @@ fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     }
 }
 
-/// Returns the possible outcomes of a process's request.
+/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let action = process.action();
     if matches!(action, append::AppendAction::Put { .. }) {
@@ -261,7 +263,7 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     outcomes
 }
 
-/// Executes a delayed request. Returns whether it changed the tables.
+/// Executes a delayed request. Returns whether the tables have changed.
 fn execute_late_request(tables: &mut Tables, request: &LateRequest) -> bool {
     match request {
         LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
@@ -269,7 +271,7 @@ fn execute_late_request(tables: &mut Tables, request: &LateRequest) -> bool {
     }
 }
 
-/// Returns the possible outcomes of a put or a transaction that was issued at `request_s`.
+/// Returns the possible outcomes of a put or a transaction that was sent at `request_s`.
 fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
     if state.now_s >= request_s + TRIM_FENCE_S {
         vec![RequestOutcome::Expired]
@@ -283,7 +285,7 @@ fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
 /// A process after a step.
 struct ProcessStep {
     process: Process,
-    /// Entries that were read or written in the step.
+    /// The entries that the process read or wrote in this step.
     new_entries: Vec<Arc<Entry>>,
 }
 
@@ -314,7 +316,8 @@ impl State {
                 let newest_segment = self.tables.newest_segment();
                 AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
-            // Never requested in the model, because every entry header contains a state summary.
+            // The append never requests this in the model, because the header of every entry
+            // contains a state summary.
             append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 AppendEvent::Waited
@@ -340,7 +343,7 @@ impl State {
         }
     }
 
-    /// Advances the clock by a day. Delayed requests and caches then expire.
+    /// Advances the clock by a day, after which delayed requests and cached entries have expired.
     fn pass_day(&mut self) {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
@@ -370,8 +373,8 @@ impl State {
         self.late_requests.sort();
     }
 
-    /// Lets a client abandon its request. The client will retry the request with a new process,
-    /// which has no cached state.
+    /// Makes a client stop waiting for its request. The client will retry the request with a new
+    /// process that has not cached any entries.
     fn abandon_request(&mut self, client_index: usize) -> Option<()> {
         let client = self.clients.get_mut(client_index)?;
         let process = client.process.take()?;
@@ -386,15 +389,15 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed puts and rolls whose keys are taken. They can no longer succeed, because a
-    /// trim frees a key only after every request for it has expired.
+    /// Removes delayed puts and rolls whose keys are taken. They can never succeed: a trim frees a
+    /// key only after every request for the key has expired.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
         self.late_requests
             .retain(|request| execute_late_request(&mut Tables::clone(tables), request));
     }
 
-    /// Records a violation if this step changed an entry that readers could already read.
+    /// Records a violation if this step changed an entry that was already readable.
     fn check_prefix(&mut self, old_tables: &Tables) {
         if let Err(violation) = check_prefix(&old_tables.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));

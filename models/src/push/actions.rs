@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the push model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -17,9 +17,10 @@ pub enum PushAction {
     Push {
         /// Index of the client.
         client_index: usize,
-        /// Number of mutations that the client has created, including those in this push.
+        /// The number of mutations that the client has created, including the mutations in this
+        /// push.
         mutation_count: usize,
-        /// What the process that runs the push initially knows about the client.
+        /// The knowledge of the new process about the client.
         knowledge: ClientKnowledge,
     },
     /// A client pulls.
@@ -48,15 +49,15 @@ pub enum PushAction {
     },
     /// The log is restored to a prefix.
     Restore {
-        /// Number of entries that the restore retains.
+        /// The number of entries that remain in the log.
         entry_count: usize,
     },
 }
 
-/// What a new process knows about the client whose push it runs.
+/// The knowledge of a new process about the client whose push it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientKnowledge {
-    /// The client's last mutation id, cached from an earlier push.
+    /// The last mutation id of the client, which an earlier push has cached.
     CachedLastId,
     /// Nothing.
     Nothing,
@@ -67,14 +68,15 @@ pub enum ClientKnowledge {
 pub enum RequestOutcome {
     /// The request is executed, and its response arrives.
     Answered,
-    /// The read is stale and returns only the given number of entries.
+    /// The read is outdated and returns only the given number of entries.
     Stale(usize),
-    /// The lookup reads a root (snapshot) that no longer contains the client.
+    /// The lookup reads a snapshot that no longer contains the client.
     Forgotten,
 }
 
 impl PushModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if client.is_lost {
@@ -97,7 +99,7 @@ impl PushModel {
         }
     }
 
-    /// Adds the possible actions of a client without a running push: the pull, and each possible
+    /// Adds the possible actions of a client without a running push: a pull, and every possible
     /// push.
     fn add_client_actions(
         &self,
@@ -122,7 +124,7 @@ impl PushModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action changes nothing.
+    /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
         let mut new_state = state.clone();
         match *action {
@@ -176,7 +178,8 @@ impl PushModel {
     }
 }
 
-/// Adds the outcomes of the pending request of a client's process.
+/// Adds every outcome of the pending request of a client's process, and the action of abandoning
+/// the push.
 fn add_process_actions(
     state: &State,
     client_index: usize,
@@ -191,7 +194,7 @@ fn add_process_actions(
     }
 }
 
-/// Returns the possible outcomes of a process's request.
+/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let mut outcomes = vec![RequestOutcome::Answered];
     match process.pending() {
@@ -255,7 +258,8 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // Never requested in the model, because every entry header contains a state summary.
+            // The append never requests this in the model, because the header of every entry
+            // contains a state summary.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -277,7 +281,7 @@ impl State {
         result.process
     }
 
-    /// Like [`State::record_step_result`], but also updates the client that is waiting for the push.
+    /// Records the result of a step, and passes it to the client that waits for the push.
     fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
         let running_process = self.record_step_result(client_index, result);

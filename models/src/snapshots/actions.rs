@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the snapshot model, and their effects on a state.
 
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
@@ -55,16 +55,17 @@ pub enum SnapshotsAction {
         /// Id of the message.
         message_id: u8,
     },
-    /// The clock advances by the duration of a lease.
+    /// The clock advances by the duration of a lease, after which another worker may claim a
+    /// record.
     PassLease,
     /// All snapshot objects are lost, and an operator starts to rebuild all snapshots.
     Rebuild,
-    /// The operator's rebuild advances by one step.
+    /// The operator takes the next step of the rebuild.
     StepOperator,
 }
 
 impl SnapshotsModel {
-    /// Adds the enabled actions of `state`. Fault-free actions come first.
+    /// Adds the actions that are possible in `state`. Actions without a fault come first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
         if state.operator.is_some() {
             actions.push(SnapshotsAction::StepOperator);
@@ -104,7 +105,7 @@ impl SnapshotsModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not enabled.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
         let mut new_state = state.clone();
         match action {
@@ -175,7 +176,7 @@ impl SnapshotsModel {
         Some(())
     }
 
-    /// Executes a worker's pending request and passes the result to the worker.
+    /// Executes the pending request of a worker and passes the result to the worker.
     fn execute_request(&self, state: &mut State, process: &Process) {
         let entry_number = process.entry_number;
         let event = match &process.action {
@@ -222,7 +223,7 @@ impl SnapshotsModel {
     }
 }
 
-/// Adds lost responses, stale reads and crashes of the running workers.
+/// Adds the faults of the running workers: lost responses, stale reads and crashes.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
     let stale_read =
@@ -240,7 +241,8 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     }
 }
 
-/// Returns the write to the PendingSnapshots table that `action` requests, if any.
+/// Returns the write to the PendingSnapshots table that `action` requests, or `None` if it requests
+/// no write.
 fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -251,18 +253,19 @@ fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// Returns the number of the rebuild to which a record belongs, if any.
+/// Returns the number of the rebuild to which a record belongs, or `None` if it belongs to no
+/// rebuild.
 fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the rank of stored progress. Later progress of a job has a higher rank.
+/// Returns the rank of stored progress. The rank increases as the job progresses.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
 
 impl State {
-    /// Returns the number of the Snapshot entry that a message refers to.
+    /// Returns the number of the Snapshot entry to which a message refers.
     fn entry_number_of(&self, message_id: u8) -> Option<u32> {
         let message = self.store.messages.iter().find(|message| message.id == message_id)?;
         Some(message.entry_number)
@@ -292,8 +295,8 @@ impl State {
         self.add_process(process);
     }
 
-    /// Records the state of the snapshot at the time when the worker's first write claimed the
-    /// record.
+    /// On the first write of a worker, which claims the record, records whether the snapshot is
+    /// already finished.
     fn record_claim(&self, process: &mut Process) {
         if process.snapshot_at_claim.is_some() {
             return;
@@ -305,14 +308,14 @@ impl State {
         process.run = rebuild_run(write.record());
     }
 
-    /// Hides a message for the given number of seconds, or makes it visible if `hidden_s` is 0.
+    /// Hides a message for this number of seconds. If the number is 0, makes the message visible.
     fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
         self.store.hide(message_id, until_s);
     }
 
-    /// Sets hide times that have passed to 0. States that differ only in such times then count as
-    /// the same state.
+    /// Sets hide times that have passed to 0, so that states that differ only in these times are
+    /// equal.
     fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
@@ -331,8 +334,11 @@ impl State {
         is_condition_met
     }
 
-    /// Records the rank of a record's stored progress. A lower rank than before is a violation,
-    /// unless the snapshot is already finished and the record does not belong to a rebuild.
+    /// Records the rank of the progress in a record.
+    ///
+    /// It is a violation if the rank is lower than before and the progress is still needed.
+    /// Progress is not needed if the snapshot is finished and the record does not belong to a
+    /// rebuild.
     fn record_progress_rank(&mut self, record: &PendingSnapshot) {
         let entry_number = record.job.position.entry_number();
         let run = rebuild_run(record);
@@ -346,9 +352,9 @@ impl State {
         self.store.best_ranks.insert(snapshot_and_run, rank.max(best_rank));
     }
 
-    /// Performs the next step of a build: the first step returns progress to store, the second
-    /// returns the root. Outside a rebuild, an earlier snapshot that is unfinished is returned
-    /// instead.
+    /// Takes the next step of building a snapshot. The first step returns the progress to store,
+    /// and the second step returns the root. If an earlier snapshot is unfinished and this is not a
+    /// rebuild, returns the earlier snapshot instead.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let entry_number = process.entry_number;
         let is_rebuild = process.run.is_some();
@@ -371,9 +377,11 @@ impl State {
         }
     }
 
-    /// Reads the base snapshot and returns the first progress. Later steps do not read the base
-    /// snapshot again. If all objects are lost after this step, the work is lost too, even if the
-    /// worker does not know about the loss.
+    /// Reads the previous snapshot and returns the first progress. Later steps do not read the
+    /// previous snapshot again.
+    ///
+    /// If all objects are lost after this step, the built objects are lost too, even if the worker
+    /// does not notice the loss.
     fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
         let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
         if !has_lost_base {
@@ -414,7 +422,8 @@ impl State {
                 None => SnapshotEvent::EntryGone,
             };
         }
-        // If this worker's rebuild has ended, its root must not replace another root.
+        // Once the rebuild of this worker has ended, the worker must not replace the root of
+        // another worker.
         let has_rebuild_ended = active_run != process.run;
         if has_rebuild_ended && *current_root != old_root {
             self.fault = Some(Fault::Root { entry_number });

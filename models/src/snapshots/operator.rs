@@ -1,4 +1,4 @@
-//! The operator that rebuilds all snapshots.
+//! The operator, who rebuilds all snapshots.
 
 use cellar_base::limits::ABANDONED_S;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -10,18 +10,18 @@ use super::{SnapshotsModel, State, Write};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// Number of the Snapshot entry for which the next record is written.
+    /// The number of the Snapshot entry for which the operator writes a record next.
     next_entry_number: u32,
     /// Roots of the log when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Distance between consecutive rebuild numbers. Workers increment a record's version number, but
-/// by less than this distance.
+/// The difference between the numbers of consecutive rebuilds. It is larger than the number of
+/// times that workers increment the version number of a record.
 const RUN_STEP: u64 = 1_000;
 
 impl SnapshotsModel {
-    /// Discards all objects and starts a rebuild based on the log's current roots.
+    /// Loses all objects and starts a rebuild that is based on the current roots of the log.
     pub(super) fn begin_rebuild(&self, state: &mut State) {
         state.budget.rebuilds -= 1;
         state.store.are_objects_lost = true;
@@ -31,8 +31,9 @@ impl SnapshotsModel {
         state.operator = Some(Operator { run, next_entry_number: 0, roots });
     }
 
-    /// Writes the next record, unless the record belongs to an active rebuild. After the last
-    /// record, sends the messages of the first and the last snapshot.
+    /// Writes a record that requests the rebuild of the next snapshot, unless another rebuild of
+    /// this snapshot is active. After the last record, sends the messages of the first and the last
+    /// snapshot.
     pub(super) fn step_operator(&self, state: &mut State) -> Option<()> {
         let mut operator = state.operator.take()?;
         if operator.next_entry_number == self.snapshots {
@@ -60,7 +61,7 @@ impl SnapshotsModel {
 }
 
 impl Operator {
-    /// Returns the record that requests the rebuild of one snapshot.
+    /// Returns a record that requests the rebuild of one snapshot.
     fn record(&self, entry_number: u32, now_s: u64) -> Option<PendingSnapshot> {
         let old_root = self.roots.get(usize::try_from(entry_number).ok()?)?;
         Some(PendingSnapshot {

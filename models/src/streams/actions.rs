@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the stream model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ pub enum StreamAction {
     Begin {
         /// Index of the client.
         client_index: usize,
-        /// Identifies the tip (newest item of the stream) on which the call decides, by the number
-        /// of tips written up to and including it.
+        /// The number of the tip on which the call bases its decision. Every tip that was ever
+        /// written has a number, counted from 1. The number is 0 if the stream has no tip.
         tip_count: usize,
     },
     /// The pending request of a client's process completes.
@@ -43,13 +43,13 @@ pub enum StreamAction {
         /// Index of the client.
         client_index: usize,
     },
-    /// A delayed write reaches the table, which applies or refuses it.
+    /// A delayed write reaches the table. The table applies it unless its condition fails.
     Arrive {
         /// Index of the delayed write.
         write_index: usize,
     },
-    /// Only the event batch of a delayed write is applied, without the tip. Possible only if the
-    /// table does not split tips in one transaction.
+    /// Only the event batch of a delayed split is written, but not the tip. This is possible only
+    /// if the table does not write both in one transaction.
     ArriveBatchOnly {
         /// Index of the delayed write.
         write_index: usize,
@@ -59,24 +59,24 @@ pub enum StreamAction {
 /// Result of a process's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed or, if its conditions are not met, refused. The response arrives.
+    /// The response arrives. The request was executed, or refused because a condition failed.
     Answered,
-    /// The response is lost. The write is applied later, or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
     /// The write is throttled.
     Throttled,
     /// The request fails permanently.
     Failed,
-    /// The write is refused, and the response omits the current tip.
+    /// The write is refused, and the response does not contain the current tip.
     RefusedWithoutTip,
-    /// The write is refused because the event batch exists. The response contains the event batch
-    /// but omits the current tip.
+    /// The write is refused because the event batch already exists. The response reports this, but
+    /// does not contain the current tip.
     BatchExistsReported,
-    /// A transaction is reported as successful because the same transaction was executed before.
+    /// A transaction is reported as successful, because the same transaction was executed before.
     DoneBefore,
 }
 
-/// Whether a client is still waiting for the result of a process.
+/// Whether a client still waits for the result of a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
     Waits,
@@ -95,7 +95,8 @@ enum CallProgress {
 }
 
 impl StreamModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -126,7 +127,7 @@ impl StreamModel {
         }
     }
 
-    /// Returns the possible outcomes of a process's request.
+    /// Returns the possible outcomes of a process's pending request.
     pub(super) fn possible_outcomes(
         &self,
         state: &State,
@@ -163,13 +164,14 @@ impl StreamModel {
         outcomes
     }
 
-    /// Returns whether the table's current contents violate a write's conditions.
+    /// Returns whether the table would refuse a write, because its current contents do not meet the
+    /// conditions of the write.
     pub(super) fn would_refuse(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
     }
 
-    /// Returns the state after `action`, or `None` if the action changes nothing.
+    /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
         let mut new_state = state.clone();
         match action {
@@ -214,8 +216,8 @@ impl StreamModel {
         Some(new_state)
     }
 
-    /// Executes the pending request of a process. If the result is a conflict, the call makes a new
-    /// decision.
+    /// Executes the pending request of a process. If the append ends with a conflict, the call
+    /// decides again.
     fn step_process(
         &self,
         state: &mut State,
@@ -250,7 +252,7 @@ impl StreamModel {
         }
     }
 
-    /// Makes a call's next decision after a conflict, based on the tip that the conflict reported.
+    /// Decides again after a conflict, on the basis of the tip that the conflict has reported.
     fn decide_again(
         &self,
         state: &State,
@@ -270,15 +272,15 @@ impl StreamModel {
         match progress {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
-            // The client retries the command only if its decider can detect that the command has
-            // already been applied.
+            // Without `repeats`, the decider cannot detect that the command has already been
+            // applied. The client must not retry the command then.
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
     }
 }
 
-/// Returns how a writer determined the outcome of its append.
+/// Returns how a writer has learned the outcome of its append.
 fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,

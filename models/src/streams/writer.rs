@@ -15,7 +15,7 @@ use crate::fingerprint::Hashed;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
-/// A client with a list of commands and its current call.
+/// A client that executes a list of commands, and its current call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Client {
     /// Number of completed commands.
@@ -45,7 +45,7 @@ pub(super) enum Decision {
 impl Process {
     fn new(append_id: AppendId, append: Append, action: StreamAppendAction) -> Self {
         let (mut append, mut action) = (append, action);
-        // Backoff has no effect in the model, because any step may be delayed.
+        // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, StreamAppendAction::Wait { .. }) {
             (append, action) = append.step(StreamAppendAnswer::Waited, INPUTS);
         }
@@ -69,8 +69,8 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a client's command produces, or `None` if the client has
-    /// no such command.
+    /// Returns the number of events that a command produces, or `None` if the client has no command
+    /// with this index.
     pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
         self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
@@ -80,8 +80,8 @@ impl StreamModel {
         self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides, based on a tip, which events to append. Returns `None` if the stream's state cannot
-    /// be derived.
+    /// Decides on the basis of a tip which events to append. Returns `None` if the state of the
+    /// stream cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
@@ -135,7 +135,7 @@ impl StreamModel {
         })
     }
 
-    /// Returns the writer id of a call. All decisions of the call use the same writer id.
+    /// Returns the writer id of a call, which is the same for all decisions of the call.
     fn writer_id(&self, append_id: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
@@ -147,9 +147,9 @@ impl StreamModel {
 }
 
 impl State {
-    /// Starts a call for a client's next command. The call decides on the tip with number
-    /// `tip_count`, counting all tips ever written from 1. Returns `None` if no decision is
-    /// possible on that tip.
+    /// Starts a call for the next command of a client. The call decides on the tip with the number
+    /// `tip_count`, where all tips that were ever written are numbered from 1. Returns `None` if no
+    /// decision is possible on that tip.
     pub(super) fn begin_call(
         &mut self,
         model: &StreamModel,
@@ -169,8 +169,8 @@ impl State {
                 client.process = Some(process);
                 client.call_count += 1;
             }
-            // A stale tip does not prove that the command has been applied; only the current tip
-            // does.
+            // Only the current tip proves that the command has already been applied. A tip from a
+            // cache does not.
             Decision::AlreadyDone if is_stale => return None,
             Decision::AlreadyDone => client.commands_done += 1,
         }
