@@ -30,7 +30,7 @@ pub enum FeedAction {
         indexer_index: usize,
     },
     /// A delayed write reaches the table. The table applies it unless its condition fails.
-    Arrive {
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -87,67 +87,80 @@ impl FeedModel {
             }
         }
         for write_index in 0..state.late_writes.len() {
-            actions.push(FeedAction::Arrive { write_index });
+            actions.push(FeedAction::ExecuteLateWrite { write_index });
         }
     }
 
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: FeedAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match action {
-            FeedAction::Begin { indexer_index } => {
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
-                let cache = std::mem::take(&mut indexer.cache);
-                let begun = Indexing::begin_with_policy_and_rules(
-                    cache,
-                    spans,
-                    0,
-                    self.policy,
-                    self.rules,
-                    INPUTS,
-                );
-                indexer.running = Some(begun);
-                indexer.has_put_item = false;
-            }
-            FeedAction::Rebuild { indexer_index } => {
-                new_state.budget.rebuilds = new_state.budget.rebuilds.checked_sub(1)?;
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                indexer.is_rebuilding = true;
-                indexer.cache = Known::default();
-                indexer.has_put_item = false;
-                indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
-            }
+            FeedAction::Begin { indexer_index } => self.begin_batch(old_state, indexer_index),
+            FeedAction::Rebuild { indexer_index } => old_state.begin_rebuild(indexer_index),
             FeedAction::Step { indexer_index, outcome } => {
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                let (indexing, request) = indexer.running.take()?;
-                if let Request::Finish(result) = &request {
-                    indexer.finish_batch(indexing, result.is_ok());
-                } else {
-                    indexer.has_put_item |= matches!(request, Request::Put { .. });
-                    let has_put_item = indexer.has_put_item;
-                    let answer = new_state.execute(request, has_put_item, outcome);
-                    let indexer = new_state.indexers.get_mut(indexer_index)?;
-                    indexer.running = Some(indexing.step(answer, INPUTS));
-                }
+                old_state.step_indexer(indexer_index, outcome)
             }
-            FeedAction::Crash { indexer_index } => {
-                new_state.budget.crashes = new_state.budget.crashes.checked_sub(1)?;
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                *indexer = Indexer { batches_done: indexer.batches_done, ..Indexer::default() };
-            }
-            FeedAction::Arrive { write_index } => {
-                if write_index >= new_state.late_writes.len() {
-                    return None;
-                }
-                let write = new_state.late_writes.remove(write_index);
-                new_state.table.execute(&write);
+            FeedAction::Crash { indexer_index } => old_state.crash_indexer(indexer_index),
+            FeedAction::ExecuteLateWrite { write_index } => {
+                Some(old_state.execute_late_write(write_index))
             }
         }
-        Some(new_state)
+    }
+
+    fn begin_batch(&self, mut state: State, indexer_index: usize) -> Option<State> {
+        let indexer = state.indexers.get_mut(indexer_index)?;
+        let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
+        let cache = std::mem::take(&mut indexer.cache);
+        let (policy, rules) = (self.policy, self.rules);
+        let indexing =
+            Indexing::begin_with_policy_and_rules(cache, spans, 0, policy, rules, INPUTS);
+        indexer.running = Some(indexing);
+        indexer.has_put_item = false;
+        Some(state)
     }
 }
 
 impl State {
+    fn begin_rebuild(mut self, indexer_index: usize) -> Option<Self> {
+        self.budget.rebuilds = self.budget.rebuilds.checked_sub(1)?;
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        indexer.is_rebuilding = true;
+        indexer.cache = Known::default();
+        indexer.has_put_item = false;
+        indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
+        Some(self)
+    }
+
+    fn step_indexer(mut self, indexer_index: usize, outcome: RequestOutcome) -> Option<Self> {
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        let (indexing, request) = indexer.running.take()?;
+        if let Request::Finish(result) = &request {
+            indexer.finish_batch(indexing, result.is_ok());
+            return Some(self);
+        }
+        if matches!(request, Request::Put { .. }) {
+            indexer.has_put_item = true;
+        }
+        let has_put_item = indexer.has_put_item;
+        let answer = self.execute(request, has_put_item, outcome);
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        indexer.running = Some(indexing.step(answer, INPUTS));
+        Some(self)
+    }
+
+    fn crash_indexer(mut self, indexer_index: usize) -> Option<Self> {
+        self.budget.crashes = self.budget.crashes.checked_sub(1)?;
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        *indexer = Indexer { batches_done: indexer.batches_done, ..Indexer::default() };
+        Some(self)
+    }
+
+    fn execute_late_write(mut self, write_index: usize) -> Self {
+        let write = self.late_writes.remove(write_index);
+        self.table.execute(&write);
+        self
+    }
+
     /// Executes the request of an indexer. `has_put_item` states whether the indexer has put an
     /// item during the current batch.
     fn execute(

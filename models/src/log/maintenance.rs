@@ -34,8 +34,7 @@ impl Rolling {
         Self::new(roll, action, now_s)
     }
 
-    fn new(roll: Roll, action: roll::RollAction, now_s: u64) -> Self {
-        let (mut roll, mut action) = (roll, action);
+    fn new(mut roll: Roll, mut action: roll::RollAction, now_s: u64) -> Self {
         let inputs = Inputs { now_s, random: 0 };
         while matches!(action, roll::RollAction::Wait { .. }) {
             (roll, action) = roll.step(roll::RollEvent::Waited, inputs);
@@ -97,7 +96,7 @@ impl Trimming {
     /// Offloads the first segment and starts to trim it. Returns `None` if the retention plan keeps
     /// the segment.
     #[must_use]
-    pub fn begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
+    pub fn offload_and_begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
         let segment_start = Position::FIRST;
         let newest_number = tables.newest_segment()?.num;
         let segment = tables.segment(segment_start.segment())?.clone();

@@ -46,7 +46,7 @@ impl State {
     /// `has_real_bases` is `false` if the base of a mutation is an invented position. Refusing such
     /// a base is never a violation: the position may exist now, but it did not exist when the
     /// request was refused.
-    pub(super) fn check_refusal(
+    pub(super) fn record_false_refusal(
         &mut self,
         client_index: usize,
         result: &Result<Appended, Refusal>,
@@ -75,7 +75,7 @@ impl State {
     }
 
     /// Records a violation if one of the rejected mutations took effect.
-    pub(super) fn check_rejected(&mut self, rejected_mutations: &[MutationId]) {
+    pub(super) fn record_false_rejection(&mut self, rejected_mutations: &[MutationId]) {
         let history = self.tables.history();
         let has_effect =
             |mutation: &&MutationId| check_acknowledged(&history, [**mutation]).is_ok();

@@ -28,8 +28,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn new(client_index: usize, append: Append, action: AppendAction, now_s: u64) -> Self {
-        let (mut append, mut action) = (append, action);
+    fn new(client_index: usize, mut append: Append, mut action: AppendAction, now_s: u64) -> Self {
         // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, AppendAction::Wait { .. }) {
             (append, action) = append.step(AppendEvent::Waited, inputs(now_s));

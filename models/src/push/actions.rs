@@ -84,7 +84,7 @@ impl PushModel {
             }
             match &client.process {
                 Some(process) => add_process_actions(state, client_index, process, actions),
-                None => self.add_client_actions(client_index, client, actions),
+                None => self.add_client_actions(state, client_index, client, actions),
             }
         }
         for (process_index, process) in state.abandoned.iter().enumerate() {
@@ -103,6 +103,7 @@ impl PushModel {
     /// push.
     fn add_client_actions(
         &self,
+        state: &State,
         client_index: usize,
         client: &Client,
         actions: &mut Vec<PushAction>,
@@ -111,61 +112,48 @@ impl PushModel {
         if client.is_done(contents) {
             return;
         }
-        actions.push(PushAction::Pull { client_index });
+        if client.has_outdated_pull(&state.table) {
+            actions.push(PushAction::Pull { client_index });
+        }
         let acknowledged_count = usize::try_from(client.acknowledged_id).unwrap_or(usize::MAX);
         let min_count = client.pushed.len().max(acknowledged_count + 1);
         for mutation_count in min_count..=contents.len() {
-            let push_with =
-                |knowledge| PushAction::Push { client_index, mutation_count, knowledge };
+            let mut possible_knowledge = vec![ClientKnowledge::Nothing];
             if client.known_last_id > 0 {
-                actions.push(push_with(ClientKnowledge::CachedLastId));
+                possible_knowledge.insert(0, ClientKnowledge::CachedLastId);
             }
-            actions.push(push_with(ClientKnowledge::Nothing));
+            for knowledge in possible_knowledge {
+                actions.push(PushAction::Push { client_index, mutation_count, knowledge });
+            }
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match *action {
             PushAction::Push { client_index, mutation_count, knowledge } => {
-                self.begin_push(&mut new_state, client_index, mutation_count, knowledge)?;
+                self.begin_push(old_state, client_index, mutation_count, knowledge)
             }
-            PushAction::Pull { client_index } => {
-                let has_changed = new_state.clients.get_mut(client_index)?.pull(&state.table);
-                if !has_changed {
-                    return None;
-                }
-            }
+            PushAction::Pull { client_index } => old_state.pull(client_index),
             PushAction::Step { client_index, outcome } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                let result = new_state.step_process(&process, outcome);
-                new_state.update_client(client_index, result);
+                old_state.step_client(client_index, outcome)
             }
             PushAction::StepAbandoned { process_index, outcome } => {
-                let process = state.abandoned.get(process_index)?;
-                new_state.abandoned.remove(process_index);
-                let result = new_state.step_process(process, outcome);
-                let running_process = new_state.record_step_result(process.client_index, result);
-                new_state.add_abandoned(running_process);
+                Some(old_state.step_abandoned_process(process_index, outcome))
             }
-            PushAction::Abandon { client_index } => {
-                new_state.budget.abandoned -= 1;
-                let process = new_state.clients.get_mut(client_index)?.process.take();
-                new_state.add_abandoned(process);
-            }
-            PushAction::Restore { entry_count } => new_state.restore(entry_count),
+            PushAction::Abandon { client_index } => old_state.abandon_push(client_index),
+            PushAction::Restore { entry_count } => Some(old_state.restore(entry_count)),
         }
-        Some(new_state)
     }
 
     fn begin_push(
         &self,
-        state: &mut State,
+        mut state: State,
         client_index: usize,
         mutation_count: usize,
         knowledge: ClientKnowledge,
-    ) -> Option<()> {
+    ) -> Option<State> {
         let client = state.clients.get_mut(client_index)?;
         let runs = client.push(self.mutations.get(client_index)?, mutation_count);
         let known_last_id = match knowledge {
@@ -174,7 +162,7 @@ impl PushModel {
         };
         let result = Process::begin(client_index, self.rules, known_last_id, runs);
         state.update_client(client_index, result);
-        Some(())
+        Some(state)
     }
 }
 
@@ -218,6 +206,33 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
 }
 
 impl State {
+    fn pull(mut self, client_index: usize) -> Option<Self> {
+        self.clients.get_mut(client_index)?.pull(&self.table);
+        Some(self)
+    }
+
+    fn step_client(mut self, client_index: usize, outcome: RequestOutcome) -> Option<Self> {
+        let process = self.clients.get_mut(client_index)?.process.take()?;
+        let result = self.step_process(&process, outcome);
+        self.update_client(client_index, result);
+        Some(self)
+    }
+
+    fn step_abandoned_process(mut self, process_index: usize, outcome: RequestOutcome) -> Self {
+        let process = self.abandoned.remove(process_index);
+        let result = self.step_process(&process, outcome);
+        let running_process = self.record_step_result(process.client_index, result);
+        self.add_abandoned(running_process);
+        self
+    }
+
+    fn abandon_push(mut self, client_index: usize) -> Option<Self> {
+        let process = self.clients.get_mut(client_index)?.process.take();
+        self.budget.abandoned -= 1;
+        self.add_abandoned(process);
+        Some(self)
+    }
+
     fn step_process(&mut self, process: &Process, outcome: RequestOutcome) -> StepResult {
         match process.pending() {
             PendingRequest::Append(running_append) => {
@@ -270,13 +285,13 @@ impl State {
     /// Records and checks the result of a step. Returns the process if its push is still running.
     fn record_step_result(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
-            self.check_outcome(client_index, outcome);
+            self.record_false_answer(client_index, outcome);
             if let Some(client) = self.clients.get_mut(client_index) {
                 client.known_last_id = client.known_last_id.max(outcome.last_id);
             }
         }
         if let Some(refusal) = &result.refusal {
-            self.check_refusal(refusal);
+            self.record_false_refusal(refusal);
         }
         result.process
     }
@@ -287,7 +302,9 @@ impl State {
         let running_process = self.record_step_result(client_index, result);
         if let Some(client) = self.clients.get_mut(client_index) {
             client.process = running_process;
-            client.is_lost |= is_unknown;
+            if is_unknown {
+                client.is_lost = true;
+            }
         }
     }
 
@@ -296,12 +313,13 @@ impl State {
         self.abandoned.sort();
     }
 
-    fn restore(&mut self, entry_count: usize) {
+    fn restore(mut self, entry_count: usize) -> Self {
         self.budget.restores -= 1;
         Arc::make_mut(&mut self.table).restore(entry_count);
         self.abandoned.clear();
         for client in &mut self.clients {
             client.lose_processes();
         }
+        self
     }
 }

@@ -115,18 +115,20 @@ impl Client {
         group_into_runs(unacknowledged_mutations)
     }
 
-    /// Pulls all entries. Returns whether this changes the state of the client.
-    pub fn pull(&mut self, table: &Table) -> bool {
+    /// Returns whether the log has changed since the client last pulled.
+    #[must_use]
+    pub fn has_outdated_pull(&self, table: &Table) -> bool {
+        self.last_pull.incarnation != table.incarnation() || self.last_pull.position != table.tail()
+    }
+
+    /// Pulls all entries. If the log was restored since the last pull, the client stops instead.
+    pub fn pull(&mut self, table: &Table) {
         if self.last_pull.incarnation != table.incarnation() {
             self.is_lost = true;
-            return true;
-        }
-        if self.last_pull.position == table.tail() {
-            return false;
+            return;
         }
         self.last_pull.position = table.tail();
         self.acknowledged_id = self.acknowledged_id.max(table.last_id(self.key()));
-        true
     }
 
     /// Drops the process of the client and the cached mutation id, because a restore of the log

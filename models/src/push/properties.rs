@@ -69,7 +69,7 @@ impl State {
     }
 
     /// Records a violation if the log contradicts the outcome of a run.
-    pub(super) fn check_outcome(&mut self, client_index: usize, outcome: &PushOutcome) {
+    pub(super) fn record_false_answer(&mut self, client_index: usize, outcome: &PushOutcome) {
         if let Some(false_part) = self.find_false_part(client_index, outcome) {
             self.fault = Some(Fault::Answer(client_index, false_part));
         }
@@ -123,7 +123,8 @@ impl State {
         }
     }
 
-    pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
+    /// Records a violation if the stated reason of a refusal is false.
+    pub(super) fn record_false_refusal(&mut self, refusal: &Refusal) {
         // Contention is always a valid reason, because other writers may win every race.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
@@ -170,7 +171,7 @@ impl State {
 
     /// Returns whether every mutation in the log satisfies `predicate`, which receives the mutation
     /// as logged and as pushed.
-    fn do_all_mutations_satisfy(
+    fn all_mutations_satisfy(
         &self,
         predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
     ) -> bool {
@@ -209,10 +210,10 @@ impl PushModel {
             }),
             Property::always(NOT_REJECTED, |_, state: &State| state.has_no_late_rejection()),
             Property::always(WITH_REASON, |_, state: &State| {
-                state.do_all_mutations_satisfy(has_reason_if_rejected)
+                state.all_mutations_satisfy(has_reason_if_rejected)
             }),
             Property::always(TIMELINE, |_, state: &State| {
-                state.do_all_mutations_satisfy(has_incarnation_of_base_if_effective)
+                state.all_mutations_satisfy(has_incarnation_of_base_if_effective)
             }),
             Property::always(ANSWERS, |_, state: &State| state.fault.is_none()),
         ];
@@ -269,10 +270,9 @@ impl PushModel {
                 if client.is_done(contents) || state.fault.is_some() {
                     break;
                 }
-                match self.next_state_if_alone(&state, client_index, knowledge) {
-                    Some(new_state) => state = new_state,
-                    None => return false,
-                }
+                let action = self.fault_free_action(&state, client_index, client, knowledge);
+                let Some(new_state) = self.next_state(&state, action) else { return false };
+                state = new_state;
             }
         }
         let are_all_done = state
@@ -283,23 +283,23 @@ impl PushModel {
         state.fault.is_some() || are_all_done
     }
 
-    /// Returns the next state if only this client acts and no fault is injected. Without a running
-    /// push, the client pulls new entries if there are any, and otherwise pushes all its mutations.
-    fn next_state_if_alone(
+    /// Returns the next action of a client that is not done, if no fault is injected. Without a
+    /// running push, the client pulls if the log has changed, and otherwise pushes all its mutations.
+    fn fault_free_action(
         &self,
         state: &State,
         client_index: usize,
+        client: &Client,
         knowledge: ClientKnowledge,
-    ) -> Option<State> {
-        if state.clients.get(client_index)?.process.is_some() {
-            let outcome = RequestOutcome::Answered;
-            return self.next_state(state, PushAction::Step { client_index, outcome });
+    ) -> PushAction {
+        if client.process.is_some() {
+            PushAction::Step { client_index, outcome: RequestOutcome::Answered }
+        } else if client.has_outdated_pull(&state.table) {
+            PushAction::Pull { client_index }
+        } else {
+            let mutation_count = self.mutations.get(client_index).map_or(0, Vec::len);
+            PushAction::Push { client_index, mutation_count, knowledge }
         }
-        if let Some(pulled_state) = self.next_state(state, PushAction::Pull { client_index }) {
-            return Some(pulled_state);
-        }
-        let mutation_count = self.mutations.get(client_index)?.len();
-        self.next_state(state, PushAction::Push { client_index, mutation_count, knowledge })
     }
 }
 

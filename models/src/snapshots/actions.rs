@@ -41,7 +41,7 @@ pub enum SnapshotsAction {
         process_index: usize,
     },
     /// A delayed write reaches the table.
-    Arrive {
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -76,7 +76,7 @@ impl SnapshotsModel {
         self.add_message_actions(state, actions);
         add_worker_faults(state, actions);
         for write_index in 0..state.late_writes.len() {
-            actions.push(SnapshotsAction::Arrive { write_index });
+            actions.push(SnapshotsAction::ExecuteLateWrite { write_index });
         }
         if state.budget.leases > 0 {
             actions.push(SnapshotsAction::PassLease);
@@ -107,55 +107,31 @@ impl SnapshotsModel {
 
     /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match action {
-            SnapshotsAction::Receive { message_id } => {
-                self.receive_message(&mut new_state, message_id)?;
-            }
+            SnapshotsAction::Receive { message_id } => self.receive_message(old_state, message_id),
             SnapshotsAction::Step { process_index } => {
-                let process = new_state.processes.remove(process_index);
-                self.execute_request(&mut new_state, &process);
+                Some(self.step_process(old_state, process_index))
             }
-            SnapshotsAction::LoseReply { process_index } => {
-                new_state.budget.lost_replies -= 1;
-                let process = new_state.processes.remove(process_index);
-                new_state.late_writes.push(requested_write(&process.action)?);
-                new_state.step_worker(&process, SnapshotEvent::Unknown);
-            }
+            SnapshotsAction::LoseReply { process_index } => old_state.lose_reply(process_index),
             SnapshotsAction::ReadStale { process_index } => {
-                new_state.budget.stale -= 1;
-                let process = new_state.processes.remove(process_index);
-                new_state.step_worker(&process, SnapshotEvent::Segment(Some(first_segment())));
+                Some(old_state.read_stale(process_index))
             }
             SnapshotsAction::Crash { process_index } => {
-                new_state.budget.crashes -= 1;
-                new_state.processes.remove(process_index);
+                Some(old_state.crash_process(process_index))
             }
-            SnapshotsAction::Arrive { write_index } => {
-                let write = new_state.late_writes.remove(write_index);
-                new_state.execute_write(&write);
+            SnapshotsAction::ExecuteLateWrite { write_index } => {
+                Some(old_state.execute_late_write(write_index))
             }
-            SnapshotsAction::Duplicate { message_id } => {
-                new_state.budget.duplicates -= 1;
-                let entry_number = new_state.entry_number_of(message_id)?;
-                new_state.store.send(entry_number);
-            }
-            SnapshotsAction::LoseMessage { message_id } => {
-                new_state.budget.lost_messages -= 1;
-                new_state.store.delete_message(message_id);
-            }
-            SnapshotsAction::PassLease => {
-                new_state.budget.leases -= 1;
-                new_state.now_s += LEASE_S;
-                new_state.reset_visible_messages();
-            }
-            SnapshotsAction::Rebuild => self.begin_rebuild(&mut new_state),
-            SnapshotsAction::StepOperator => self.step_operator(&mut new_state)?,
+            SnapshotsAction::Duplicate { message_id } => old_state.duplicate_message(message_id),
+            SnapshotsAction::LoseMessage { message_id } => Some(old_state.lose_message(message_id)),
+            SnapshotsAction::PassLease => Some(old_state.pass_lease()),
+            SnapshotsAction::Rebuild => Some(old_state.begin_rebuild()),
+            SnapshotsAction::StepOperator => self.step_operator(old_state),
         }
-        Some(new_state)
     }
 
-    fn receive_message(&self, state: &mut State, message_id: u8) -> Option<()> {
+    fn receive_message(&self, mut state: State, message_id: u8) -> Option<State> {
         let message = *state.store.messages.iter().find(|message| message.id == message_id)?;
         if message.hidden_until_s > state.now_s {
             state.budget.early -= 1;
@@ -173,7 +149,13 @@ impl SnapshotsModel {
             snapshot_at_claim: None,
             run: None,
         });
-        Some(())
+        Some(state)
+    }
+
+    fn step_process(&self, mut state: State, process_index: usize) -> State {
+        let process = state.processes.remove(process_index);
+        self.execute_request(&mut state, &process);
+        state
     }
 
     /// Executes the pending request of a worker and passes the result to the worker.
@@ -259,6 +241,13 @@ fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
+/// Returns the progress after the first step of a build. `is_complete` becomes
+/// [`Root::is_complete`] of the built snapshot.
+fn encode_progress(is_complete: bool) -> Vec<u8> {
+    const FIRST_RANK: u8 = 1;
+    vec![FIRST_RANK, u8::from(is_complete)]
+}
+
 /// Returns the rank of stored progress. The rank increases as the job progresses.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
@@ -274,6 +263,53 @@ impl State {
     /// Returns the smallest unused process id.
     fn unused_process_id(&self) -> Option<u8> {
         (0..=u8::MAX).find(|id| !self.processes.iter().any(|process| process.id == *id))
+    }
+
+    fn lose_reply(mut self, process_index: usize) -> Option<Self> {
+        self.budget.lost_replies -= 1;
+        let process = self.processes.remove(process_index);
+        self.late_writes.push(requested_write(&process.action)?);
+        self.step_worker(&process, SnapshotEvent::Unknown);
+        Some(self)
+    }
+
+    fn read_stale(mut self, process_index: usize) -> Self {
+        self.budget.stale -= 1;
+        let process = self.processes.remove(process_index);
+        self.step_worker(&process, SnapshotEvent::Segment(Some(first_segment())));
+        self
+    }
+
+    fn crash_process(mut self, process_index: usize) -> Self {
+        self.budget.crashes -= 1;
+        self.processes.remove(process_index);
+        self
+    }
+
+    fn execute_late_write(mut self, write_index: usize) -> Self {
+        let write = self.late_writes.remove(write_index);
+        self.execute_write(&write);
+        self
+    }
+
+    fn duplicate_message(mut self, message_id: u8) -> Option<Self> {
+        self.budget.duplicates -= 1;
+        let entry_number = self.entry_number_of(message_id)?;
+        self.store.send(entry_number);
+        Some(self)
+    }
+
+    fn lose_message(mut self, message_id: u8) -> Self {
+        self.budget.lost_messages -= 1;
+        self.store.delete_message(message_id);
+        self
+    }
+
+    fn pass_lease(mut self) -> Self {
+        self.budget.leases -= 1;
+        self.now_s += LEASE_S;
+        self.reset_visible_messages();
+        self
     }
 
     fn add_process(&mut self, process: Process) {
@@ -367,14 +403,12 @@ impl State {
         {
             return SnapshotEvent::EarlierSnapshot(job(first_unfinished).position);
         }
-        match progress {
-            [] => self.begin_build(entry_number, is_rebuild),
-            [_, is_complete] => {
-                let root = Root { builder: process.id, is_complete: *is_complete > 0 };
-                SnapshotEvent::Built { root: root.name() }
-            }
-            _ => SnapshotEvent::Failed { temporary: false },
+        if progress.is_empty() {
+            return self.begin_build(entry_number, is_rebuild);
         }
+        let is_complete = progress == encode_progress(true);
+        let root = Root { builder: process.id, is_complete };
+        SnapshotEvent::Built { root: root.name() }
     }
 
     /// Reads the previous snapshot and returns the first progress. Later steps do not read the
@@ -385,8 +419,7 @@ impl State {
     fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
         let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
         if !has_lost_base {
-            let is_complete = u8::from(self.store.are_objects_lost);
-            return SnapshotEvent::Progress(vec![1, is_complete]);
+            return SnapshotEvent::Progress(encode_progress(self.store.are_objects_lost));
         }
         if is_rebuild {
             self.fault = Some(Fault::LostBase { entry_number });

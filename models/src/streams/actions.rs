@@ -22,7 +22,7 @@ pub enum StreamAction {
         client_index: usize,
         /// The number of the tip on which the call bases its decision. Every tip that was ever
         /// written has a number, counted from 1. The number is 0 if the stream has no tip.
-        tip_count: usize,
+        tip_number: usize,
     },
     /// The pending request of a client's process completes.
     Step {
@@ -44,13 +44,13 @@ pub enum StreamAction {
         client_index: usize,
     },
     /// A delayed write reaches the table. The table applies it unless its condition fails.
-    Arrive {
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
     /// Only the event batch of a delayed split is written, but not the tip. This is possible only
     /// if the table does not write both in one transaction.
-    ArriveBatchOnly {
+    WriteLateBatchOnly {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -107,10 +107,10 @@ impl StreamModel {
                     actions.push(StreamAction::Abandon { client_index });
                 }
             } else if !self.is_done(client_index, client) {
-                let newest_count = state.table.tip_count();
-                let oldest_count = if state.budget.stale > 0 { 0 } else { newest_count };
-                for tip_count in (oldest_count..=newest_count).rev() {
-                    actions.push(StreamAction::Begin { client_index, tip_count });
+                let newest_number = state.table.tip_count();
+                let oldest_number = if state.budget.stale > 0 { 0 } else { newest_number };
+                for tip_number in (oldest_number..=newest_number).rev() {
+                    actions.push(StreamAction::Begin { client_index, tip_number });
                 }
             }
         }
@@ -120,9 +120,9 @@ impl StreamModel {
             }
         }
         for write_index in 0..state.late_writes.len() {
-            actions.push(StreamAction::Arrive { write_index });
+            actions.push(StreamAction::ExecuteLateWrite { write_index });
             if !self.conditions.one_transaction {
-                actions.push(StreamAction::ArriveBatchOnly { write_index });
+                actions.push(StreamAction::WriteLateBatchOnly { write_index });
             }
         }
     }
@@ -173,47 +173,70 @@ impl StreamModel {
 
     /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
-        let mut new_state = state.clone();
-        match action {
-            StreamAction::Begin { client_index, tip_count } => {
-                new_state.begin_call(self, client_index, tip_count)?;
+        let old_state = state.clone();
+        let mut new_state = match action {
+            StreamAction::Begin { client_index, tip_number } => {
+                old_state.begin_call(self, client_index, tip_number)?
             }
             StreamAction::Step { client_index, outcome } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                let progress =
-                    self.step_process(&mut new_state, &process, outcome, Caller::Waits)?;
-                self.update_client(&mut new_state, client_index, progress);
+                self.step_client(old_state, client_index, outcome)?
             }
             StreamAction::StepAbandoned { process_index, outcome } => {
-                let process = state.abandoned.get(process_index)?;
-                new_state.abandoned.remove(process_index);
-                let progress = self.step_process(&mut new_state, process, outcome, Caller::Gone)?;
-                if let CallProgress::Running(process) = progress {
-                    new_state.add_abandoned(process);
-                }
+                self.step_abandoned_process(old_state, process_index, outcome)?
             }
-            StreamAction::Abandon { client_index } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                new_state.budget.abandoned -= 1;
-                new_state.add_abandoned(process);
-                self.update_client(&mut new_state, client_index, CallProgress::Unknown);
+            StreamAction::Abandon { client_index } => self.abandon_call(old_state, client_index)?,
+            StreamAction::ExecuteLateWrite { write_index } => {
+                self.execute_late_write(old_state, write_index)?
             }
-            StreamAction::Arrive { write_index } => {
-                let write = state.late_writes.iter().nth(write_index)?;
-                let table = Arc::make_mut(&mut new_state.table);
-                if table.write(write, self.conditions) != StreamAppendAnswer::Done {
-                    return None;
-                }
+            StreamAction::WriteLateBatchOnly { write_index } => {
+                old_state.write_late_batch_only(write_index)?
             }
-            StreamAction::ArriveBatchOnly { write_index } => {
-                let write = state.late_writes.iter().nth(write_index)?;
-                Arc::make_mut(&mut new_state.table).write_batch_only(write);
-            }
-        }
+        };
         if !Arc::ptr_eq(&state.table, &new_state.table) {
-            new_state.check_unchanged(&state.table);
+            new_state.record_changed_event(&state.table);
         }
         Some(new_state)
+    }
+
+    fn step_client(
+        &self,
+        mut state: State,
+        client_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<State> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        let progress = self.step_process(&mut state, &process, outcome, Caller::Waits)?;
+        self.update_client(&mut state, client_index, progress);
+        Some(state)
+    }
+
+    fn step_abandoned_process(
+        &self,
+        mut state: State,
+        process_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<State> {
+        let process = state.abandoned.remove(process_index);
+        let progress = self.step_process(&mut state, &process, outcome, Caller::Gone)?;
+        if let CallProgress::Running(process) = progress {
+            state.add_abandoned(process);
+        }
+        Some(state)
+    }
+
+    fn abandon_call(&self, mut state: State, client_index: usize) -> Option<State> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        state.budget.abandoned -= 1;
+        state.add_abandoned(process);
+        self.update_client(&mut state, client_index, CallProgress::Unknown);
+        Some(state)
+    }
+
+    /// Executes a delayed write. Returns `None` if the table refuses the write.
+    fn execute_late_write(&self, mut state: State, write_index: usize) -> Option<State> {
+        let write = state.late_writes.iter().nth(write_index)?;
+        let answer = Arc::make_mut(&mut state.table).write(write, self.conditions);
+        if answer == StreamAppendAnswer::Done { Some(state) } else { None }
     }
 
     /// Executes the pending request of a process. If the append ends with a conflict, the call
@@ -232,7 +255,7 @@ impl StreamModel {
         let append::StreamAppendAction::Finish(result) = process.action() else {
             return Some(CallProgress::Running(process));
         };
-        state.check_append_result(result);
+        state.record_false_report(result);
         match result {
             Ok(AppendOutcome::Appended { index, .. }) => {
                 let awaited = caller == Caller::Waits;
@@ -349,6 +372,12 @@ impl State {
             }
             RequestOutcome::DoneBefore => StreamAppendAnswer::Done,
         }
+    }
+
+    fn write_late_batch_only(mut self, write_index: usize) -> Option<Self> {
+        let write = self.late_writes.iter().nth(write_index)?;
+        Arc::make_mut(&mut self.table).write_batch_only(write);
+        Some(self)
     }
 
     fn add_abandoned(&mut self, process: Process) {

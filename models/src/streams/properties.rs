@@ -83,10 +83,9 @@ pub enum Evidence {
 
 impl State {
     /// Records a violation if this step changed an event that was already readable.
-    pub(super) fn check_unchanged(&mut self, old_table: &Table) {
-        let mut current_events = self.table.events();
-        let is_unchanged =
-            old_table.events().all(|old_event| current_events.next() == Some(old_event));
+    pub(super) fn record_changed_event(&mut self, old_table: &Table) {
+        let old_event_count = old_table.events().count();
+        let is_unchanged = self.table.events().take(old_event_count).eq(old_table.events());
         if !is_unchanged {
             self.fault = Some(Fault::Changed);
         }
@@ -94,7 +93,7 @@ impl State {
 
     /// Records a violation if the table contradicts the tip, the conflict or the failure that an
     /// append has reported.
-    pub(super) fn check_append_result(&mut self, result: &Result<AppendOutcome, AppendFault>) {
+    pub(super) fn record_false_report(&mut self, result: &Result<AppendOutcome, AppendFault>) {
         let fault = match result {
             Ok(
                 AppendOutcome::Appended { tip, .. } | AppendOutcome::Conflict { tip: Some(tip) },
@@ -151,8 +150,8 @@ impl State {
     }
 
     fn has_unique_etags(&self) -> bool {
-        let mut seen_etags = BTreeSet::new();
-        self.table.etags().all(|etag| seen_etags.insert(etag))
+        let unique_etags: BTreeSet<_> = self.table.etags().collect();
+        unique_etags.len() == self.table.tip_count()
     }
 
     /// Returns whether none of `events` belongs to an append that was reported as failed.
@@ -166,8 +165,9 @@ impl State {
 
 /// Returns whether no event of any command occurs twice.
 fn are_unique(events: &[ModelEvent]) -> bool {
-    let mut parts = BTreeSet::new();
-    events.iter().all(|event| parts.insert((event.append.client, event.append.command, event.part)))
+    let identity = |event: &ModelEvent| (event.append.client, event.append.command, event.part);
+    let unique_events: BTreeSet<_> = events.iter().map(identity).collect();
+    unique_events.len() == events.len()
 }
 
 /// Returns whether each event is at the index for which it was decided.
@@ -178,15 +178,15 @@ fn are_at_decided_index(events: &[ModelEvent]) -> bool {
 }
 
 impl StreamModel {
-    /// Returns whether `check` accepts the list of all events in the stream.
-    fn check_events(
+    /// Returns whether the list of all events in the stream satisfies `predicate`.
+    fn do_events_satisfy(
         &self,
         state: &State,
-        check: impl Fn(&[ModelEvent], &EventListDecider) -> bool,
+        predicate: impl Fn(&[ModelEvent], &EventListDecider) -> bool,
     ) -> bool {
         let Ok(decider) = EventListDecider::new(self.unfolds) else { return false };
         let events = state.table.decode_events(&decider);
-        events.is_some_and(|events| check(&events, &decider))
+        events.is_some_and(|events| predicate(&events, &decider))
     }
 
     /// Returns whether each append that was reported as successful is complete and starts at the
@@ -206,22 +206,25 @@ impl StreamModel {
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always(ONCE, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| are_unique(events))
+                model.do_events_satisfy(state, |events, _| are_unique(events))
             }),
             Property::always(APPENDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| model.are_reports_complete(state, events))
+                model
+                    .do_events_satisfy(state, |events, _| model.are_reports_complete(state, events))
             }),
             Property::always(NOT_APPENDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| state.has_no_event_reported_missing(events))
+                model.do_events_satisfy(state, |events, _| {
+                    state.has_no_event_reported_missing(events)
+                })
             }),
             Property::always(DECIDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| are_at_decided_index(events))
+                model.do_events_satisfy(state, |events, _| are_at_decided_index(events))
             }),
             Property::always(CONTIGUOUS, |_, state: &State| state.is_contiguous()),
             Property::always(KEPT, |_, state: &State| state.fault != Some(Fault::Changed)),
             Property::always(ETAGS, |_, state: &State| state.has_unique_etags()),
             Property::always(STATES, |model: &Self, state: &State| {
-                model.check_events(state, |events, decider| {
+                model.do_events_satisfy(state, |events, decider| {
                     state.has_true_tip_state(events, decider)
                 })
             }),
@@ -305,7 +308,7 @@ impl StreamModel {
                 let fault_free_action = if client.process.is_some() {
                     StreamAction::Step { client_index, outcome: RequestOutcome::Answered }
                 } else {
-                    StreamAction::Begin { client_index, tip_count: state.table.tip_count() }
+                    StreamAction::Begin { client_index, tip_number: state.table.tip_count() }
                 };
                 match self.next_state(&state, fault_free_action) {
                     Some(new_state) => state = new_state,

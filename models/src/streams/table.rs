@@ -62,10 +62,12 @@ impl Table {
         self.nth_tip(self.tips.len())
     }
 
-    /// Returns one of the tips that were ever written. They are numbered from 1.
+    /// Returns the tip with the number `tip_number`. All tips that were ever written are numbered
+    /// from 1.
     #[must_use]
-    pub fn nth_tip(&self, tip_count: usize) -> Option<Arc<Tip>> {
-        self.tips.get(tip_count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
+    pub fn nth_tip(&self, tip_number: usize) -> Option<Arc<Tip>> {
+        let tip = self.tips.get(tip_number.checked_sub(1)?)?;
+        Some(Arc::clone(tip.shared()))
     }
 
     /// Returns the number of tips ever written.

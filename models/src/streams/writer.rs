@@ -43,8 +43,7 @@ pub(super) enum Decision {
 }
 
 impl Process {
-    fn new(append_id: AppendId, append: Append, action: StreamAppendAction) -> Self {
-        let (mut append, mut action) = (append, action);
+    fn new(append_id: AppendId, mut append: Append, mut action: StreamAppendAction) -> Self {
         // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, StreamAppendAction::Wait { .. }) {
             (append, action) = append.step(StreamAppendAnswer::Waited, INPUTS);
@@ -147,16 +146,15 @@ impl StreamModel {
 }
 
 impl State {
-    /// Starts a call for the next command of a client. The call decides on the tip with the number
-    /// `tip_count`, where all tips that were ever written are numbered from 1. Returns `None` if no
-    /// decision is possible on that tip.
+    /// Starts a call for the next command of a client, which decides on the basis of the tip with
+    /// the number `tip_number`. Returns `None` if no decision is possible on that tip.
     pub(super) fn begin_call(
-        &mut self,
+        mut self,
         model: &StreamModel,
         client_index: usize,
-        tip_count: usize,
-    ) -> Option<()> {
-        let is_stale = tip_count != self.table.tip_count();
+        tip_number: usize,
+    ) -> Option<Self> {
+        let is_stale = tip_number != self.table.tip_count();
         let client = self.clients.get_mut(client_index)?;
         let append_id = AppendId {
             client: u8::try_from(client_index).ok()?,
@@ -164,7 +162,7 @@ impl State {
             call: client.call_count,
             decision: 0,
         };
-        match model.decide(&self.table, append_id, self.table.nth_tip(tip_count))? {
+        match model.decide(&self.table, append_id, self.table.nth_tip(tip_number))? {
             Decision::Append(process) => {
                 client.process = Some(process);
                 client.call_count += 1;
@@ -177,7 +175,7 @@ impl State {
         if is_stale {
             self.budget.stale -= 1;
         }
-        Some(())
+        Some(self)
     }
 }
 
