@@ -2,7 +2,7 @@
 //! parsed.
 
 /// The maximum nesting depth of brackets in YAML text. Text that is nested deeper is rejected
-/// without parsing it, because the YAML parser's running time is quadratic in the depth.
+/// without being parsed, because the YAML parser's running time is quadratic in the depth.
 pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
 /// Returns the maximum bracket nesting depth of `text`, including brackets inside strings.

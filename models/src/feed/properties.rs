@@ -94,7 +94,7 @@ impl FeedModel {
             Property::sometimes("a partition ends", |_, state| has_ended_partition(state)),
             Property::sometimes("a put is refused", |_, state: &State| state.has_refused_put),
             Property::sometimes(
-                "an indexer raises marks for another's items",
+                "an indexer raises marks past the items of another indexer",
                 |_, state: &State| state.has_raised_marks_of_others,
             ),
         ]

@@ -41,7 +41,7 @@ pub struct Budget {
     pub lost: u8,
     /// Reads that return a stale view.
     pub stale: u8,
-    /// The number of requests for whose response the client may stop waiting.
+    /// The number of requests that clients may abandon before the response arrives.
     pub abandoned: u8,
     /// Rolls.
     pub rolls: u8,

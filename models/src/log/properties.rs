@@ -10,7 +10,7 @@ use super::{Client, LateRequest, LogAction, LogModel, State};
 
 /// Invariant I1: the entry numbers of each segment are contiguous.
 pub const NO_GAP: &str = "I1 no gap";
-/// Invariant I2: an entry never changes once it was readable.
+/// Invariant I2: an entry never changes after a reader could first read it.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
@@ -33,7 +33,7 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 pub enum Fault {
     /// The step changed an entry that was already readable.
     Prefix(Violation),
-    /// The stated reason why a client's request was refused is false. Contains the message of the
+    /// A client's request was refused for a reason that is false. Contains the message of the
     /// refusal.
     FalseRefusal(String),
     /// A mutation was rejected although it had taken effect.
@@ -121,8 +121,8 @@ impl LogModel {
         properties
     }
 
-    /// Returns properties each of which must hold in at least one state. If one of them never
-    /// holds, the limits of the model are too low for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {

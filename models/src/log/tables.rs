@@ -153,8 +153,8 @@ impl Tables {
         entries_of_segment(&self.entries, segment_number)
     }
 
-    /// Returns the entries from `from` to the end of its segment that a read with this view
-    /// returns.
+    /// Reads the entries from `from` to the end of the segment. `view` determines which of them are
+    /// visible.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let segment_number = from.segment();

@@ -156,7 +156,7 @@ impl Client {
         self.acknowledged_id == self.mutation_count
     }
 
-    /// Returns the globally unique id of the mutation that this client numbers `id`.
+    /// Returns the globally unique id of the client's mutation with the number `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }

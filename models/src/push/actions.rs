@@ -20,7 +20,7 @@ pub enum PushAction {
         /// The number of mutations that the client has created, including the mutations in this
         /// push.
         mutation_count: usize,
-        /// The knowledge of the new process about the client.
+        /// The information about the client with which the process starts.
         knowledge: ClientKnowledge,
     },
     /// A client pulls.
@@ -54,7 +54,7 @@ pub enum PushAction {
     },
 }
 
-/// The knowledge of a new process about the client whose push it runs.
+/// The information about a client with which the process of a push starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientKnowledge {
     /// The last mutation id of the client, which an earlier push has cached.

@@ -85,13 +85,13 @@ impl Client {
         self.last_pull.incarnation
     }
 
-    /// Returns the globally unique id of the mutation that this client numbers `id`.
+    /// Returns the globally unique id of the client's mutation with the number `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key(), id }
     }
 
-    /// Returns the mutation that the client numbers `id`, or `None` if it was never pushed.
+    /// Returns the client's mutation with the number `id`, or `None` if it was never pushed.
     #[must_use]
     pub fn pushed_mutation(&self, id: u64) -> Option<&PushedMutation> {
         let index = usize::try_from(id.checked_sub(1)?).ok()?;

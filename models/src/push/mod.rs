@@ -39,7 +39,7 @@ use stateright::{Model, Property};
 pub struct Budget {
     /// Reads that return a stale view.
     pub stale: u8,
-    /// The number of pushes for whose response the client may stop waiting.
+    /// The number of pushes that clients may abandon before the response arrives.
     pub abandoned: u8,
     /// The number of lookups that may read a snapshot that no longer contains the client.
     pub forgotten: u8,

@@ -22,7 +22,7 @@ pub const ONCE: &str = "I3 each mutation takes effect at most once";
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Property: the mutation ids of each client in the log are consecutive, even after a restore. The
 /// ids of rejected mutations count too.
-pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
+pub const NUMBERED: &str = "the mutation ids of a client in the log are consecutive from 1";
 /// Invariant I4: a mutation that a pull has acknowledged is in the log. This is not checked after a
 /// restore of the log.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
@@ -227,8 +227,8 @@ impl PushModel {
         properties
     }
 
-    /// Returns properties each of which must hold in at least one state. If one of them never
-    /// holds, the limits of the model are too low for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", are_all_acknowledged)];

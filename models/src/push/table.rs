@@ -20,7 +20,8 @@ pub(super) fn client_key(client_index: usize) -> ClientKey {
 /// Contents of the log's table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// The entries as they were written, with the incarnation of the time.
+    /// The entries as they were written. Each entry contains the incarnation in which it was
+    /// written.
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
     /// The position up to which every read returns all entries.
@@ -91,7 +92,7 @@ impl Table {
         self.segment_entries_from(from).take(count).map(|entry| self.read_back(entry)).collect()
     }
 
-    /// Returns the possible numbers of entries in an outdated read from `from`.
+    /// Returns how many entries an outdated read from `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
         let settled_count = self

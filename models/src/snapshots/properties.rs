@@ -23,7 +23,7 @@ pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
 /// Property: a rebuilt snapshot is always based on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
-/// Property: no worker builds a finished snapshot again, which would be a waste. This is a part of
+/// Property: no worker wastes work by building a finished snapshot again. This is a part of
 /// invariant I12.
 pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
 /// Invariant I10: every snapshot is eventually finished.

@@ -50,8 +50,8 @@ impl Write {
     }
 }
 
-/// The root of a snapshot. The model stores only which worker built it and whether its objects
-/// survive the loss of all objects.
+/// The root of a snapshot. The model stores only which worker built it, and whether it was built
+/// after all objects were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Id of the worker's process.

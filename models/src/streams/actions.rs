@@ -296,7 +296,7 @@ impl StreamModel {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
             // Without `repeats`, the decider cannot detect that the command has already been
-            // applied. The client must not retry the command then.
+            // applied, so the client does not retry it.
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }

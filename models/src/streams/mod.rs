@@ -38,7 +38,7 @@ use crate::fingerprint::Hashed;
 pub struct Budget {
     /// Writes whose response is lost.
     pub lost: u8,
-    /// The number of calls for whose result the client may stop waiting.
+    /// The number of calls that clients may abandon before the result arrives.
     pub abandoned: u8,
     /// The number of calls that may start with a tip that is no longer the newest.
     pub stale: u8,

@@ -17,9 +17,9 @@ pub const APPENDED: &str = "events reported as appended are in the stream, at th
 /// Property: an append that was reported as failed has no effect, even if one of its requests was
 /// delayed.
 pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
-/// Property: the index of the first event of an append is the number of events on which the append
-/// was decided. Together with [`KEPT`] and [`STATES`], this means that the append was decided on
-/// exactly the events before it.
+/// Property: the index of an append's first event is the number of events on which the append was
+/// decided. Together with [`KEPT`] and [`STATES`], this means that it was decided on exactly the
+/// events before it.
 pub const DECIDED: &str = "each event has the index that its decision assumed";
 /// Property: a reader can follow the event batches from the newest item of the stream to the first
 /// event.
@@ -47,7 +47,7 @@ pub enum Fault {
     NoSuchTip(u64),
     /// A writer received a conflict although the stream is empty.
     NoConflict,
-    /// The stated reason why an append failed is false. Contains the error message.
+    /// An append failed for a reason that is false. Contains the error message.
     FalseReason(String),
 }
 
@@ -242,8 +242,8 @@ impl StreamModel {
         properties
     }
 
-    /// Returns properties each of which must hold in at least one state. If one of them never
-    /// holds, the limits of the model are too low for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
@@ -263,8 +263,8 @@ impl StreamModel {
         clients.all(|(client_index, client)| self.is_done(client_index, client))
     }
 
-    /// Returns properties each of which must hold in at least one state, and requires a fault to
-    /// hold. Properties whose fault the model does not inject are omitted.
+    /// Returns the properties that must each hold in at least one state, but can hold only after a
+    /// fault. Omits the properties whose fault the model does not inject.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {

@@ -92,8 +92,8 @@ impl Table {
         self.batches.values().map(|batch| &**batch)
     }
 
-    /// Returns a page of event batches before the event index `below`. The page contains at most
-    /// the newest of them.
+    /// Returns the newest event batch before the event index `below`, if any. A page of the model
+    /// contains at most one event batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
         let newest_batch = self.batches.range(..below).next_back();

@@ -25,7 +25,7 @@ const MAX_FAILURES: u32 = 4;
 /// The number of consecutive periods with throttled requests after which an alarm triggers.
 const THROTTLED_PERIODS: u32 = 3;
 
-/// Sentence that points to the runbook. It is appended to the description of every alarm.
+/// The sentence that refers operators to the runbook. It ends the description of every alarm.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
 /// The resources that the alarms and the dashboard monitor.

@@ -58,8 +58,8 @@ impl KeyUse {
     }
 }
 
-/// Returns the policy condition that the request to KMS comes from an AWS service in the stack's
-/// region on behalf of the caller.
+/// Returns a policy condition that allows requests to KMS only from one AWS service in the stack's
+/// region.
 fn called_via_service(service: &str) -> Value {
     let service_host =
         Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));

@@ -16,8 +16,8 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// The maximum number of snapshot jobs that run concurrently. It is high enough for a busy stack,
-/// but leaves some of a low account-wide concurrency limit to API requests.
+/// The maximum number of snapshot jobs that run concurrently. It is high enough for a busy stack.
+/// If the account has a low concurrency limit, it leaves some concurrency for API requests.
 const MAX_CONCURRENCY: u32 = 10;
 
 /// Adds the snapshot function with its log group, role and event source.
@@ -44,8 +44,8 @@ pub(super) fn add_snapshot_function(
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
     // Lambda must allow recursion, because a worker that finishes a snapshot sends the next job of
-    // the log to the queue that invokes it. This chain of invocations is as long as the log's list
-    // of pending snapshots.
+    // the log to the queue that invokes it. The chain has one invocation for each pending snapshot
+    // of the log.
     let function = stack.add("SnapshotFunction", function.allow_recursion())?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
     suppressions::suppress_snapshot_function_rules(stack, &function);

@@ -105,8 +105,8 @@ fn define_event_stream_table(config: &Config) -> Table {
     define_table(config, partition_key, sort_key)
 }
 
-/// Defines the Feed table. Its keys are encoded as strings whose order is the order of the encoded
-/// values.
+/// Defines the Feed table. Its keys are strings that sort in the same order as the values that they
+/// encode.
 fn define_feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);

@@ -26,8 +26,8 @@ pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) 
     );
 }
 
-/// Suppresses the rule that forbids hard-coded account ids in ARNs. It does not apply to a resource
-/// that uses the customer's KMS key.
+/// Suppresses the rule against hard-coded account ids in ARNs. The rule does not apply to the
+/// customer's KMS key, which may belong to another account.
 fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
@@ -37,8 +37,9 @@ fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &
     );
 }
 
-/// Suppresses one rule about encryption: if `uses_customer_key` is `true`, the rule against account
-/// ids in ARNs, and otherwise the rule that requires encryption with a KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_queue_rules(
     stack: &mut Stack,
     queue: &Handle<Queue>,
@@ -56,8 +57,9 @@ pub(super) fn suppress_queue_rules(
     );
 }
 
-/// Suppresses one rule about encryption: if `uses_customer_key` is `true`, the rule against account
-/// ids in ARNs, and otherwise the rule that requires encryption with a KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_log_group_rules(
     stack: &mut Stack,
     log_group: &Handle<LogGroup>,
@@ -167,8 +169,9 @@ pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl
     );
 }
 
-/// Suppresses one rule about encryption: if `uses_customer_key` is `true`, the rule against account
-/// ids in ARNs, and otherwise the rule that requires encryption with a KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_topic_rules(
     stack: &mut Stack,
     topic: &Handle<Topic>,

@@ -52,8 +52,8 @@ pub(super) fn add_webhook(
     }
     function = functions::with_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be unavailable for hours. The age of a record therefore limits its retries,
-    // and the number of attempts does not.
+    // A receiver may be unavailable for hours. Therefore, retries are limited by the age of a
+    // record, and not by the number of attempts.
     let event_source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
         .filter(feed_items());

@@ -1,5 +1,5 @@
-//! Limits of configuration values. A comment names the service that imposes the limit. All other
-//! limits are Cellar's own.
+//! Limits of configuration values. If an AWS service imposes a limit, the comment says so. All
+//! other limits are Cellar's own.
 
 use std::ops::RangeInclusive;
 
@@ -36,7 +36,7 @@ pub const WEBHOOK_URL_CHARS_MAX: usize = 1_000;
 pub const CORS_ORIGINS_MAX: usize = 32;
 /// The maximum length of a web origin in characters, a limit of Lambda.
 pub const CORS_ORIGIN_CHARS_MAX: usize = 253;
-/// The memory in MB that the API function may have. Lambda imposes both limits.
+/// The allowed memory of the API function in MB. Lambda imposes the minimum and the maximum.
 pub const API_MEMORY_MB: RangeInclusive<u32> = 128..=10_240;
 /// The allowed request timeouts in seconds. The shortest timeout allows for a cold start and a
 /// retry. Most clients give up before the longest timeout.
@@ -60,17 +60,17 @@ pub const INCARNATION_MAX: u32 = 9_999;
 pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=10_000;
 /// The allowed total size, in bytes, of the entries between two snapshots.
 pub const SNAPSHOT_BYTES: RangeInclusive<u64> = 16 * 1024..=4 * 1024 * 1024;
-/// The allowed maximum number of entries per log segment. The maximum is bounded, because an
-/// offloaded segment is a single object.
+/// The allowed values for the maximum number of entries per log segment. A segment must not be too
+/// large, because an offloaded segment is a single object.
 pub const SEGMENT_ENTRIES: RangeInclusive<u32> = 100..=50_000;
-/// The allowed maximum total size, in bytes, of the entries in a log segment. It is bounded,
-/// because an offloaded segment is a single object.
+/// The allowed values for the maximum total size of the entries in a log segment, in bytes. A
+/// segment must not be too large, because an offloaded segment is a single object.
 pub const SEGMENT_BYTES: RangeInclusive<u64> = 64 * 1024..=16 * 1024 * 1024;
-/// The memory in MB that the snapshot function may have. The minimum is slightly more than a single
-/// large entry requires. The maximum is Lambda's limit.
+/// The allowed memory of the snapshot function in MB. The minimum is slightly more than a single
+/// large entry requires. Lambda imposes the maximum.
 pub const SNAPSHOT_MEMORY_MB: RangeInclusive<u32> = 256..=10_240;
 /// The allowed timeouts of the snapshot function in seconds. The minimum is twice the time that is
-/// reserved for saving progress. The maximum is Lambda's limit.
+/// reserved for saving progress. Lambda imposes the maximum.
 pub const SNAPSHOT_TIMEOUT_S: RangeInclusive<u32> = 60..=900;
 /// The maximum number of tags per resource, a limit of AWS.
 pub const TAGS_MAX: usize = 50;

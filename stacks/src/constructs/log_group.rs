@@ -53,7 +53,7 @@ impl Construct for LogGroup {
             .into_map()
     }
 
-    /// Nobody needs the logs after the stack has been deleted.
+    /// The logs are not needed after the stack has been deleted.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

@@ -203,7 +203,7 @@ fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
                 collect_references(variable_value, references);
             }
         }
-        // `Fn::Join`, functions that Cellar does not use, and plain values.
+        // All other values, including `Fn::Join`, are searched for nested references.
         _ => match value {
             Value::Array(items) => {
                 for item in items {

@@ -39,7 +39,7 @@ impl fmt::Display for TemplatePart {
 /// A fault of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynthesisError {
-    /// A logical id is empty or too long, or contains other characters than letters and digits.
+    /// A logical id is empty or too long, or contains characters other than letters and digits.
     #[error(
         "{template_part}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits"
     )]
@@ -137,8 +137,7 @@ pub enum SynthesisError {
     #[error("{template_part}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
         template_part: TemplatePart,
-        /// The logical ids of the resources in the cycle, in order. The last id is the first one
-        /// again.
+        /// The logical ids of the resources in the cycle, in order. The last id repeats the first.
         path: Vec<String>,
     },
     /// A section has more entries than CloudFormation accepts.

@@ -19,7 +19,7 @@ pub(super) struct Condition {
 type Operator = String;
 type Key = String;
 
-/// The operator or key of values that cannot be interpreted, such as an `Fn::If`.
+/// Replaces the operator or key of a condition that cannot be interpreted, such as an `Fn::If`.
 const UNREADABLE: &str = "";
 
 /// How an operator interprets its values.

@@ -13,7 +13,7 @@ use crate::difference::document::{known_type, property};
 /// The pattern that matches every name.
 const ANY_NAME: &str = "*";
 
-/// Reads the rules of a resource that its policies do not define.
+/// Reads the rules of a resource that are not defined by a policy.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
@@ -23,7 +23,8 @@ pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns a rule for every action of everyone on the resource that defines the rule.
+/// Returns a rule that applies to everyone, and to every action on the resource that defines the
+/// rule.
 fn rule_for_everyone(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         defined_by: defined_by.to_owned(),
@@ -49,7 +50,7 @@ const RESTRICTIONS: [(&str, &str, &str); 6] = [
 ];
 
 fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
-    // The name and the ARN of a function have the same `referenced_id`, so they are equal.
+    // A function is referenced by name or by ARN. `referenced_id` returns the same id for both.
     let function = property(resource, &["FunctionName"]).map(referenced_id);
     let function = function.unwrap_or_else(|| ANY_NAME.to_owned());
     Rule {

@@ -1,4 +1,5 @@
-//! Checks that a message stays invisible for long enough while a function processes it.
+//! Checks that the visibility timeout of a queue is long enough for the function that processes its
+//! messages.
 
 use serde_json::Value;
 
