@@ -25,7 +25,7 @@ pub enum FeedAction {
         indexer_index: usize,
     },
     /// An indexer starts to rebuild the feed as a new generation.
-    Rebuild {
+    BeginRebuild {
         /// Index of the indexer.
         indexer_index: usize,
     },
@@ -81,7 +81,7 @@ impl FeedModel {
                         actions.push(FeedAction::Begin { indexer_index });
                     }
                     if state.budget.rebuilds > 0 {
-                        actions.push(FeedAction::Rebuild { indexer_index });
+                        actions.push(FeedAction::BeginRebuild { indexer_index });
                     }
                 }
             }
@@ -96,7 +96,7 @@ impl FeedModel {
         let old_state = state.clone();
         match action {
             FeedAction::Begin { indexer_index } => self.begin_batch(old_state, indexer_index),
-            FeedAction::Rebuild { indexer_index } => old_state.begin_rebuild(indexer_index),
+            FeedAction::BeginRebuild { indexer_index } => old_state.begin_rebuild(indexer_index),
             FeedAction::Step { indexer_index, outcome } => {
                 old_state.step_indexer(indexer_index, outcome)
             }
@@ -138,11 +138,14 @@ impl State {
             indexer.finish_batch(indexing, result.is_ok());
             return Some(self);
         }
-        if matches!(request, Request::Put { .. }) {
-            indexer.has_put_item = true;
+        match request {
+            Request::Put { .. } => indexer.has_put_item = true,
+            Request::RaiseMarks { .. } if !indexer.has_put_item => {
+                self.has_raised_marks_of_others = true;
+            }
+            _ => {}
         }
-        let has_put_item = indexer.has_put_item;
-        let answer = self.execute(request, has_put_item, outcome);
+        let answer = self.execute(request, outcome);
         let indexer = self.indexers.get_mut(indexer_index)?;
         indexer.running = Some(indexing.step(answer, INPUTS));
         Some(self)
@@ -161,17 +164,8 @@ impl State {
         self
     }
 
-    /// Executes the request of an indexer. `has_put_item` states whether the indexer has put an
-    /// item during the current batch.
-    fn execute(
-        &mut self,
-        request: Request,
-        has_put_item: bool,
-        outcome: RequestOutcome,
-    ) -> IndexingAnswer {
-        if matches!(request, Request::RaiseMarks { .. }) && !has_put_item {
-            self.has_raised_marks_of_others = true;
-        }
+    /// Executes the request of an indexer.
+    fn execute(&mut self, request: Request, outcome: RequestOutcome) -> IndexingAnswer {
         if outcome == RequestOutcome::Lost {
             self.budget.lost -= 1;
             self.late_writes.push(request);

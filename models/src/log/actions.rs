@@ -60,7 +60,7 @@ pub enum LogAction {
     /// The trim is interrupted before it is complete.
     StopTrim,
     /// The clock advances by a day.
-    PassDay,
+    AdvanceClockByDay,
 }
 
 /// Result of a state machine's request.
@@ -137,7 +137,7 @@ impl LogModel {
             LogAction::BeginTrim => old_state.begin_trim(self.fences)?,
             LogAction::Trim => old_state.step_trim()?,
             LogAction::StopTrim => old_state.stop_trim(),
-            LogAction::PassDay => old_state.pass_day(),
+            LogAction::AdvanceClockByDay => old_state.advance_clock_by_day(),
         };
         if new_state.tables != state.tables {
             if self.fences.age {
@@ -239,7 +239,7 @@ fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
         actions.push(LogAction::BeginTrim);
     }
     if budget.days > 0 {
-        actions.push(LogAction::PassDay);
+        actions.push(LogAction::AdvanceClockByDay);
     }
 }
 
@@ -350,7 +350,7 @@ impl State {
     }
 
     /// Advances the clock by a day, after which delayed requests and cached entries have expired.
-    fn pass_day(mut self) -> Self {
+    fn advance_clock_by_day(mut self) -> Self {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
         Arc::make_mut(&mut self.tables).settle();

@@ -118,13 +118,12 @@ impl PushModel {
         let acknowledged_count = usize::try_from(client.acknowledged_id).unwrap_or(usize::MAX);
         let min_count = client.pushed.len().max(acknowledged_count + 1);
         for mutation_count in min_count..=contents.len() {
-            let mut possible_knowledge = vec![ClientKnowledge::Nothing];
             if client.known_last_id > 0 {
-                possible_knowledge.insert(0, ClientKnowledge::CachedLastId);
-            }
-            for knowledge in possible_knowledge {
+                let knowledge = ClientKnowledge::CachedLastId;
                 actions.push(PushAction::Push { client_index, mutation_count, knowledge });
             }
+            let knowledge = ClientKnowledge::Nothing;
+            actions.push(PushAction::Push { client_index, mutation_count, knowledge });
         }
     }
 

@@ -57,9 +57,9 @@ pub enum SnapshotsAction {
     },
     /// The clock advances by the duration of a lease, after which another worker may claim a
     /// record.
-    PassLease,
+    AdvanceClockByLease,
     /// All snapshot objects are lost, and an operator starts to rebuild all snapshots.
-    Rebuild,
+    BeginRebuild,
     /// The operator takes the next step of the rebuild.
     StepOperator,
 }
@@ -79,10 +79,10 @@ impl SnapshotsModel {
             actions.push(SnapshotsAction::ExecuteLateWrite { write_index });
         }
         if state.budget.leases > 0 {
-            actions.push(SnapshotsAction::PassLease);
+            actions.push(SnapshotsAction::AdvanceClockByLease);
         }
         if state.budget.rebuilds > 0 && state.operator.is_none() {
-            actions.push(SnapshotsAction::Rebuild);
+            actions.push(SnapshotsAction::BeginRebuild);
         }
     }
 
@@ -125,8 +125,8 @@ impl SnapshotsModel {
             }
             SnapshotsAction::Duplicate { message_id } => old_state.duplicate_message(message_id),
             SnapshotsAction::LoseMessage { message_id } => Some(old_state.lose_message(message_id)),
-            SnapshotsAction::PassLease => Some(old_state.pass_lease()),
-            SnapshotsAction::Rebuild => Some(old_state.begin_rebuild()),
+            SnapshotsAction::AdvanceClockByLease => Some(old_state.advance_clock_by_lease()),
+            SnapshotsAction::BeginRebuild => Some(old_state.begin_rebuild()),
             SnapshotsAction::StepOperator => self.step_operator(old_state),
         }
     }
@@ -168,13 +168,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Segment(Some(state.store.segment()))
             }
             action @ (pending::SnapshotAction::Create(_)
-            | pending::SnapshotAction::Replace { .. }) => {
-                if requested_write(action).is_some_and(|write| state.execute_write(&write)) {
-                    SnapshotEvent::Written
-                } else {
-                    SnapshotEvent::Refused
-                }
-            }
+            | pending::SnapshotAction::Replace { .. }) => state.execute_requested_write(action),
             pending::SnapshotAction::Build { progress } => state.build(process, progress),
             pending::SnapshotAction::SetRoot { root } => {
                 state.set_root(entry_number, Root::parse(root), self.guarantees);
@@ -193,7 +187,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Enqueue(position) => {
-                state.store.send(position.entry_number());
+                state.store.send_message(position.entry_number());
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Finish(outcome) => {
@@ -295,7 +289,7 @@ impl State {
     fn duplicate_message(mut self, message_id: u8) -> Option<Self> {
         self.budget.duplicates -= 1;
         let entry_number = self.entry_number_of(message_id)?;
-        self.store.send(entry_number);
+        self.store.send_message(entry_number);
         Some(self)
     }
 
@@ -305,7 +299,7 @@ impl State {
         self
     }
 
-    fn pass_lease(mut self) -> Self {
+    fn advance_clock_by_lease(mut self) -> Self {
         self.budget.leases -= 1;
         self.now_s += LEASE_S;
         self.reset_visible_messages();
@@ -347,7 +341,7 @@ impl State {
     /// Hides a message for this number of seconds. If the number is 0, makes the message visible.
     fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
-        self.store.hide(message_id, until_s);
+        self.store.hide_message(message_id, until_s);
     }
 
     /// Sets hide times that have passed to 0, so that states that differ only in these times are
@@ -359,6 +353,12 @@ impl State {
             }
         }
         self.store.messages.sort();
+    }
+
+    fn execute_requested_write(&mut self, action: &pending::SnapshotAction) -> SnapshotEvent {
+        let Some(write) = requested_write(action) else { return SnapshotEvent::Refused };
+        let is_condition_met = self.execute_write(&write);
+        if is_condition_met { SnapshotEvent::Written } else { SnapshotEvent::Refused }
     }
 
     /// Executes a conditional write. Returns whether its condition was met.
@@ -383,7 +383,7 @@ impl State {
         let rank = progress_rank(&record.progress);
         let needs_progress = run.is_some() || !self.store.is_finished(entry_number);
         if rank < best_rank && needs_progress {
-            self.fault = Some(Fault::Rank { entry_number });
+            self.fault = Some(Fault::ProgressDecreased { entry_number });
         }
         self.store.best_ranks.insert(snapshot_and_run, rank.max(best_rank));
     }
@@ -434,7 +434,7 @@ impl State {
             return;
         }
         if !guarantees.set_root_once && *current_root != new_root {
-            self.fault = Some(Fault::Root { entry_number });
+            self.fault = Some(Fault::RootReplaced { entry_number });
         }
     }
 
@@ -459,7 +459,7 @@ impl State {
         // another worker.
         let has_rebuild_ended = active_run != process.run;
         if has_rebuild_ended && *current_root != old_root {
-            self.fault = Some(Fault::Root { entry_number });
+            self.fault = Some(Fault::RootReplaced { entry_number });
         }
         *current_root = new_root;
         SnapshotEvent::Done
@@ -478,7 +478,7 @@ impl State {
             return;
         }
         if is_lower {
-            self.fault = Some(Fault::Last);
+            self.fault = Some(Fault::LastDecreased);
         }
         self.store.last = Some(entry_number);
     }

@@ -62,8 +62,8 @@ impl SnapshotsModel {
         if operator.next_entry_number < self.snapshots {
             return state.write_rebuild_record(operator);
         }
-        state.store.send(0);
-        state.store.send(self.snapshots.checked_sub(1)?);
+        state.store.send_message(0);
+        state.store.send_message(self.snapshots.checked_sub(1)?);
         Some(state)
     }
 }

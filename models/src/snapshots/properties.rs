@@ -38,14 +38,14 @@ const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// Stored progress was overwritten with older progress.
-    Rank {
+    ProgressDecreased {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
     /// The number of the last snapshot in the segment record decreased.
-    Last,
+    LastDecreased,
     /// A root was replaced.
-    Root {
+    RootReplaced {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
@@ -65,13 +65,13 @@ impl SnapshotsModel {
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always(RANK, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::Rank { .. }))
+                !matches!(state.fault, Some(Fault::ProgressDecreased { .. }))
             }),
-            Property::always(LAST, |_, state: &State| state.fault != Some(Fault::Last)),
+            Property::always(LAST, |_, state: &State| state.fault != Some(Fault::LastDecreased)),
             Property::always(ROOT_BEFORE_LAST, |_, state: &State| state.has_root_of_last()),
             Property::always(IN_ORDER, |_, state: &State| state.are_roots_in_order()),
             Property::always(ONE_EFFECT, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::Root { .. }))
+                !matches!(state.fault, Some(Fault::RootReplaced { .. }))
             }),
             Property::always(ON_REBUILT, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::LostBase { .. }))
@@ -127,8 +127,9 @@ impl SnapshotsModel {
             visited_fingerprints.push(fingerprint);
             let mut actions = Vec::new();
             self.add_possible_actions(&state, &mut actions);
-            let first_action = actions.first().copied().unwrap_or(SnapshotsAction::PassLease);
-            if first_action == SnapshotsAction::PassLease {
+            let first_action =
+                actions.first().copied().unwrap_or(SnapshotsAction::AdvanceClockByLease);
+            if first_action == SnapshotsAction::AdvanceClockByLease {
                 state.budget.leases = 1;
             }
             let Some(new_state) = self.next_state(&state, first_action) else { return false };

@@ -108,13 +108,13 @@ impl Store {
             next_message: 0,
         };
         for entry_number in 0..snapshots {
-            store.send(entry_number);
+            store.send_message(entry_number);
         }
         store
     }
 
     /// Enqueues a message.
-    pub(super) fn send(&mut self, entry_number: u32) {
+    pub(super) fn send_message(&mut self, entry_number: u32) {
         // More messages for the same snapshot would not change the behavior. The limit keeps the
         // number of states finite.
         let message_count =
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// Hides a message until the Unix time `until_s`. If `until_s` is 0, makes the message visible.
-    pub(super) fn hide(&mut self, id: u8, until_s: u64) {
+    pub(super) fn hide_message(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {
             message.hidden_until_s = until_s;

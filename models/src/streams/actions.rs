@@ -240,7 +240,8 @@ impl StreamModel {
     }
 
     /// Executes the pending request of a process. If the append ends with a conflict, the call
-    /// decides again.
+    /// decides again. Returns `None` if no decision is possible on the tip that the conflict has
+    /// reported.
     fn step_process(
         &self,
         state: &mut State,

@@ -27,9 +27,9 @@ pub enum TipCondition {
     /// The tip has the expected etag.
     Etag,
     /// The current tip has as many events as the writer expects.
-    Next,
+    EventCount,
     /// A tip exists.
-    Nothing,
+    Exists,
 }
 
 /// The conditions that the table enforces. Tests relax individual conditions.
@@ -168,7 +168,7 @@ impl Table {
         let Some(current_tip) = self.tip() else {
             return StreamAppendAnswer::Refused { tip: None };
         };
-        if !is_met(condition, &current_tip, update) {
+        if !is_condition_met(condition, &current_tip, update) {
             return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
         let events = current_tip.events.iter().chain(&update.appended).cloned().collect();
@@ -186,7 +186,7 @@ impl Table {
         let Some(current_tip) = self.tip() else {
             return StreamAppendAnswer::Refused { tip: None };
         };
-        if !is_met(condition, &current_tip, update) {
+        if !is_condition_met(condition, &current_tip, update) {
             return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
         if self.batches.contains_key(&batch.index) {
@@ -202,12 +202,12 @@ impl Table {
     }
 }
 
-fn is_met(condition: TipCondition, current_tip: &Tip, update: &Update) -> bool {
+fn is_condition_met(condition: TipCondition, current_tip: &Tip, update: &Update) -> bool {
     match condition {
         TipCondition::Etag => current_tip.etag == update.expected,
-        TipCondition::Next => {
+        TipCondition::EventCount => {
             current_tip.next == update.tip.next.saturating_sub(update.tip.appended)
         }
-        TipCondition::Nothing => true,
+        TipCondition::Exists => true,
     }
 }

@@ -89,11 +89,11 @@ fn without_position(error: ConfigError) -> ConfigError {
             ConfigError::UnknownField(Box::new(UnknownField { position: None, ..*unknown_field }))
         }
         ConfigError::Malformed { file_name, message, .. } => {
-            let message = match message.rsplit_once(" at line ") {
-                Some((message_without_position, _)) => message_without_position.to_owned(),
+            let message_without_position = match message.rsplit_once(" at line ") {
+                Some((message_before_position, _)) => message_before_position.to_owned(),
                 None => message,
             };
-            ConfigError::Malformed { file_name, position: None, message }
+            ConfigError::Malformed { file_name, position: None, message: message_without_position }
         }
         other_error => other_error,
     }

@@ -36,7 +36,7 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
 }
 
 /// Returns whether the value at `path` may be a single element instead of a list.
-pub(crate) fn may_be_single(path: &[&str]) -> bool {
+pub(crate) fn accepts_single_element(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 

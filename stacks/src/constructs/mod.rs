@@ -40,7 +40,7 @@ pub use function::{BundleLocation, Function};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
 pub use handle::Handle;
 pub use lifecycle::LifecycleRule;
-pub(crate) use lists::{ListKind, POLICY_DOCUMENTS, list_kind, may_be_single};
+pub(crate) use lists::{ListKind, POLICY_DOCUMENTS, accepts_single_element, list_kind};
 pub use log_group::LogGroup;
 pub use metric::{Metric, MonitoredResource};
 pub use permission::Permission;

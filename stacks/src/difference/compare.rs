@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::change::PropertyChange;
-use super::normal::{canonical_json, path_segments, usable_list_kind};
+use super::normal::{canonical_json, effective_list_kind, path_segments};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
@@ -35,18 +35,17 @@ pub(super) fn section_changes(
     let empty_section = Value::Object(Map::new());
     let mut path = vec![section_name.to_owned()];
     match (old, new) {
-        // An added or removed section is compared with an empty section, so that each of its
-        // entries is reported separately.
-        (Some(old_section @ Value::Object(_)), None) => {
-            comparison.compare_values(&mut path, old_section, &empty_section);
-        }
-        (None, Some(new_section @ Value::Object(_))) => {
-            comparison.compare_values(&mut path, &empty_section, new_section);
-        }
         (Some(old_section), Some(new_section)) => {
             comparison.compare_values(&mut path, old_section, new_section);
         }
-        (old_value, new_value) => comparison.record_change(&path, old_value, new_value),
+        // An added or removed section is compared with an empty section, so that each of its
+        // entries is reported separately.
+        (Some(Value::Object(_)), None) | (None, Some(Value::Object(_))) => {
+            let old_section = old.unwrap_or(&empty_section);
+            let new_section = new.unwrap_or(&empty_section);
+            comparison.compare_values(&mut path, old_section, new_section);
+        }
+        _ => comparison.record_change(&path, old, new),
     }
     comparison.changes
 }
@@ -69,7 +68,9 @@ impl Comparison {
             return;
         }
         match (old, new) {
-            (Value::Object(old_map), Value::Object(new_map)) if !is_text(old) && !is_text(new) => {
+            (Value::Object(old_map), Value::Object(new_map))
+                if !is_string_expression(old) && !is_string_expression(new) =>
+            {
                 self.compare_maps(path, old_map, new_map);
             }
             (Value::Array(old_list), Value::Array(new_list)) => {
@@ -114,7 +115,7 @@ impl Comparison {
             Subject::Resource(resource_type) => list_kind(resource_type, &path_segments(path)),
             Subject::Section => ListKind::Ordered,
         };
-        match usable_list_kind(declared_kind, &[old, new]) {
+        match effective_list_kind(declared_kind, &[old, new]) {
             ListKind::Ordered => self.compare_ordered_lists(path, old, new),
             ListKind::Set => self.compare_sets(path, old, new),
             ListKind::Keyed(key) => self.compare_keyed_lists(path, key, old, new),
@@ -275,7 +276,7 @@ fn are_equal(old: &Value, new: &Value) -> bool {
 }
 
 /// Returns whether a value is a string or an intrinsic function that returns a string.
-fn is_text(value: &Value) -> bool {
+fn is_string_expression(value: &Value) -> bool {
     substitution_text(value).is_some()
 }
 

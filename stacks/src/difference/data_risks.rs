@@ -81,13 +81,13 @@ fn find_weaker_removal_policies(old: &Value, new: &Value) -> Vec<Risk> {
         let old_policy = removal_policy(old, policy_name);
         let new_policy = removal_policy(new, policy_name);
         if Preservation::of(new_policy) < Preservation::of(old_policy) {
-            risks.push(weakened(policy_name, old_policy, new_policy));
+            risks.push(weaker_protection(policy_name, old_policy, new_policy));
         }
     }
     risks
 }
 
-fn weakened(protection: &str, old: &str, new: &str) -> Risk {
+fn weaker_protection(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
@@ -108,7 +108,7 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
         let is_protected = new_value.as_deref() == Some(protective_value);
         if was_protected && !is_protected {
             let new_value = new_value.as_deref().unwrap_or("absent");
-            risks.push(weakened(&path.join("."), protective_value, new_value));
+            risks.push(weaker_protection(&path.join("."), protective_value, new_value));
         }
     }
     risks
@@ -122,7 +122,7 @@ fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
         return None;
     }
     let protection = RECOVERY_PERIOD_PATH.join(".");
-    Some(weakened(&protection, &old_days.to_string(), &new_days.to_string()))
+    Some(weaker_protection(&protection, &old_days.to_string(), &new_days.to_string()))
 }
 
 const RECOVERY_PERIOD_PATH: [&str; 2] =
@@ -197,10 +197,10 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
 /// than the old rule. If a number of days is malformed, the result is `true`.
 fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
-        Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => deletions(old_rule),
+        Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => read_deletions(old_rule),
         _ => Vec::new(),
     };
-    deletions(new_rule).iter().any(|new_deletion| {
+    read_deletions(new_rule).iter().any(|new_deletion| {
         let same_kind =
             old_deletions.iter().find(|old_deletion| old_deletion.kind == new_deletion.kind);
         same_kind.is_none_or(|old_deletion| new_deletion.is_stricter_than(old_deletion))
@@ -230,7 +230,7 @@ fn enabled_lifecycle_rules(bucket: &Value) -> Vec<&Value> {
     rules.into_iter().flatten().filter(is_enabled).collect()
 }
 
-fn deletions(rule: &Value) -> Vec<Deletion> {
+fn read_deletions(rule: &Value) -> Vec<Deletion> {
     const KINDS_AND_PATHS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
         ("current at a date", &["ExpirationDate"]),

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::change::PropertyChange;
 use super::compare::split_json_pointer;
@@ -199,24 +199,25 @@ fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
         }
         Ok(Some(Intrinsic::Substitution { text, variables })) => {
             references.extend(placeholder_references(text));
-            for variable_value in variables.into_iter().flat_map(Map::values) {
-                collect_references(variable_value, references);
+            if let Some(variables) = variables {
+                collect_references_in_all(variables.values(), references);
             }
         }
         // All other values, including `Fn::Join`, are searched for nested references.
         _ => match value {
-            Value::Array(items) => {
-                for item in items {
-                    collect_references(item, references);
-                }
-            }
-            Value::Object(entries) => {
-                for entry_value in entries.values() {
-                    collect_references(entry_value, references);
-                }
-            }
+            Value::Array(items) => collect_references_in_all(items, references),
+            Value::Object(entries) => collect_references_in_all(entries.values(), references),
             _ => {}
         },
+    }
+}
+
+fn collect_references_in_all<'a>(
+    values: impl IntoIterator<Item = &'a Value>,
+    references: &mut BTreeSet<Reference>,
+) {
+    for value in values {
+        collect_references(value, references);
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::text::substitution_text;
-use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
+use crate::constructs::{ListKind, ResourceType, accepts_single_element, list_kind};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
 /// Returns the normal form of the value at `path` in a resource.
@@ -21,7 +21,7 @@ pub(super) fn normalize(
 ) -> Value {
     match value {
         Value::Array(items) => normalize_list(resource_type, path, items),
-        single_item if may_be_single(&path_segments(path)) => {
+        single_item if accepts_single_element(&path_segments(path)) => {
             normalize_list(resource_type, path, vec![single_item])
         }
         Value::Object(_) => match substitution_text(&value) {
@@ -42,7 +42,7 @@ pub(super) fn path_segments(path: &[String]) -> Vec<&str> {
 
 /// Returns how `lists` are compared. Lists of kind `Keyed` are compared as sets if the elements of
 /// a list do not all have different keys.
-pub(super) fn usable_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
+pub(super) fn effective_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key_name) = kind else { return kind };
     let have_unique_keys = lists.iter().all(|list| has_unique_keys(list, key_name));
     if have_unique_keys { kind } else { ListKind::Set }
@@ -76,7 +76,7 @@ fn normalize_list(
     path: &mut Vec<String>,
     items: Vec<Value>,
 ) -> Value {
-    let kind = usable_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
+    let kind = effective_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
     let mut normalized_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         // A path pattern accepts any name for a list element, so the index is used as the name.

@@ -103,35 +103,45 @@ fn find_cycle_from<'a>(
     graph: &'a Graph<'a>,
     visited: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {
-    let mut walk = vec![WalkStep::new(start_id, graph)];
-    while let Some(step) = walk.last_mut() {
-        let is_finished = visited.contains(step.logical_id);
-        let next_dependency = if is_finished { None } else { step.pending_dependencies.next() };
+    let mut path = vec![PathStep::new(start_id, graph)];
+    while let Some(last_step) = path.last_mut() {
+        let is_finished = visited.contains(last_step.logical_id);
+        let next_dependency =
+            if is_finished { None } else { last_step.pending_dependencies.next() };
         let Some(dependency) = next_dependency else {
-            visited.insert(step.logical_id);
-            walk.pop();
+            visited.insert(last_step.logical_id);
+            path.pop();
             continue;
         };
-        if let Some(cycle_start) = walk.iter().position(|step| step.logical_id == dependency) {
-            visited.extend(walk.iter().map(|step| step.logical_id));
-            let mut cycle: Vec<String> =
-                walk.iter().skip(cycle_start).map(|step| step.logical_id.to_owned()).collect();
-            cycle.push(dependency.clone());
+        if let Some(cycle) = cycle_closed_by(dependency, &path) {
+            visited.extend(path.iter().map(|step| step.logical_id));
             return Some(cycle);
         }
-        walk.push(WalkStep::new(dependency, graph));
+        path.push(PathStep::new(dependency, graph));
     }
     None
 }
 
+/// Returns the part of `path` that starts and ends with `dependency`, or `None` if the path does
+/// not contain `dependency` yet.
+fn cycle_closed_by(dependency: &str, path: &[PathStep<'_>]) -> Option<Vec<String>> {
+    let cycle_start = path.iter().position(|step| step.logical_id == dependency)?;
+    let mut cycle = Vec::new();
+    for step in path.iter().skip(cycle_start) {
+        cycle.push(step.logical_id.to_owned());
+    }
+    cycle.push(dependency.to_owned());
+    Some(cycle)
+}
+
 /// A resource on the current path of the depth-first search.
-struct WalkStep<'a> {
+struct PathStep<'a> {
     logical_id: &'a str,
     /// The dependencies of the resource that the search has not visited yet.
     pending_dependencies: btree_set::Iter<'a, String>,
 }
 
-impl<'a> WalkStep<'a> {
+impl<'a> PathStep<'a> {
     fn new(logical_id: &'a str, graph: &'a Graph<'a>) -> Self {
         let pending_dependencies = match graph.get(logical_id) {
             Some(dependencies) => dependencies.iter(),

@@ -133,7 +133,7 @@ mod tests {
     fn a_reason_permits_any_resource_but_not_any_action() {
         let any = |action| Statement::allow_on_any_resource("Trace", [action], "knows no ARN");
         assert_eq!(faults(any("xray:PutTraceSegments")), "");
-        assert!(faults(any("xray:*")).contains("allows `xray:*`"));
+        assert!(faults(any("xray:*")).contains("allows the wildcard `xray:*`"));
     }
 
     #[test]
