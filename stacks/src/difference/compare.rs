@@ -308,7 +308,7 @@ mod tests {
     use super::super::normal::normalize;
     use super::*;
 
-    /// Returns a resource's changed properties, each in the form `path old -> new`.
+    /// Returns the changed properties of a resource in the form `path old -> new`.
     fn changes(resource_type: ResourceType, old: Value, new: Value) -> Vec<String> {
         let normal =
             |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));
