@@ -61,17 +61,16 @@ impl Rule {
     }
 
     /// Returns every combination of principal, action and resource.
-    pub(super) fn single_permissions(&self) -> impl Iterator<Item = SinglePermission<'_>> {
-        self.principals.elements().into_iter().flat_map(move |principal| {
-            self.actions.elements().into_iter().flat_map(move |action| {
-                self.resources.elements().into_iter().map(move |resource| SinglePermission {
-                    rule: self,
-                    principal,
-                    action,
-                    resource,
-                })
-            })
-        })
+    pub(super) fn single_permissions(&self) -> Vec<SinglePermission<'_>> {
+        let mut permissions = Vec::new();
+        for principal in self.principals.elements() {
+            for action in self.actions.elements() {
+                for resource in self.resources.elements() {
+                    permissions.push(SinglePermission { rule: self, principal, action, resource });
+                }
+            }
+        }
+        permissions
     }
 
     /// Returns the rule's actions, or `None` if they contain wildcards or exclude names.
