@@ -1,9 +1,9 @@
-//! Model of one append against an adversarial store (invariant I6).
+//! Model of one append to an adversarial store (invariant I6).
 //!
 //! The store may lose or refuse puts, fail reads, and return empty pages or pages with holes. It
-//! may invent entries, End Segments (last entries of segments) and trim marks. The append must
-//! still terminate within its limits, with a reply or a typed error. The limits are lower than in
-//! production (`Rules::with_attempts`), but the same state machine counts the attempts.
+//! may invent entries, trim marks, and End Segments, which close a log segment. Nevertheless, the
+//! append must terminate within its limits, with a reply or a typed error. The limits are lower
+//! than in production (`Rules::with_attempts`), but the same state machine counts the attempts.
 
 use std::sync::Arc;
 
@@ -18,13 +18,15 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::tables::log_id;
 
-/// Property: the append makes no more puts and reads than its limits allow.
+/// Property: the append does not make more puts and reads than its limits allow.
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
-/// Property: the append terminates within `max_steps`.
+/// Property: the append terminates after at most `max_steps` steps.
 pub const ENDS: &str = "I6 every append ends";
-/// Maximum number of entries that the store invents. The limit keeps the log finite.
+/// The maximum number of entries that the store invents. Without this limit, the log could grow
+/// forever.
 const MAX_INVENTED: u32 = 3;
-/// Inputs of every step. They are constant, because no decision of the append depends on the clock.
+/// The clock and random bits that every step receives. They are constant, because no decision of
+/// the append depends on the clock.
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
 /// The model's bounds.
@@ -38,7 +40,7 @@ pub struct AttemptsModel {
     pub max_steps: u32,
 }
 
-/// State of the append, including its attempt counters.
+/// A state of the model: the state of the append, and the number of its attempts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
     machine: Hashed<(Append, AppendAction)>,
@@ -47,11 +49,11 @@ pub struct State {
     step_count: u32,
 }
 
-/// The store's response to the append's pending request.
+/// The response of the store to the pending request of the append.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer(AppendEvent);
 
-/// Returns the entries that the adversarial store may invent or return for a read of `position`.
+/// Returns the entries that the store may invent at `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];

@@ -1,4 +1,4 @@
-//! Shared values that are hashed only once, not once per state.
+//! Shared values whose hash is computed only once, not in every state that contains them.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::{self, Debug, Write};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 /// A shared value with a fingerprint of its contents.
 ///
-/// Core's state machines contain cell values, which do not implement `Hash`. The fingerprint is
-/// therefore a hash of the `Debug` output, which includes every field in a fixed order and no
-/// memory addresses. The fingerprint is computed once per value, not once per state.
+/// The state machines of core contain cell values, which do not implement `Hash`. Therefore, the
+/// fingerprint is a hash of the `Debug` output, which contains every field in a fixed order and no
+/// memory addresses.
 pub struct Hashed<T> {
     value: Arc<T>,
     fingerprint: u64,

@@ -1,10 +1,10 @@
 //! Model of a forward read of a log that grows and rolls during the read (invariant I2).
 //!
-//! The log consists of the segments `S E E X` and `S E` (`S`: Snapshot entry, `E`: edits, `X`: End
-//! Segment). An eventually consistent read may return any prefix, or a prefix with a hole. A
-//! strongly consistent read may see an End Segment before the next segment. Pages contain one or
-//! more entries. A client that has reached the end of the log reads again and must reach the latest
-//! position that it knows.
+//! The log consists of the segments `S E E X` and `S E`. `S` is a Snapshot entry, `E` is an entry
+//! with edits, and `X` is the End Segment that closes a segment. An eventually consistent read may
+//! return any prefix, or a prefix with a hole. A strongly consistent read may see an End Segment
+//! before it sees the next segment. A page contains one or more entries. A client that has reached
+//! the end of the log reads again and must reach the latest position that it knows.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use stateright::{Model, Property};
 use crate::fingerprint::Hashed;
 use crate::log::{Stored, Tables, View};
 
-/// Invariant I2: the entries that a reader has seen are a prefix of the log.
+/// Invariant I2: the entries that a reader has read are a prefix of the log.
 pub const PREFIX: &str = "I2 the entries read are a prefix of the log";
-/// Property: the reader never reports corruption, because the modeled log is never corrupt.
+/// Property: the reader never reports corruption. The log in the model is never corrupt.
 pub const SOUND: &str = "no read reports corruption";
-/// Property: a client that knows a position eventually reads up to it.
+/// Property: a client that knows a position eventually reads the log up to this position.
 pub const REACHES: &str = "a read reaches the newest position that the client knows";
 
-/// Number of the growth step in which the log rolls (starts a new segment) instead of growing by an
+/// The number of the growth step in which the log starts a new segment instead of growing by an
 /// entry.
 const ROLL_STEP: u32 = 3;
 
@@ -36,10 +36,10 @@ const ROLL_STEP: u32 = 3;
 pub struct ReaderModel {
     /// Maximum number of entries per page.
     pub page_entries: usize,
-    /// Number of growth steps of the log, one of which is a roll.
+    /// The number of times that the log grows. One of them is a roll, which starts a new segment.
     pub growth: u32,
-    /// Maximum number of strongly consistent reads that see only one half of the transaction that
-    /// rolls the log.
+    /// The maximum number of strongly consistent reads that see only a part of the transaction of a
+    /// roll.
     pub torn: u32,
 }
 
@@ -50,7 +50,7 @@ pub struct State {
     growth_steps: u32,
     torn_reads: u32,
     read: Hashed<RunningRead>,
-    /// Newest position of the log when the current read began. `None` during the first read.
+    /// The newest position of the log when the current read began, or `None` during the first read.
     known_tail: Option<Position>,
     entries_read: Vec<Stored>,
 }
@@ -89,8 +89,8 @@ impl State {
         if self.growth_steps == ROLL_STEP {
             roll(tables, tail);
         } else if let Some(position) = tail.next_position() {
-            // The new entry is a copy of the newest one, at the next position. The model ignores
-            // the content.
+            // The new entry is a copy of the newest entry at the next position. The model ignores
+            // its content.
             let new_entry = Arc::new(Entry { position, ..Entry::clone(&tail) });
             let _ = tables.put(&new_entry);
         }
@@ -117,16 +117,16 @@ impl State {
         self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
     }
 
-    /// Starts another read, which begins after the last entry already read and must reach the
-    /// current newest position.
-    fn read_again(&mut self) -> Option<()> {
+    /// Starts another read after the last entry that was read. The new read must reach the newest
+    /// position of the log.
+    fn read_again(mut self) -> Option<Self> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,
             None => Position::FIRST,
         };
         self.known_tail = self.tables.tail().map(|tail| tail.position);
         self.read = RunningRead::begin(from, self.known_tail);
-        Some(())
+        Some(self)
     }
 
     fn has_read_prefix(&self) -> bool {
@@ -135,8 +135,8 @@ impl State {
         check_prefix(&entries_read, &self.tables.readable()).is_ok()
     }
 
-    /// Returns whether a finished read has reached the position that the client knew when the read
-    /// began.
+    /// Returns whether the read has reached the position that the client knew when the read began.
+    /// Always returns `true` while the read is running.
     fn has_reached_known_tail(&self) -> bool {
         let last_position = self.entries_read.last().map(|entry| entry.position);
         self.read.next_step != ReadStep::End || last_position >= self.known_tail
@@ -205,7 +205,7 @@ impl Model for ReaderModel {
                 }
                 new_state.read_page(view, self.page_entries);
             }
-            ReaderAction::ReadAgain => new_state.read_again()?,
+            ReaderAction::ReadAgain => new_state = new_state.read_again()?,
         }
         Some(new_state)
     }

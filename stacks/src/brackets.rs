@@ -1,7 +1,8 @@
-//! Measures how deeply brackets are nested in a text that is not parsed yet.
+//! Limits how deeply brackets may be nested in YAML text. The depth is measured before the text is
+//! parsed.
 
-/// Maximum bracket nesting depth in YAML. Deeper texts are not parsed, because the YAML parser's
-/// running time is quadratic in the depth.
+/// The maximum nesting depth of brackets in YAML text. Text that is nested deeper is rejected
+/// without being parsed, because the YAML parser's running time is quadratic in the depth.
 pub(crate) const BRACKET_DEPTH_MAX: usize = 1_000;
 
 /// Returns the maximum bracket nesting depth of `text`, including brackets inside strings.

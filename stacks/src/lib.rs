@@ -1,7 +1,8 @@
-//! Typed CloudFormation constructs and the Cellar stack: configuration in, template out.
+//! Typed constructs for CloudFormation resources, and the stack that Cellar deploys. The input is a
+//! configuration, and the output is a template.
 //!
-//! The crate never uses the clock, random numbers, files or the network, so the same configuration
-//! always yields the same template bytes.
+//! The crate does not use the clock, random numbers, files or the network, so the same
+//! configuration always yields the same bytes.
 //!
 //! ```
 //! use cellar_stacks::{Architecture, Config, cellar_stack};

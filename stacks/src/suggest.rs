@@ -1,11 +1,12 @@
-//! Suggests corrections for misspelled words, based on edit distance.
+//! Suggests a correction for a misspelled word, based on edit distance.
 
-/// Number of letters in a word per allowed edit (changed letter). It is low enough to correct
-/// typos, and high enough not to suggest unrelated words.
+/// The suggested word may differ from the misspelled word by one edit per this many letters. With
+/// fewer letters per edit, unrelated words would be suggested. With more, typos would not be
+/// corrected.
 const LETTERS_PER_EDIT: usize = 3;
 
 /// Returns the candidate that is most similar to `word`, or `None` if no candidate is similar
-/// enough. Among equally similar candidates, returns the alphabetically first.
+/// enough. If several candidates are equally similar, returns the first in alphabetical order.
 pub(crate) fn closest_candidate<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -1,21 +1,21 @@
-//! IAM pattern matching with `*` and `?`.
+//! Matches names with IAM patterns, which may contain the wildcards `*` and `?`.
 
 /// Whether a comparison is case-sensitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// Case-insensitive, for actions and header names.
+    /// For actions and header names, in which letter case is ignored.
     Insensitive,
     /// For ARNs.
     Sensitive,
 }
 
-/// Returns whether `pattern` matches `name`. In `name`, `*` and `?` are literal characters.
+/// Returns whether `pattern` matches `name`. Wildcards in `name` are ordinary characters.
 pub fn matches_wildcards(pattern: &str, name: &str, case: Case) -> bool {
     matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, utf8_char_len)
 }
 
-/// Returns the length of the UTF-8 character that starts with byte `first`, or 0 for a continuation
-/// byte.
+/// Returns the length in bytes of the UTF-8 character that starts with the byte `first`. Returns 0
+/// if no character starts with it.
 const fn utf8_char_len(first: u8) -> usize {
     match first {
         0x80..=0xbf => 0,
@@ -29,10 +29,10 @@ const fn utf8_char_len(first: u8) -> usize {
 /// Returns whether `pattern` matches `name`.
 ///
 /// `wildcard_len` receives the next byte of `name` and returns the number of bytes that a `?`
-/// matches, or 0 if a `?` does not match.
+/// matches there, or 0 if a `?` does not match.
 ///
-/// If a match fails, only the last `*` is extended. The running time is thus at most proportional
-/// to the product of both lengths.
+/// If a match fails, only the part that the last `*` matches is extended. The running time is
+/// therefore at most proportional to the product of both lengths.
 pub(crate) fn matches_wildcard_bytes(
     pattern: &[u8],
     name: &[u8],
@@ -68,11 +68,11 @@ pub(crate) fn matches_wildcard_bytes(
     unmatched_pattern.iter().all(|byte| *byte == b'*')
 }
 
-/// The part of a name that is currently matched by a `*` in the pattern.
+/// The part of a name that the last `*` in the pattern matches.
 struct StarMatch {
     star_index: usize,
-    /// End of the matched part. It is increased by one byte whenever the rest of the pattern does
-    /// not match.
+    /// The end of the matched part. It moves by one byte whenever the rest of the pattern does not
+    /// match.
     name_end: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the feed model, and their effects on a state.
 
 use cellar_catalog::feed::{Indexing, IndexingAction as Request, IndexingAnswer, Known};
 
@@ -19,18 +19,18 @@ pub enum FeedAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// An indexer crashes. The process that replaces it has no cached state.
+    /// An indexer crashes. It is replaced by a process that has not cached anything.
     Crash {
         /// Index of the indexer.
         indexer_index: usize,
     },
-    /// An indexer starts a new generation of the feed.
-    Rebuild {
+    /// An indexer starts to rebuild the feed as a new generation.
+    BeginRebuild {
         /// Index of the indexer.
         indexer_index: usize,
     },
-    /// A delayed write reaches the table, which applies or refuses it.
-    Arrive {
+    /// A delayed write reaches the table. The table applies it unless its condition fails.
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -39,13 +39,14 @@ pub enum FeedAction {
 /// Result of an indexer's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is applied or refused, and the indexer receives the result.
+    /// The request is executed, and the indexer receives the response.
     Answered,
-    /// The response is lost. The write is applied later, or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
 }
 
-/// Adds an indexer's possible actions: each outcome of its pending request, and its crash.
+/// Adds the possible actions of an indexer that waits for a response: each outcome of its request,
+/// and a crash.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,
@@ -80,84 +81,91 @@ impl FeedModel {
                         actions.push(FeedAction::Begin { indexer_index });
                     }
                     if state.budget.rebuilds > 0 {
-                        actions.push(FeedAction::Rebuild { indexer_index });
+                        actions.push(FeedAction::BeginRebuild { indexer_index });
                     }
                 }
             }
         }
         for write_index in 0..state.late_writes.len() {
-            actions.push(FeedAction::Arrive { write_index });
+            actions.push(FeedAction::ExecuteLateWrite { write_index });
         }
     }
 
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: FeedAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match action {
-            FeedAction::Begin { indexer_index } => {
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
-                let cache = std::mem::take(&mut indexer.cache);
-                let begun = Indexing::begin_with_policy_and_rules(
-                    cache,
-                    spans,
-                    0,
-                    self.policy,
-                    self.rules,
-                    INPUTS,
-                );
-                indexer.running = Some(begun);
-                indexer.has_put_item = false;
-            }
-            FeedAction::Rebuild { indexer_index } => {
-                new_state.budget.rebuilds = new_state.budget.rebuilds.checked_sub(1)?;
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                indexer.is_rebuilding = true;
-                indexer.cache = Known::default();
-                indexer.has_put_item = false;
-                indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
-            }
+            FeedAction::Begin { indexer_index } => self.begin_batch(old_state, indexer_index),
+            FeedAction::BeginRebuild { indexer_index } => old_state.begin_rebuild(indexer_index),
             FeedAction::Step { indexer_index, outcome } => {
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                let (indexing, request) = indexer.running.take()?;
-                if let Request::Finish(result) = &request {
-                    indexer.finish_batch(indexing, result.is_ok());
-                } else {
-                    indexer.has_put_item |= matches!(request, Request::Put { .. });
-                    let has_put_item = indexer.has_put_item;
-                    let answer = new_state.execute(request, has_put_item, outcome);
-                    let indexer = new_state.indexers.get_mut(indexer_index)?;
-                    indexer.running = Some(indexing.step(answer, INPUTS));
-                }
+                old_state.step_indexer(indexer_index, outcome)
             }
-            FeedAction::Crash { indexer_index } => {
-                new_state.budget.crashes = new_state.budget.crashes.checked_sub(1)?;
-                let indexer = new_state.indexers.get_mut(indexer_index)?;
-                *indexer = Indexer { batches_done: indexer.batches_done, ..Indexer::default() };
-            }
-            FeedAction::Arrive { write_index } => {
-                if write_index >= new_state.late_writes.len() {
-                    return None;
-                }
-                let write = new_state.late_writes.remove(write_index);
-                new_state.table.execute(&write);
+            FeedAction::Crash { indexer_index } => old_state.crash_indexer(indexer_index),
+            FeedAction::ExecuteLateWrite { write_index } => {
+                Some(old_state.execute_late_write(write_index))
             }
         }
-        Some(new_state)
+    }
+
+    fn begin_batch(&self, mut state: State, indexer_index: usize) -> Option<State> {
+        let indexer = state.indexers.get_mut(indexer_index)?;
+        let spans = self.batch_spans(indexer_index, indexer.batches_done)?;
+        let cache = std::mem::take(&mut indexer.cache);
+        let (policy, rules) = (self.policy, self.rules);
+        let indexing =
+            Indexing::begin_with_policy_and_rules(cache, spans, 0, policy, rules, INPUTS);
+        indexer.running = Some(indexing);
+        indexer.has_put_item = false;
+        Some(state)
     }
 }
 
 impl State {
-    /// Executes an indexer's request. `has_put_item` is whether the indexer has put an item during
-    /// the current batch.
-    fn execute(
-        &mut self,
-        request: Request,
-        has_put_item: bool,
-        outcome: RequestOutcome,
-    ) -> IndexingAnswer {
-        if matches!(request, Request::RaiseMarks { .. }) && !has_put_item {
-            self.has_raised_marks_of_others = true;
+    fn begin_rebuild(mut self, indexer_index: usize) -> Option<Self> {
+        self.budget.rebuilds = self.budget.rebuilds.checked_sub(1)?;
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        indexer.is_rebuilding = true;
+        indexer.cache = Known::default();
+        indexer.has_put_item = false;
+        indexer.running = Some(Indexing::begin_rebuild(0, INPUTS));
+        Some(self)
+    }
+
+    fn step_indexer(mut self, indexer_index: usize, outcome: RequestOutcome) -> Option<Self> {
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        let (indexing, request) = indexer.running.take()?;
+        if let Request::Finish(result) = &request {
+            indexer.finish_batch(indexing, result.is_ok());
+            return Some(self);
         }
+        match request {
+            Request::Put { .. } => indexer.has_put_item = true,
+            Request::RaiseMarks { .. } if !indexer.has_put_item => {
+                self.has_raised_marks_of_others = true;
+            }
+            _ => {}
+        }
+        let answer = self.execute(request, outcome);
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        indexer.running = Some(indexing.step(answer, INPUTS));
+        Some(self)
+    }
+
+    fn crash_indexer(mut self, indexer_index: usize) -> Option<Self> {
+        self.budget.crashes = self.budget.crashes.checked_sub(1)?;
+        let indexer = self.indexers.get_mut(indexer_index)?;
+        *indexer = Indexer { batches_done: indexer.batches_done, ..Indexer::default() };
+        Some(self)
+    }
+
+    fn execute_late_write(mut self, write_index: usize) -> Self {
+        let write = self.late_writes.remove(write_index);
+        self.table.execute(&write);
+        self
+    }
+
+    /// Executes the request of an indexer.
+    fn execute(&mut self, request: Request, outcome: RequestOutcome) -> IndexingAnswer {
         if outcome == RequestOutcome::Lost {
             self.budget.lost -= 1;
             self.late_writes.push(request);
@@ -172,8 +180,8 @@ impl State {
 }
 
 impl Indexer {
-    /// Ends a batch or a rebuild of the feed. A failed batch is redelivered, so it does not count
-    /// as completed.
+    /// Ends a batch, or the rebuild of the feed. A failed batch is not counted as completed,
+    /// because it is delivered again.
     fn finish_batch(&mut self, indexing: Indexing, is_success: bool) {
         if is_success && self.is_rebuilding {
             self.is_rebuilding = false;

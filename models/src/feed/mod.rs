@@ -26,12 +26,11 @@ use cellar_catalog::stream::{InvalidEvent, InvalidStreamName, Kind, StreamName};
 use cellar_log::append::Inputs;
 use stateright::{Model, Property};
 
-/// Inputs of every step. The time is constant, because no decision depends on the clock. The random
-/// bits are constant, because a generation is identified by its first partition rather than by a
-/// random id.
+/// The clock and random bits that every step receives. Both are constant: no decision depends on
+/// the clock, and a generation is identified by its first partition instead of a random id.
 const INPUTS: Inputs = Inputs { now_s: 1, random: 1 };
 
-/// Maximum number of injected faults per run, by type.
+/// The maximum number of faults that are injected in one run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Writes whose response is lost.
@@ -42,21 +41,22 @@ pub struct Budget {
     pub rebuilds: u8,
 }
 
-/// Range of a stream's events: stream number, index of the first event, and number of events.
+/// Consecutive events of a stream: the number of the stream, the index of the first event, and the
+/// number of events.
 pub type Part = (u8, u64, u64);
 
-/// Model of the feed, with the bounds of the state space.
+/// Model of the feed, with the limits that keep the number of states finite.
 #[derive(Debug, Clone)]
 pub struct FeedModel {
-    /// The safety rules that the indexers follow.
+    /// The safety rules that the indexers follow. Tests disable individual rules.
     pub rules: Rules,
-    /// Size limit at which a feed partition is full.
+    /// The size at which a feed partition is full.
     pub policy: PartitionPolicy,
-    /// Batches per indexer, in order of delivery.
+    /// The batches that each indexer receives, in order of delivery.
     pub batches: Vec<Vec<Vec<Part>>>,
     /// Number of events per stream.
     pub streams: Vec<u64>,
-    /// Maximum number of injected faults, by type.
+    /// The maximum number of injected faults, by type.
     pub budget: Budget,
 }
 
@@ -65,9 +65,9 @@ pub struct FeedModel {
 pub struct Indexer {
     /// Cached view of the feed.
     pub cache: Known,
-    /// The indexer's running state machine, with the pending request.
+    /// The state machine of the indexer and its pending request, or `None` between batches.
     pub running: Option<(Indexing, Request)>,
-    /// Whether the indexer is starting a new generation of the feed.
+    /// Whether the indexer is rebuilding the feed as a new generation.
     pub is_rebuilding: bool,
     /// Whether the indexer has put an item during the current batch.
     pub has_put_item: bool,
@@ -82,26 +82,27 @@ pub struct State {
     pub table: Table,
     /// The indexers.
     pub indexers: Vec<Indexer>,
-    /// Writes that were delayed and may still reach the table.
+    /// The writes whose response was lost and that may still reach the table.
     pub late_writes: Vec<Request>,
     /// Remaining faults.
     pub budget: Budget,
-    /// Whether the put of an item was ever refused because its key was taken.
+    /// Whether the put of a feed item was ever refused because its key was taken.
     pub has_refused_put: bool,
-    /// Whether an indexer ever advanced a high-water mark to cover items that another indexer had
+    /// Whether an indexer has ever advanced a high-water mark past items that another indexer had
     /// put.
     pub has_raised_marks_of_others: bool,
 }
 
-/// Returns the name of a stream.
+/// Returns the name of the event stream with this number.
 ///
 /// # Errors
-/// Returns [`InvalidStreamName`] if the number is not a valid stream id. Every `u8` is valid.
+/// Returns [`InvalidStreamName`] if the number is not a valid stream id. Every `u8` is a valid id.
 pub fn stream_name(stream_number: u8) -> Result<StreamName, InvalidStreamName> {
     StreamName::new("S", &stream_number.to_string())
 }
 
-/// Returns the feed span that contains the events of a [`Part`].
+/// Returns the feed span that contains the events of a [`Part`], or `None` if an event kind is
+/// invalid.
 #[must_use]
 pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span> {
     let event_kind = |index: u64| -> Result<Kind, InvalidEvent> { Kind::new(&format!("K{index}")) };
@@ -111,8 +112,8 @@ pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span
 }
 
 impl FeedModel {
-    /// Returns the event spans in the batch at `batch_index`, or `None` if the indexer has no such
-    /// batch.
+    /// Returns the event spans in the batch at `batch_index`, or `None` if the indexer receives no
+    /// such batch.
     fn batch_spans(&self, indexer_index: usize, batch_index: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(indexer_index)?.get(batch_index)?;
         parts.iter().map(|part| part_span(*part)).collect()

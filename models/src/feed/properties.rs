@@ -1,4 +1,4 @@
-//! Properties that are checked in every state.
+//! The properties that the model checker checks in every state of the feed model.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,20 @@ use stateright::Property;
 
 use super::{FeedModel, State, stream_name};
 
-/// Property: the feed contains no duplicates or gaps, regardless of which indexer wrote the items.
+/// Property: the feed contains no event twice and omits no event, regardless of which indexer put
+/// the items.
 pub const ORDERED: &str =
     "the feed contains the events of each stream once, in order and without a gap";
-/// Property: an event's reactions run before the event is added to the feed.
+/// Property: the reactions of an event run before the event is added to the feed.
 pub const REACTED: &str = "every event of the feed was reacted to";
-/// Property: no stream's high-water mark is ahead of the feed, so that no events are skipped.
+/// Property: no high-water mark is ahead of the feed, because indexers would then skip events.
 pub const MARKS: &str = "no mark is ahead of the feed";
-/// Property: every delivered event eventually reaches the feed.
+/// Property: every delivered event is eventually added to the feed.
 pub const COMPLETE: &str =
     "when all batches are done, the feed has their events and all earlier events";
 
-/// Returns the number of indexed events per stream. Returns `None` if the events of any stream are
-/// out of order.
+/// Returns the number of indexed events of each stream, or `None` if the events of a stream are out
+/// of order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed_counts: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {
@@ -56,8 +57,8 @@ fn is_complete(model: &FeedModel, state: &State) -> bool {
     let are_batches_done = state.indexers.iter().zip(&model.batches).all(|(indexer, batches)| {
         indexer.running.is_none() && indexer.batches_done == batches.len()
     });
-    // Not checked for a new generation of the feed: the process that started it also fills it, and
-    // the model omits that process.
+    // A new generation of the feed is not checked. The process that started it must also fill it,
+    // which the model omits.
     let has_new_generation = state.budget.rebuilds < model.budget.rebuilds;
     if !are_batches_done || has_new_generation {
         return true;
@@ -93,7 +94,7 @@ impl FeedModel {
             Property::sometimes("a partition ends", |_, state| has_ended_partition(state)),
             Property::sometimes("a put is refused", |_, state: &State| state.has_refused_put),
             Property::sometimes(
-                "an indexer raises marks for another's items",
+                "an indexer raises marks past the items of another indexer",
                 |_, state: &State| state.has_raised_marks_of_others,
             ),
         ]

@@ -9,14 +9,14 @@ use cellar_catalog::stream::StreamName;
 
 use super::part_span;
 
-/// Contents of the Feed table and the event streams.
+/// The contents of the Feed table, and the number of events in each event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Existing feed partitions, each with its generation.
+    /// The feed partitions, each with the generation to which it belongs.
     pub partitions: BTreeMap<u64, Feed>,
     /// The items of the feed.
     pub items: BTreeMap<Checkpoint, Item>,
-    /// High-water mark per stream: the number of events that are indexed in the feed.
+    /// The high-water mark of each stream, up to which its events are in the feed.
     pub marks: BTreeMap<StreamName, Mark>,
     /// Number of events per stream.
     pub streams: BTreeMap<StreamName, u64>,
@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates an empty feed for streams with the given numbers of events.
+    /// Creates an empty feed for streams with these numbers of events.
     #[must_use]
     pub fn with_streams(streams: BTreeMap<StreamName, u64>) -> Self {
         Self { streams, ..Self::default() }
@@ -71,7 +71,7 @@ impl Table {
         }
     }
 
-    /// Returns the last item of a partition, with its offset.
+    /// Returns the last item of a partition and the offset of the item.
     fn last_item(&self, partition: u64) -> Option<(u64, Item)> {
         let mut items_newest_first = self.items.iter().rev();
         let (checkpoint, item) =
@@ -79,8 +79,8 @@ impl Table {
         Some((checkpoint.offset(), item.clone()))
     }
 
-    /// Returns the events from index `from` (inclusive) to index `to` (exclusive), or `None` if the
-    /// stream has fewer than `to` events.
+    /// Returns the events of a stream from index `from` (inclusive) to index `to` (exclusive), or
+    /// `None` if the stream has fewer than `to` events.
     fn stream_span(&self, stream: &StreamName, from: u64, to: u64) -> Option<Span> {
         let event_count = self.streams.get(stream).copied().unwrap_or_default();
         if to > event_count {
@@ -90,7 +90,7 @@ impl Table {
         part_span((stream_number, from, to.saturating_sub(from)))
     }
 
-    /// Returns the event spans of the latest feed generation, in feed order.
+    /// Returns the event spans of the newest generation of the feed, in feed order.
     #[must_use]
     pub fn newest_feed_spans(&self) -> Vec<&Span> {
         let mut spans = Vec::new();
@@ -105,7 +105,8 @@ impl Table {
                     spans.extend(item_spans);
                     checkpoint.next().ok()
                 }
-                // A newer generation starts at its own first partition.
+                // The partition of a newer generation follows. That generation starts at its own
+                // first partition.
                 Content::End(feed) if feed.first_partition > first_partition => None,
                 Content::End(_) => Checkpoint::at(checkpoint.partition() + 1, 0).ok(),
             };

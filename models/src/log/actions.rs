@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the log model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use cellar_base::limits::TRIM_FENCE_S;
 use cellar_log::append::{self, AppendEvent};
 use cellar_log::entry::Entry;
 use cellar_log::invariants::check_prefix;
+use cellar_log::retention::Fences;
 use cellar_log::roll;
 
 use super::tables::{Tables, View};
@@ -38,13 +39,13 @@ pub enum LogAction {
         /// How the request ends.
         outcome: RequestOutcome,
     },
-    /// A client abandons its request and will retry the mutations with another process.
+    /// A client stops waiting for its request and will retry the mutations with another process.
     Abandon {
         /// Index of the client.
         client_index: usize,
     },
     /// A delayed request reaches the tables.
-    Arrive {
+    ExecuteLateRequest {
         /// Index of the delayed request.
         request_index: usize,
     },
@@ -52,14 +53,14 @@ pub enum LogAction {
     BeginRoll,
     /// The roll's pending request completes.
     Roll(RequestOutcome),
-    /// The first segment is offloaded and its trim starts.
+    /// The first segment is offloaded, and the trim of the segment starts.
     BeginTrim,
     /// The trim takes its next step.
     Trim,
-    /// The trim is interrupted before it has finished.
+    /// The trim is interrupted before it is complete.
     StopTrim,
-    /// A day passes.
-    Day,
+    /// The clock advances by a day.
+    AdvanceClockByDay,
 }
 
 /// Result of a state machine's request.
@@ -71,13 +72,14 @@ pub enum RequestOutcome {
     Stale(View),
     /// The response is lost. The request is executed later or never.
     Lost,
-    /// The request is not executed, and no response arrives, because the request is a day old and
-    /// its signature has expired.
+    /// The request is never executed, because it is a day old and its signature has expired. No
+    /// response arrives.
     Expired,
 }
 
 impl LogModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -97,12 +99,12 @@ impl LogModel {
             }
         }
         for request_index in 0..state.late_requests.len() {
-            actions.push(LogAction::Arrive { request_index });
+            actions.push(LogAction::ExecuteLateRequest { request_index });
         }
         add_maintenance_actions(state, actions);
     }
 
-    /// Adds the possible requests of a client without a running process.
+    /// Adds every request that a client without a running process may send.
     fn add_send_actions(&self, client_index: usize, client: &Client, actions: &mut Vec<LogAction>) {
         let next_id = client.acknowledged_id + 1;
         let max_first_id = if self.pipelined { client.mutation_count } else { next_id };
@@ -113,92 +115,92 @@ impl LogModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not enabled.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &LogAction) -> Option<State> {
-        let mut new_state = state.clone();
-        match *action {
+        let old_state = state.clone();
+        let mut new_state = match *action {
             LogAction::Send { client_index, first_id, last_id } => {
-                let client = new_state.clients.get_mut(client_index)?;
-                client.send(self.rules, first_id, last_id, new_state.now_s).ok()?;
-                self.deliver_reply(&mut new_state, client_index);
+                self.send(old_state, client_index, first_id, last_id)?
             }
             LogAction::Step { client_index, outcome } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                self.step_client(&mut new_state, &process, outcome);
+                self.step_client(old_state, client_index, outcome)?
             }
             LogAction::StepAbandoned { process_index, outcome } => {
-                let process = new_state.abandoned.remove(process_index);
-                self.step_abandoned_process(&mut new_state, &process, outcome);
+                self.step_abandoned_process(old_state, process_index, outcome)
             }
-            LogAction::Abandon { client_index } => new_state.abandon_request(client_index)?,
-            LogAction::Arrive { request_index } => {
-                let request = new_state.late_requests.remove(request_index);
-                execute_late_request(Arc::make_mut(&mut new_state.tables), &request);
+            LogAction::Abandon { client_index } => old_state.abandon_request(client_index)?,
+            LogAction::ExecuteLateRequest { request_index } => {
+                old_state.execute_late_request(request_index)
             }
-            LogAction::BeginRoll => {
-                new_state.budget.rolls -= 1;
-                let tail = new_state.tables.tail()?.shared();
-                new_state.rolling = Some(Rolling::begin(tail, new_state.now_s));
-            }
-            LogAction::Roll(outcome) => {
-                let rolling = new_state.rolling.take()?;
-                new_state.step_roll(&rolling, outcome);
-            }
-            LogAction::BeginTrim => {
-                new_state.budget.trims -= 1;
-                let tables = Arc::make_mut(&mut new_state.tables);
-                new_state.trimming = Some(Trimming::begin(tables, self.fences, state.now_s)?);
-            }
-            LogAction::Trim => {
-                let tables = Arc::make_mut(&mut new_state.tables);
-                new_state.trimming = new_state.trimming.as_ref()?.step(tables, new_state.now_s);
-            }
-            LogAction::StopTrim => {
-                new_state.budget.trim_stops -= 1;
-                new_state.trimming = None;
-            }
-            LogAction::Day => new_state.pass_day(),
-        }
+            LogAction::BeginRoll => old_state.begin_roll()?,
+            LogAction::Roll(outcome) => old_state.step_roll(outcome)?,
+            LogAction::BeginTrim => old_state.begin_trim(self.fences)?,
+            LogAction::Trim => old_state.step_trim()?,
+            LogAction::StopTrim => old_state.stop_trim(),
+            LogAction::AdvanceClockByDay => old_state.advance_clock_by_day(),
+        };
         if new_state.tables != state.tables {
             if self.fences.age {
                 new_state.drop_ineffective_requests();
             }
-            new_state.check_prefix(&state.tables);
+            new_state.record_changed_entry(&state.tables);
         }
         Some(new_state)
     }
 
-    fn step_abandoned_process(
+    fn send(
         &self,
-        state: &mut State,
-        process: &Process,
-        outcome: RequestOutcome,
-    ) {
-        let ProcessStep { process, .. } = state.step_process(process, outcome);
-        if let append::AppendAction::Finish(result) = process.action() {
-            state.check_refusal(process.client_index, result, self.has_real_bases());
-        } else {
-            state.add_abandoned(process);
-        }
+        mut state: State,
+        client_index: usize,
+        first_id: u64,
+        last_id: u64,
+    ) -> Option<State> {
+        let client = state.clients.get_mut(client_index)?;
+        client.send(self.rules, first_id, last_id, state.now_s).ok()?;
+        self.deliver_reply(&mut state, client_index);
+        Some(state)
     }
 
-    fn step_client(&self, state: &mut State, process: &Process, outcome: RequestOutcome) {
-        let ProcessStep { process, new_entries } = state.step_process(process, outcome);
-        let client_index = process.client_index;
-        let Some(client) = state.clients.get_mut(client_index) else { return };
+    fn step_client(
+        &self,
+        mut state: State,
+        client_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<State> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        let ProcessStep { process, new_entries } = state.step_process(&process, outcome);
+        let client = state.clients.get_mut(client_index)?;
         if !new_entries.is_empty() {
             client.add_to_cached_tail(&new_entries);
         }
         client.process = Some(process);
-        self.deliver_reply(state, client_index);
+        self.deliver_reply(&mut state, client_index);
+        Some(state)
     }
 
-    /// Returns whether the base (position) of each mutation existed when the mutation was sent.
+    fn step_abandoned_process(
+        &self,
+        mut state: State,
+        process_index: usize,
+        outcome: RequestOutcome,
+    ) -> State {
+        let process = state.abandoned.remove(process_index);
+        let ProcessStep { process, .. } = state.step_process(&process, outcome);
+        if let append::AppendAction::Finish(result) = process.action() {
+            state.record_false_refusal(process.client_index, result, self.has_real_bases());
+        } else {
+            state.add_abandoned(process);
+        }
+        state
+    }
+
+    /// Returns whether the base of each mutation is a position that existed when the mutation was
+    /// sent.
     fn has_real_bases(&self) -> bool {
         self.beyond_end == 0
     }
 
-    /// Delivers the reply to the client if the process has finished.
+    /// If the process of a client has finished, delivers its reply to the client.
     fn deliver_reply(&self, state: &mut State, client_index: usize) {
         let Some(client) = state.clients.get_mut(client_index) else { return };
         let Some(process) = client.process.clone() else { return };
@@ -207,14 +209,14 @@ impl LogModel {
         if let Ok(appended) = result {
             let rejected_mutations = client.record_reply(appended);
             if self.check_rejections {
-                state.check_rejected(&rejected_mutations);
+                state.record_false_rejection(&rejected_mutations);
             }
         }
-        state.check_refusal(client_index, result, self.has_real_bases());
+        state.record_false_refusal(client_index, result, self.has_real_bases());
     }
 }
 
-/// Adds the enabled actions of rolls, trims and the clock.
+/// Adds the possible actions of rolls, of trims and of the clock.
 fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     let budget = &state.budget;
     if let Some(rolling) = &state.rolling {
@@ -237,11 +239,11 @@ fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
         actions.push(LogAction::BeginTrim);
     }
     if budget.days > 0 {
-        actions.push(LogAction::Day);
+        actions.push(LogAction::AdvanceClockByDay);
     }
 }
 
-/// Returns the possible outcomes of a process's request.
+/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let action = process.action();
     if matches!(action, append::AppendAction::Put { .. }) {
@@ -261,15 +263,15 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     outcomes
 }
 
-/// Executes a delayed request. Returns whether it changed the tables.
-fn execute_late_request(tables: &mut Tables, request: &LateRequest) -> bool {
+/// Executes a delayed request. Returns whether the tables have changed.
+fn execute_request(tables: &mut Tables, request: &LateRequest) -> bool {
     match request {
         LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
         LateRequest::Roll(transaction) => tables.transact(transaction),
     }
 }
 
-/// Returns the possible outcomes of a put or a transaction that was issued at `request_s`.
+/// Returns the possible outcomes of a put or a transaction that was sent at `request_s`.
 fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
     if state.now_s >= request_s + TRIM_FENCE_S {
         vec![RequestOutcome::Expired]
@@ -283,7 +285,7 @@ fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
 /// A process after a step.
 struct ProcessStep {
     process: Process,
-    /// Entries that were read or written in the step.
+    /// The entries that the process read or wrote in this step.
     new_entries: Vec<Arc<Entry>>,
 }
 
@@ -314,7 +316,8 @@ impl State {
                 let newest_segment = self.tables.newest_segment();
                 AppendEvent::NewestSegment(newest_segment.map(|segment| segment.num))
             }
-            // Never requested in the model, because every entry header contains a state summary.
+            // The append never requests this in the model, because the header of every entry
+            // contains a state summary.
             append::AppendAction::ReadState { .. } => AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 AppendEvent::Waited
@@ -340,8 +343,14 @@ impl State {
         }
     }
 
-    /// Advances the clock by a day. Delayed requests and caches then expire.
-    fn pass_day(&mut self) {
+    fn execute_late_request(mut self, request_index: usize) -> Self {
+        let request = self.late_requests.remove(request_index);
+        execute_request(Arc::make_mut(&mut self.tables), &request);
+        self
+    }
+
+    /// Advances the clock by a day, after which delayed requests and cached entries have expired.
+    fn advance_clock_by_day(mut self) -> Self {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
         Arc::make_mut(&mut self.tables).settle();
@@ -349,9 +358,17 @@ impl State {
         for client in &mut self.clients {
             client.drop_cached_tail();
         }
+        self
     }
 
-    fn step_roll(&mut self, rolling: &Rolling, outcome: RequestOutcome) {
+    fn begin_roll(mut self) -> Option<Self> {
+        self.budget.rolls -= 1;
+        self.rolling = Some(Rolling::begin(self.tables.tail()?.shared(), self.now_s));
+        Some(self)
+    }
+
+    fn step_roll(mut self, outcome: RequestOutcome) -> Option<Self> {
+        let rolling = self.rolling.take()?;
         let event = match (rolling.action(), outcome) {
             (roll::RollAction::Transact(transaction), RequestOutcome::Lost) => {
                 self.budget.lost -= 1;
@@ -363,6 +380,26 @@ impl State {
             _ => rolling.execute(Arc::make_mut(&mut self.tables)),
         };
         self.rolling = rolling.step(event, self.now_s);
+        Some(self)
+    }
+
+    fn begin_trim(mut self, fences: Fences) -> Option<Self> {
+        self.budget.trims -= 1;
+        let tables = Arc::make_mut(&mut self.tables);
+        self.trimming = Some(Trimming::offload_and_begin(tables, fences, self.now_s)?);
+        Some(self)
+    }
+
+    fn step_trim(mut self) -> Option<Self> {
+        let trimming = self.trimming.take()?;
+        self.trimming = trimming.step(Arc::make_mut(&mut self.tables), self.now_s);
+        Some(self)
+    }
+
+    fn stop_trim(mut self) -> Self {
+        self.budget.trim_stops -= 1;
+        self.trimming = None;
+        self
     }
 
     fn add_late_request(&mut self, request: LateRequest) {
@@ -370,15 +407,15 @@ impl State {
         self.late_requests.sort();
     }
 
-    /// Lets a client abandon its request. The client will retry the request with a new process,
-    /// which has no cached state.
-    fn abandon_request(&mut self, client_index: usize) -> Option<()> {
+    /// Makes a client stop waiting for its request. The client will retry the request with a new
+    /// process that has not cached any entries. Returns `None` if the client has no request.
+    fn abandon_request(mut self, client_index: usize) -> Option<Self> {
         let client = self.clients.get_mut(client_index)?;
         let process = client.process.take()?;
         client.drop_cached_tail();
         self.budget.abandoned -= 1;
         self.add_abandoned(process);
-        Some(())
+        Some(self)
     }
 
     fn add_abandoned(&mut self, process: Process) {
@@ -386,16 +423,15 @@ impl State {
         self.abandoned.sort();
     }
 
-    /// Drops delayed puts and rolls whose keys are taken. They can no longer succeed, because a
-    /// trim frees a key only after every request for it has expired.
+    /// Removes delayed puts and rolls whose keys are taken. They can never succeed: a trim frees a
+    /// key only after every request for the key has expired.
     fn drop_ineffective_requests(&mut self) {
         let tables = &self.tables;
-        self.late_requests
-            .retain(|request| execute_late_request(&mut Tables::clone(tables), request));
+        self.late_requests.retain(|request| execute_request(&mut Tables::clone(tables), request));
     }
 
-    /// Records a violation if this step changed an entry that readers could already read.
-    fn check_prefix(&mut self, old_tables: &Tables) {
+    /// Records a violation if this step changed an entry that was already readable.
+    fn record_changed_entry(&mut self, old_tables: &Tables) {
         if let Err(violation) = check_prefix(&old_tables.history(), &self.tables.history()) {
             self.fault = Some(Fault::Prefix(violation));
         }

@@ -14,14 +14,14 @@ use cellar_log::{
 use super::tables::{Tables, View};
 use crate::fingerprint::Hashed;
 
-/// Number of entries that a trim leaves in a segment: the first entry and the End Segment (last
-/// entry).
+/// The number of entries that a trim leaves in a segment: the first entry, and the End Segment that
+/// closes the segment.
 const TRIMMED_SEGMENT_ENTRIES: usize = 2;
 
 /// A running roll.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rolling {
-    /// Unix time in seconds at which the roll issued its pending request.
+    /// The Unix time in seconds at which the roll sent its pending request.
     pub request_s: u64,
     machine: Hashed<(Roll, roll::RollAction)>,
 }
@@ -34,8 +34,7 @@ impl Rolling {
         Self::new(roll, action, now_s)
     }
 
-    fn new(roll: Roll, action: roll::RollAction, now_s: u64) -> Self {
-        let (mut roll, mut action) = (roll, action);
+    fn new(mut roll: Roll, mut action: roll::RollAction, now_s: u64) -> Self {
         let inputs = Inputs { now_s, random: 0 };
         while matches!(action, roll::RollAction::Wait { .. }) {
             (roll, action) = roll.step(roll::RollEvent::Waited, inputs);
@@ -50,7 +49,7 @@ impl Rolling {
         action
     }
 
-    /// Advances the roll by one step. Returns `None` if it has finished.
+    /// Returns the roll after its next step, or `None` if the roll has finished.
     #[must_use]
     pub fn step(&self, event: roll::RollEvent, now_s: u64) -> Option<Self> {
         let (roll, _) = &*self.machine;
@@ -62,7 +61,7 @@ impl Rolling {
         Some(rolling)
     }
 
-    /// Executes the pending request without a fault. Returns its result.
+    /// Executes the pending request without a fault and returns the result.
     #[must_use]
     pub fn execute(&self, tables: &mut Tables) -> roll::RollEvent {
         match self.action() {
@@ -88,15 +87,16 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// Number of entries that the pending delete request has already deleted.
+    /// The number of entries of the pending delete request that are already deleted.
     deleted_count: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }
 
 impl Trimming {
-    /// Offloads the first segment and starts its trim, if the retention plan allows it.
+    /// Offloads the first segment and starts to trim it. Returns `None` if the retention plan keeps
+    /// the segment.
     #[must_use]
-    pub fn begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
+    pub fn offload_and_begin(tables: &mut Tables, fences: Fences, now_s: u64) -> Option<Self> {
         let segment_start = Position::FIRST;
         let newest_number = tables.newest_segment()?.num;
         let segment = tables.segment(segment_start.segment())?.clone();
@@ -104,8 +104,8 @@ impl Trimming {
         let entry_count = tables.segment_entries(segment.num).count();
         let is_trimmed = entry_count <= TRIMMED_SEGMENT_ENTRIES;
         let policy = Policy { offload_after_days: 0, keep_segments: 0 };
-        // If the age fence is disabled, the trim does not wait for entries to age, so the plan must
-        // not either.
+        // Without the age fence, the trim does not wait until entries are old enough. The plan must
+        // not wait either.
         let plan_s = if fences.age { now_s } else { now_s + TRIM_FENCE_S };
         let plan = retention::plan_retention(
             &segment,
@@ -124,8 +124,8 @@ impl Trimming {
         Some(Self { segment_start, deleted_count: 0, machine })
     }
 
-    /// Advances the trim by one step or deletes one entry. Returns `None` if the trim has
-    /// finished.
+    /// Returns the trim after its next step, or `None` if the trim has finished. The deletion of
+    /// one entry is a step.
     #[must_use]
     pub fn step(&self, tables: &mut Tables, now_s: u64) -> Option<Self> {
         let (trim, action) = &*self.machine;
@@ -144,8 +144,8 @@ impl Trimming {
         Some(Self { segment_start: self.segment_start, deleted_count: 0, machine })
     }
 
-    /// Executes the pending request, whose deletions must already be complete. Returns its result,
-    /// or `None` if the trim has finished.
+    /// Executes the pending request and returns the result, or `None` if the trim has finished. The
+    /// entries of a delete request must already be deleted.
     fn execute(&self, tables: &mut Tables) -> Option<retention::TrimEvent> {
         use retention::{TrimAction, TrimEvent};
         let (_, action) = &*self.machine;

@@ -34,14 +34,14 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// Maximum number of faults and maintenance events per run, by type.
+/// The maximum number of faults and maintenance events in one run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
-    /// Puts and transactions whose response is lost.
+    /// The number of puts and transactions whose response may be lost.
     pub lost: u8,
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Requests that their client abandons before the response arrives.
+    /// The number of requests that clients may abandon before the response arrives.
     pub abandoned: u8,
     /// Rolls.
     pub rolls: u8,
@@ -53,29 +53,29 @@ pub struct Budget {
     pub days: u8,
 }
 
-/// Model of the log, with the bounds of the state space.
+/// Model of the log, with the limits that keep the number of states finite.
 #[derive(Debug, Clone)]
 pub struct LogModel {
     /// The safety rules that appends follow.
     pub rules: Rules,
-    /// The fences (safety conditions) that the trim enforces.
+    /// The safety conditions that the trim enforces. Tests disable individual conditions.
     pub fences: Fences,
     /// Number of mutations per client.
     pub mutations: Vec<u64>,
-    /// Number of entries by which the first client's base is ahead of the log. If the number is
-    /// positive, the base is a position that does not exist.
+    /// The number of entries by which the base of the first client's mutations is ahead of the log.
+    /// If it is positive, the base is a position that does not exist.
     pub beyond_end: u32,
-    /// Whether clients send a mutation before the previous one is acknowledged.
+    /// Whether a client may send a mutation before its previous mutation is acknowledged.
     pub pipelined: bool,
-    /// Whether rejecting a mutation that has already taken effect counts as a violation.
+    /// Whether it is a violation to reject a mutation that has already taken effect.
     ///
-    /// Such rejections are a known limitation. An append does not know the last mutation ids in a
-    /// trimmed segment. If the base of a retried mutation was trimmed, the retry is rejected even
-    /// if the first attempt succeeded.
+    /// Such rejections are a known limitation, because an append does not know the last mutation
+    /// ids in a trimmed segment. If the base of a retried mutation was trimmed, the retry is
+    /// rejected even if the first attempt succeeded.
     pub check_rejections: bool,
-    /// Whether to check in each state that all writers can finish. This check is slow.
+    /// Whether to check in each state that all writers can finish, which is slow.
     pub finishing: bool,
-    /// Maximum number of faults and maintenance events, by type.
+    /// The maximum number of faults and maintenance events, by type.
     pub budget: Budget,
 }
 
@@ -94,7 +94,7 @@ impl Default for LogModel {
     }
 }
 
-/// A delayed request, whose sender no longer waits for the response.
+/// A delayed request. Its sender no longer waits for the response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LateRequest {
     /// A put of an entry.
@@ -108,9 +108,9 @@ pub enum LateRequest {
 pub struct State {
     /// The contents of the tables.
     pub tables: Arc<Tables>,
-    /// Current time in seconds since the Unix epoch.
+    /// The current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Clients with the processes that run their requests.
+    /// The clients, each with the process that runs its request.
     pub clients: Vec<Client>,
     /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
@@ -122,8 +122,8 @@ pub struct State {
     pub trimming: Option<Trimming>,
     /// Remaining faults and maintenance events.
     pub budget: Budget,
-    /// Violation caused by the last step. Used for properties that cannot be checked on a single
-    /// state.
+    /// The violation that the last step caused. It is recorded here because it cannot be detected
+    /// from the state alone.
     pub fault: Option<Fault>,
 }
 
@@ -152,7 +152,8 @@ impl Model for LogModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<LogAction>) {
-        // A state with a violation has already been reported, so its successors are not explored.
+        // The successors of a state with a violation are not explored, because the violation has
+        // already been reported.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

@@ -1,4 +1,4 @@
-//! Properties that are checked in every state.
+//! The properties that the model checker checks in every state of the log model.
 
 use cellar_log::append::{Appended, Refusal};
 use cellar_log::invariants::{
@@ -8,9 +8,9 @@ use stateright::{Model, Property};
 
 use super::{Client, LateRequest, LogAction, LogModel, State};
 
-/// Invariant I1: the entry numbers of each segment have no gap.
+/// Invariant I1: the entry numbers of each segment are contiguous.
 pub const NO_GAP: &str = "I1 no gap";
-/// Invariant I2: an entry that was readable never changes.
+/// Invariant I2: an entry never changes after a reader could first read it.
 pub const PREFIX: &str = "I2 a prefix once read never changes";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
@@ -18,34 +18,35 @@ pub const ONCE: &str = "I3 each mutation takes effect at most once";
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
 /// Invariant I4: every acknowledged mutation stays readable.
 pub const ACKNOWLEDGED: &str = "I4 an acknowledged mutation stays readable";
-/// Invariant I5: consecutive segments are linked by exactly one End Segment.
+/// Invariant I5: exactly one End Segment links each segment to the next.
 pub const LINKS: &str = "I5 segments are linked by one End Segment";
-/// Property: the reason given for each refusal is true.
+/// Property: if a request is refused, the stated reason is true.
 pub const REFUSALS: &str = "the reason of a refusal is true";
-/// Property: a rejected mutation has no effect. After a rejection, the client sends the edit again,
-/// so an effect would be applied twice.
+/// Property: a rejected mutation has no effect. The client sends the edit again after a rejection,
+/// so the edit would otherwise take effect twice.
 pub const REJECTIONS: &str = "a rejected mutation had no effect";
-/// Liveness part of invariant I6: writers eventually finish.
+/// The liveness part of invariant I6: every writer eventually finishes.
 pub const FINISHING: &str = "every writer finishes when faults stop";
 
 /// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The step changed an entry that was readable before.
+    /// The step changed an entry that was already readable.
     Prefix(Violation),
-    /// A client's request was refused for a false reason. Contains the refusal message.
+    /// A client's request was refused for a reason that is false. Contains the message of the
+    /// refusal.
     FalseRefusal(String),
     /// A mutation was rejected although it had taken effect.
     Rejected(MutationId),
 }
 
 impl State {
-    /// Records a violation if the log contradicts the reason given for a refusal.
+    /// Records a violation if a request was refused and the log contradicts the stated reason.
     ///
-    /// `has_real_bases` is `false` if a client uses an invented base, which is a position that does
-    /// not exist. Refusing an invented base is never a violation: the position may be created
-    /// later, but it did not exist when the request was refused.
-    pub(super) fn check_refusal(
+    /// `has_real_bases` is `false` if the base of a mutation is an invented position. Refusing such
+    /// a base is never a violation: the position may exist now, but it did not exist when the
+    /// request was refused.
+    pub(super) fn record_false_refusal(
         &mut self,
         client_index: usize,
         result: &Result<Appended, Refusal>,
@@ -73,8 +74,8 @@ impl State {
         }
     }
 
-    /// Records a violation if a rejected mutation took effect.
-    pub(super) fn check_rejected(&mut self, rejected_mutations: &[MutationId]) {
+    /// Records a violation if one of the rejected mutations took effect.
+    pub(super) fn record_false_rejection(&mut self, rejected_mutations: &[MutationId]) {
         let history = self.tables.history();
         let has_effect =
             |mutation: &&MutationId| check_acknowledged(&history, [**mutation]).is_ok();
@@ -120,8 +121,8 @@ impl LogModel {
         properties
     }
 
-    /// Returns properties that must each hold in at least one state. If one of them never holds,
-    /// the bounds are too small for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", |_, state: &State| {
@@ -154,8 +155,8 @@ impl LogModel {
         occurrences
     }
 
-    /// Returns whether each client's mutations are eventually acknowledged, provided that all other
-    /// processes stop and no fault is injected.
+    /// Returns whether all mutations of each client are eventually acknowledged if all other
+    /// processes stop and no more faults are injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 64;
         let mut state = state.clone();
@@ -173,7 +174,7 @@ impl LogModel {
         state.clients.iter().all(Client::is_done)
     }
 
-    /// Returns the first enabled action of the client. The first action is always fault-free.
+    /// Returns the first possible action of the client, which never injects a fault.
     fn first_action_of(&self, state: &State, client_index: usize) -> Option<LogAction> {
         let mut actions = Vec::new();
         self.add_possible_actions(state, &mut actions);

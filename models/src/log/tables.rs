@@ -1,4 +1,5 @@
-//! In-memory log tables and offloaded segment, with the stale views that reads may return.
+//! The log tables and the offloaded segment in memory, and the outdated views that reads may
+//! return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,27 +22,27 @@ pub struct Tables {
     entries: BTreeMap<Position, Stored>,
     segments: BTreeMap<u32, Segment>,
     offloaded: BTreeMap<Position, Stored>,
-    /// Position up to which every read returns all entries, because these entries are at least a
-    /// day old.
+    /// The position up to which every read returns all entries. These entries are at least a day
+    /// old.
     settled_position: Option<Position>,
-    /// Whether a trim has changed the tables since the last clock jump. If so, reads may still
+    /// Whether a trim has changed the tables since the clock last advanced. If so, a read may still
     /// return the state before the trim.
     has_recent_trim: bool,
 }
 
-/// View of a segment that an eventually consistent read may return.
+/// A view of a segment that an eventually consistent read may return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
     /// All stored entries.
     Now,
-    /// Only the given number of entries, from the start of the read.
+    /// The given number of entries from the start of the read.
     Prefix(usize),
     /// All entries except the one at the given position.
     Without(Position),
     /// The segment before it was trimmed.
     BeforeTrim,
-    /// A view during a trim: the first entry without its trim mark, and the entries that have not
-    /// been deleted yet.
+    /// The segment during a trim. The first entry has no trim mark yet, and some of the other
+    /// entries are already deleted.
     Unmarked,
 }
 
@@ -65,8 +66,7 @@ impl Tables {
         self.entries.insert(entry.position, Hashed::new(Arc::clone(entry)));
     }
 
-    /// Adds a segment whose snapshot is already finished. Unfinished snapshots are part of
-    /// [`crate::snapshots`].
+    /// Adds a segment whose snapshot is finished. [`crate::snapshots`] models unfinished snapshots.
     fn insert_segment(&mut self, segment: Segment) {
         self.segments.insert(segment.num, Segment { last_snapshot: Some(0), ..segment });
     }
@@ -85,8 +85,8 @@ impl Tables {
         }
     }
 
-    /// Writes all items of a roll if none of their keys is taken. Returns whether the items were
-    /// written.
+    /// Writes all items of a roll, or none of them if a key is taken. Returns whether the items
+    /// were written.
     pub fn transact(&mut self, transaction: &Transaction) -> bool {
         let Transaction { end, segment, first } = transaction;
         let is_key_taken = self.entries.contains_key(&end.position)
@@ -101,7 +101,7 @@ impl Tables {
         true
     }
 
-    /// Copies a segment's entries to the offloaded segment.
+    /// Copies the entries of a segment to the offloaded segment.
     pub fn offload(&mut self, segment_number: u32) {
         let entries: Vec<Stored> = self.segment_entries(segment_number).cloned().collect();
         for entry in entries {
@@ -112,8 +112,7 @@ impl Tables {
         }
     }
 
-    /// Returns whether the offloaded segment contains every entry from the segment's start to
-    /// `last`.
+    /// Returns whether the offloaded segment contains every entry of the segment up to `last`.
     #[must_use]
     pub fn is_offload_complete(&self, last: Position) -> bool {
         let mut expected_position = last.segment_start();
@@ -127,7 +126,7 @@ impl Tables {
         true
     }
 
-    /// Sets the trim mark of a segment's first entry unless it is already set.
+    /// Sets the trim mark of the first entry of a segment. No-op if the mark is already set.
     pub fn mark_trimmed(&mut self, segment_start: Position, trimmed_s: u64) {
         let Some(first_entry) = self.entries.get(&segment_start) else { return };
         if !first_entry.is_trimmed() {
@@ -143,7 +142,7 @@ impl Tables {
         self.has_recent_trim = true;
     }
 
-    /// Makes all stored entries visible to every read, as if a day had passed.
+    /// Makes every read return all stored entries, as if a day had passed.
     pub fn settle(&mut self) {
         self.settled_position = self.entries.keys().next_back().copied();
         self.has_recent_trim = false;
@@ -154,7 +153,8 @@ impl Tables {
         entries_of_segment(&self.entries, segment_number)
     }
 
-    /// Returns the entries that a read starting at `from` returns, up to the end of the segment.
+    /// Reads the entries from `from` to the end of the segment. `view` determines which of them are
+    /// visible.
     #[must_use]
     pub fn read(&self, from: Position, view: View) -> Vec<Arc<Entry>> {
         let segment_number = from.segment();
@@ -181,8 +181,7 @@ impl Tables {
         page.map(|entry| Arc::clone(entry.shared())).collect()
     }
 
-    /// Returns the incomplete views that an eventually consistent read starting at `from` may
-    /// return.
+    /// Returns the incomplete views that an eventually consistent read from `from` may return.
     #[must_use]
     pub fn stale_views(&self, from: Position) -> Vec<View> {
         let page: Vec<Position> =
@@ -201,28 +200,29 @@ impl Tables {
         views
     }
 
-    /// Returns whether every read sees the entry at this position.
+    /// Returns whether every read returns the entry at this position.
     fn is_settled(&self, position: Position) -> bool {
         self.settled_position.is_some_and(|settled_position| position <= settled_position)
     }
 
-    /// Returns the incomplete view that a strongly consistent read from a segment's start may
-    /// return: no entries, although the previous segment has ended. A roll writes the End Segment
-    /// (last entry of a segment) and the next segment in one transaction, but two separate reads
-    /// may see only one of them.
+    /// Returns the incomplete view that a strongly consistent read from `from` may return, if any.
+    ///
+    /// A roll writes the last entry of a segment and the first entry of the next segment in one
+    /// transaction. A reader that reads the two segments in separate requests may see only the last
+    /// entry.
     #[must_use]
     pub fn torn_view(&self, from: Position) -> Option<View> {
         let is_new_segment = from.entry_number() == 0 && !self.is_settled(from);
         if is_new_segment { Some(View::Prefix(0)) } else { None }
     }
 
-    /// Returns the Segment table record of the newest segment.
+    /// Returns the record of the newest segment in the Segment table.
     #[must_use]
     pub fn newest_segment(&self) -> Option<&Segment> {
         self.segments.values().next_back()
     }
 
-    /// Returns the Segment table record of a segment.
+    /// Returns the record of a segment in the Segment table.
     #[must_use]
     pub fn segment(&self, segment_number: u32) -> Option<&Segment> {
         self.segments.get(&segment_number)
@@ -234,7 +234,7 @@ impl Tables {
         self.entries.values().next_back()
     }
 
-    /// Returns the entries in the table, without the copies in the offloaded segment.
+    /// Returns the entries in the Entry table, without the copies in the offloaded segment.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| Arc::clone(entry.shared())).collect()
@@ -246,7 +246,7 @@ impl Tables {
         self.segments.values().cloned().collect()
     }
 
-    /// Returns every entry ever written to the log.
+    /// Returns every entry that was ever written to the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
         invariants::history(&self.entries(), &self.offloaded())
@@ -270,7 +270,8 @@ fn entries_of_segment(
     entries.values().filter(move |entry| entry.position.segment() == segment_number)
 }
 
-/// Returns the Segment table record of the first segment, without a finished snapshot.
+/// Returns the record of the first segment in the Segment table. The segment has no finished
+/// snapshot yet.
 #[must_use]
 pub(crate) fn first_segment() -> Segment {
     Segment {

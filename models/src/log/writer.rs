@@ -20,17 +20,16 @@ use crate::fingerprint::Hashed;
 /// A running append and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
-    /// Index of the client whose mutations are appended.
+    /// The index of the client whose mutations are appended.
     pub client_index: usize,
-    /// Unix time in seconds at which the append issued its pending request.
+    /// The Unix time in seconds at which the append sent its pending request.
     pub request_s: u64,
     machine: Hashed<(Append, AppendAction)>,
 }
 
 impl Process {
-    fn new(client_index: usize, append: Append, action: AppendAction, now_s: u64) -> Self {
-        let (mut append, mut action) = (append, action);
-        // Backoff has no effect in the model, because any step may be delayed.
+    fn new(client_index: usize, mut append: Append, mut action: AppendAction, now_s: u64) -> Self {
+        // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, AppendAction::Wait { .. }) {
             (append, action) = append.step(AppendEvent::Waited, inputs(now_s));
         }
@@ -58,23 +57,24 @@ fn inputs(now_s: u64) -> Inputs {
     Inputs { now_s, random: 0 }
 }
 
-/// A client with a few mutations to append, and its process.
+/// A client that appends a few mutations, and the process that runs its request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     index: usize,
     key: ClientKey,
-    /// Number of mutations that this client appends in total.
+    /// The number of mutations that this client appends in total.
     pub mutation_count: u64,
-    /// Base (position) of each sent mutation. A base no longer changes after its mutation was sent.
+    /// The base of each mutation, which is the position that the client had seen when it first sent
+    /// the mutation.
     bases: Vec<Position>,
     /// The newest position that the client has seen.
     seen_position: Position,
-    /// Id of the client's last mutation that it knows to be in the log.
+    /// The id of the last mutation that the client knows to be in the log.
     pub acknowledged_id: u64,
-    /// Ids of the mutations that were reported as applied.
+    /// The ids of the mutations that were reported as applied.
     applied_ids: BTreeSet<u64>,
     cached_tail: Option<Hashed<CachedTail>>,
-    /// Process that runs the client's pending request.
+    /// The process that runs the client's pending request.
     pub process: Option<Process>,
 }
 
@@ -96,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Sends the mutations from `first_id` through `last_id` in one request.
+    /// Sends the mutations with the ids `first_id` to `last_id` in one request.
     ///
     /// # Errors
     /// Returns [`InvalidRequest`] if the ids are not consecutive.
@@ -130,7 +130,7 @@ impl Client {
         Ok(())
     }
 
-    /// Records a reply. Returns the mutations that the reply rejects.
+    /// Records a reply and returns the mutations that the reply rejects.
     pub fn record_reply(&mut self, appended: &Appended) -> Vec<MutationId> {
         self.seen_position = self.seen_position.max(appended.tail);
         let mut rejected_mutations = Vec::new();
@@ -156,14 +156,13 @@ impl Client {
         self.acknowledged_id == self.mutation_count
     }
 
-    /// Returns the globally unique id of this client's mutation `id`.
+    /// Returns the globally unique id of the client's mutation with the number `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key, id }
     }
 
-    /// Adds entries to the cached tail (newest entries), up to the first gap, as the engine's
-    /// driver does.
+    /// Caches the newest entries of the log, up to the first gap, as the driver of the engine does.
     pub fn add_to_cached_tail(&mut self, entries: &[Arc<Entry>]) {
         let mut cached_tail = self.cached_tail.as_deref().cloned().unwrap_or_default();
         let mut expected_position = None;
@@ -177,14 +176,13 @@ impl Client {
         self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Drops the cached tail (newest entries), because it has expired or belongs to an abandoned
-    /// process.
+    /// Drops the cached entries, because they have expired or belong to an abandoned process.
     pub fn drop_cached_tail(&mut self) {
         self.cached_tail = None;
     }
 }
 
-/// Returns an arbitrary operation that moves no rows or columns. The model ignores its contents.
+/// Returns an operation that moves no rows or columns. The model ignores its other effects.
 pub(crate) fn identity_operation(id: u64) -> Operation {
     let value = Some(Value::Bool(true));
     let row = u32::try_from(id).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the push model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -17,9 +17,10 @@ pub enum PushAction {
     Push {
         /// Index of the client.
         client_index: usize,
-        /// Number of mutations that the client has created, including those in this push.
+        /// The number of mutations that the client has created, including the mutations in this
+        /// push.
         mutation_count: usize,
-        /// What the process that runs the push initially knows about the client.
+        /// The information about the client with which the process starts.
         knowledge: ClientKnowledge,
     },
     /// A client pulls.
@@ -48,15 +49,15 @@ pub enum PushAction {
     },
     /// The log is restored to a prefix.
     Restore {
-        /// Number of entries that the restore retains.
+        /// The number of entries that remain in the log.
         entry_count: usize,
     },
 }
 
-/// What a new process knows about the client whose push it runs.
+/// The information about a client with which the process of a push starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientKnowledge {
-    /// The client's last mutation id, cached from an earlier push.
+    /// The last mutation id of the client, which an earlier push has cached.
     CachedLastId,
     /// Nothing.
     Nothing,
@@ -67,14 +68,15 @@ pub enum ClientKnowledge {
 pub enum RequestOutcome {
     /// The request is executed, and its response arrives.
     Answered,
-    /// The read is stale and returns only the given number of entries.
+    /// The read is outdated and returns only the given number of entries.
     Stale(usize),
-    /// The lookup reads a root (snapshot) that no longer contains the client.
+    /// The lookup reads a snapshot that no longer contains the client.
     Forgotten,
 }
 
 impl PushModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if client.is_lost {
@@ -82,7 +84,7 @@ impl PushModel {
             }
             match &client.process {
                 Some(process) => add_process_actions(state, client_index, process, actions),
-                None => self.add_client_actions(client_index, client, actions),
+                None => self.add_client_actions(state, client_index, client, actions),
             }
         }
         for (process_index, process) in state.abandoned.iter().enumerate() {
@@ -97,10 +99,11 @@ impl PushModel {
         }
     }
 
-    /// Adds the possible actions of a client without a running push: the pull, and each possible
+    /// Adds the possible actions of a client without a running push: a pull, and every possible
     /// push.
     fn add_client_actions(
         &self,
+        state: &State,
         client_index: usize,
         client: &Client,
         actions: &mut Vec<PushAction>,
@@ -109,61 +112,47 @@ impl PushModel {
         if client.is_done(contents) {
             return;
         }
-        actions.push(PushAction::Pull { client_index });
+        if client.has_outdated_pull(&state.table) {
+            actions.push(PushAction::Pull { client_index });
+        }
         let acknowledged_count = usize::try_from(client.acknowledged_id).unwrap_or(usize::MAX);
         let min_count = client.pushed.len().max(acknowledged_count + 1);
         for mutation_count in min_count..=contents.len() {
-            let push_with =
-                |knowledge| PushAction::Push { client_index, mutation_count, knowledge };
             if client.known_last_id > 0 {
-                actions.push(push_with(ClientKnowledge::CachedLastId));
+                let knowledge = ClientKnowledge::CachedLastId;
+                actions.push(PushAction::Push { client_index, mutation_count, knowledge });
             }
-            actions.push(push_with(ClientKnowledge::Nothing));
+            let knowledge = ClientKnowledge::Nothing;
+            actions.push(PushAction::Push { client_index, mutation_count, knowledge });
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action changes nothing.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match *action {
             PushAction::Push { client_index, mutation_count, knowledge } => {
-                self.begin_push(&mut new_state, client_index, mutation_count, knowledge)?;
+                self.begin_push(old_state, client_index, mutation_count, knowledge)
             }
-            PushAction::Pull { client_index } => {
-                let has_changed = new_state.clients.get_mut(client_index)?.pull(&state.table);
-                if !has_changed {
-                    return None;
-                }
-            }
+            PushAction::Pull { client_index } => old_state.pull(client_index),
             PushAction::Step { client_index, outcome } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                let result = new_state.step_process(&process, outcome);
-                new_state.update_client(client_index, result);
+                old_state.step_client(client_index, outcome)
             }
             PushAction::StepAbandoned { process_index, outcome } => {
-                let process = state.abandoned.get(process_index)?;
-                new_state.abandoned.remove(process_index);
-                let result = new_state.step_process(process, outcome);
-                let running_process = new_state.record_step_result(process.client_index, result);
-                new_state.add_abandoned(running_process);
+                Some(old_state.step_abandoned_process(process_index, outcome))
             }
-            PushAction::Abandon { client_index } => {
-                new_state.budget.abandoned -= 1;
-                let process = new_state.clients.get_mut(client_index)?.process.take();
-                new_state.add_abandoned(process);
-            }
-            PushAction::Restore { entry_count } => new_state.restore(entry_count),
+            PushAction::Abandon { client_index } => old_state.abandon_push(client_index),
+            PushAction::Restore { entry_count } => Some(old_state.restore(entry_count)),
         }
-        Some(new_state)
     }
 
     fn begin_push(
         &self,
-        state: &mut State,
+        mut state: State,
         client_index: usize,
         mutation_count: usize,
         knowledge: ClientKnowledge,
-    ) -> Option<()> {
+    ) -> Option<State> {
         let client = state.clients.get_mut(client_index)?;
         let runs = client.push(self.mutations.get(client_index)?, mutation_count);
         let known_last_id = match knowledge {
@@ -172,11 +161,12 @@ impl PushModel {
         };
         let result = Process::begin(client_index, self.rules, known_last_id, runs);
         state.update_client(client_index, result);
-        Some(())
+        Some(state)
     }
 }
 
-/// Adds the outcomes of the pending request of a client's process.
+/// Adds every outcome of the pending request of a client's process, and the action of abandoning
+/// the push.
 fn add_process_actions(
     state: &State,
     client_index: usize,
@@ -191,7 +181,7 @@ fn add_process_actions(
     }
 }
 
-/// Returns the possible outcomes of a process's request.
+/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let mut outcomes = vec![RequestOutcome::Answered];
     match process.pending() {
@@ -215,6 +205,33 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
 }
 
 impl State {
+    fn pull(mut self, client_index: usize) -> Option<Self> {
+        self.clients.get_mut(client_index)?.pull(&self.table);
+        Some(self)
+    }
+
+    fn step_client(mut self, client_index: usize, outcome: RequestOutcome) -> Option<Self> {
+        let process = self.clients.get_mut(client_index)?.process.take()?;
+        let result = self.step_process(&process, outcome);
+        self.update_client(client_index, result);
+        Some(self)
+    }
+
+    fn step_abandoned_process(mut self, process_index: usize, outcome: RequestOutcome) -> Self {
+        let process = self.abandoned.remove(process_index);
+        let result = self.step_process(&process, outcome);
+        let running_process = self.record_step_result(process.client_index, result);
+        self.add_abandoned(running_process);
+        self
+    }
+
+    fn abandon_push(mut self, client_index: usize) -> Option<Self> {
+        let process = self.clients.get_mut(client_index)?.process.take();
+        self.budget.abandoned -= 1;
+        self.add_abandoned(process);
+        Some(self)
+    }
+
     fn step_process(&mut self, process: &Process, outcome: RequestOutcome) -> StepResult {
         match process.pending() {
             PendingRequest::Append(running_append) => {
@@ -255,7 +272,8 @@ impl State {
                 }
             }
             append::AppendAction::FindNewestSegment => append::AppendEvent::NewestSegment(Some(0)),
-            // Never requested in the model, because every entry header contains a state summary.
+            // The append never requests this in the model, because the header of every entry
+            // contains a state summary.
             append::AppendAction::ReadState { .. } => append::AppendEvent::State(None),
             append::AppendAction::Wait { .. } | append::AppendAction::Finish(_) => {
                 append::AppendEvent::Waited
@@ -266,24 +284,26 @@ impl State {
     /// Records and checks the result of a step. Returns the process if its push is still running.
     fn record_step_result(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
-            self.check_outcome(client_index, outcome);
+            self.record_false_answer(client_index, outcome);
             if let Some(client) = self.clients.get_mut(client_index) {
                 client.known_last_id = client.known_last_id.max(outcome.last_id);
             }
         }
         if let Some(refusal) = &result.refusal {
-            self.check_refusal(refusal);
+            self.record_false_refusal(refusal);
         }
         result.process
     }
 
-    /// Like [`State::record_step_result`], but also updates the client that is waiting for the push.
+    /// Records the result of a step, and passes it to the client that waits for the push.
     fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
         let running_process = self.record_step_result(client_index, result);
         if let Some(client) = self.clients.get_mut(client_index) {
             client.process = running_process;
-            client.is_lost |= is_unknown;
+            if is_unknown {
+                client.is_lost = true;
+            }
         }
     }
 
@@ -292,12 +312,13 @@ impl State {
         self.abandoned.sort();
     }
 
-    fn restore(&mut self, entry_count: usize) {
+    fn restore(mut self, entry_count: usize) -> Self {
         self.budget.restores -= 1;
         Arc::make_mut(&mut self.table).restore(entry_count);
         self.abandoned.clear();
         for client in &mut self.clients {
             client.lose_processes();
         }
+        self
     }
 }

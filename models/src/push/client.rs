@@ -14,15 +14,15 @@ use crate::log::writer::identity_operation;
 /// Content of a mutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MutationContent {
-    /// A valid edit based on the client's last pulled position.
+    /// A valid edit. Its base is the position up to which the client last pulled.
     Edit,
     /// Malformed arguments.
     Invalid,
-    /// An edit whose base is a position that exists in no log.
+    /// An edit whose base is a position that does not exist in any log.
     NoBase,
 }
 
-/// A mutation that was pushed at least once. Never changes.
+/// A mutation that was pushed at least once. It never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PushedMutation {
     /// Content of the mutation.
@@ -33,7 +33,7 @@ pub struct PushedMutation {
     pub incarnation: u32,
 }
 
-/// The point up to which a client has pulled the log.
+/// The position and incarnation up to which a client has pulled the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pull {
     position: Position,
@@ -44,22 +44,22 @@ struct Pull {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Client {
     index: usize,
-    /// Mutations that were pushed at least once.
+    /// The mutations that were pushed at least once.
     pub pushed: Vec<PushedMutation>,
     last_pull: Pull,
     /// Last mutation id acknowledged by a pull.
     pub acknowledged_id: u64,
-    /// Last mutation id that a process knows to be in the log.
+    /// The last mutation id that a process of the client knows to be in the log.
     pub known_last_id: u64,
-    /// Whether a response has reported that the log was restored or that the client is unknown. If
-    /// so, the client no longer pushes.
+    /// Whether a response has reported that the log was restored, or that the client is unknown.
+    /// After such a response, the client no longer pushes.
     pub is_lost: bool,
     /// Process that runs the client's push.
     pub process: Option<Process>,
 }
 
 impl Client {
-    /// Creates a client that has pulled the log's first entry.
+    /// Creates a client that has pulled the first entry of the log.
     #[must_use]
     pub fn new(index: usize) -> Self {
         Self {
@@ -79,27 +79,27 @@ impl Client {
         client_key(self.index)
     }
 
-    /// Returns the incarnation of the client's last pull.
+    /// Returns the incarnation of the log when the client last pulled.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.last_pull.incarnation
     }
 
-    /// Returns the globally unique id of this client's mutation `id`.
+    /// Returns the globally unique id of the client's mutation with the number `id`.
     #[must_use]
     pub fn mutation_id(&self, id: u64) -> MutationId {
         MutationId { client: self.key(), id }
     }
 
-    /// Returns mutation `id`, or `None` if the mutation was never pushed.
+    /// Returns the client's mutation with the number `id`, or `None` if it was never pushed.
     #[must_use]
     pub fn pushed_mutation(&self, id: u64) -> Option<&PushedMutation> {
         let index = usize::try_from(id.checked_sub(1)?).ok()?;
         self.pushed.get(index)
     }
 
-    /// Creates the missing mutations up to `mutation_count`. Returns all unacknowledged mutations,
-    /// grouped into runs as in a push.
+    /// Creates mutations until the client has `mutation_count`. Returns all unacknowledged
+    /// mutations, grouped into runs as in a push.
     pub fn push(&mut self, contents: &[MutationContent], mutation_count: usize) -> Vec<Run> {
         let Pull { position, incarnation } = self.last_pull;
         for content in contents.iter().take(mutation_count).skip(self.pushed.len()) {
@@ -115,28 +115,30 @@ impl Client {
         group_into_runs(unacknowledged_mutations)
     }
 
-    /// Pulls all entries. Returns whether the client's state changed.
-    pub fn pull(&mut self, table: &Table) -> bool {
+    /// Returns whether the log has changed since the client last pulled.
+    #[must_use]
+    pub fn has_outdated_pull(&self, table: &Table) -> bool {
+        self.last_pull.incarnation != table.incarnation() || self.last_pull.position != table.tail()
+    }
+
+    /// Pulls all entries. If the log was restored since the last pull, the client stops instead.
+    pub fn pull(&mut self, table: &Table) {
         if self.last_pull.incarnation != table.incarnation() {
             self.is_lost = true;
-            return true;
-        }
-        if self.last_pull.position == table.tail() {
-            return false;
+            return;
         }
         self.last_pull.position = table.tail();
         self.acknowledged_id = self.acknowledged_id.max(table.last_id(self.key()));
-        true
     }
 
-    /// Drops the client's process, because a restore of the log loses pushes in flight and cached
-    /// ids.
+    /// Drops the process of the client and the cached mutation id, because a restore of the log
+    /// invalidates both.
     pub fn lose_processes(&mut self) {
         self.process = None;
         self.known_last_id = 0;
     }
 
-    /// Returns whether the client has nothing left to push.
+    /// Returns whether the client has no mutations left to push.
     #[must_use]
     pub fn is_done(&self, contents: &[MutationContent]) -> bool {
         let last_id = u64::try_from(contents.len()).unwrap_or(u64::MAX);
@@ -159,7 +161,7 @@ impl PushedMutation {
     }
 }
 
-/// Returns a position that never exists, in a segment that the log never reaches.
+/// Returns a position that never exists, because the log never reaches its segment.
 fn missing_position() -> Position {
     Position::new(7, 0).unwrap_or(Position::FIRST)
 }

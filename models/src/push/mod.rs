@@ -34,26 +34,26 @@ use std::sync::Arc;
 use cellar_api::sync::PushRules;
 use stateright::{Model, Property};
 
-/// Maximum number of faults per run, by type.
+/// The maximum number of faults in one run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Reads that return a stale view.
     pub stale: u8,
-    /// Pushes that their client abandons before the response arrives.
+    /// The number of pushes that clients may abandon before the response arrives.
     pub abandoned: u8,
-    /// Lookups that read a root (snapshot) that no longer contains the client.
+    /// The number of lookups that may read a snapshot that no longer contains the client.
     pub forgotten: u8,
     pub restores: u8,
 }
 
-/// Model of pushes, with the bounds of the state space.
+/// Model of pushes, with the limits that keep the number of states finite.
 #[derive(Debug, Clone)]
 pub struct PushModel {
     /// The safety rules that pushes follow.
     pub rules: PushRules,
     /// Content of each client's mutations.
     pub mutations: Vec<Vec<MutationContent>>,
-    /// Whether to check in each state that all clients can finish. This check is slow.
+    /// Whether to check in each state that all clients can finish, which is slow.
     pub finishing: bool,
     /// Maximum number of faults, by type.
     pub budget: Budget,
@@ -76,16 +76,17 @@ impl Default for PushModel {
 pub struct State {
     /// The log.
     pub table: Arc<Table>,
-    /// Clients with the processes that run their pushes.
+    /// The clients, each with the process that runs its push.
     pub clients: Vec<Client>,
     /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Clients that a lookup has reported as unknown, although the log contains their mutations.
+    /// The indexes of clients that a lookup has reported as unknown, although the log contains
+    /// their mutations.
     pub forgotten: BTreeSet<usize>,
     /// Remaining faults.
     pub budget: Budget,
-    /// Violation caused by the last step. Used for properties that cannot be checked on a single
-    /// state.
+    /// The violation that the last step caused. It is recorded here because it cannot be detected
+    /// from the state alone.
     pub fault: Option<Fault>,
 }
 
@@ -105,7 +106,8 @@ impl Model for PushModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<PushAction>) {
-        // A state with a violation has already been reported, so its successors are not explored.
+        // The successors of a state with a violation are not explored, because the violation has
+        // already been reported.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

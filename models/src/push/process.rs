@@ -1,4 +1,4 @@
-//! Processes that append a push, like the engine's drivers.
+//! Processes that append the mutations of a push, like the drivers of the engine.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct Work {
     rules: PushRules,
     push: RunPush,
     pending: PendingRequest,
-    /// Runs of the push that have not started yet.
+    /// The runs of the push that have not started yet.
     remaining_runs: VecDeque<Run>,
 }
 
@@ -40,17 +40,17 @@ pub enum PendingRequest {
 /// Result of a process step.
 #[derive(Debug, Default)]
 pub struct StepResult {
-    /// The process, or `None` if its push has ended.
+    /// The running process, or `None` if the push has ended.
     pub process: Option<Process>,
-    /// Outcomes of the completed runs, in order.
+    /// The outcomes of the runs that are complete, in order.
     pub outcomes: Vec<PushOutcome>,
-    /// Reason why the push failed. The client will retry the push.
+    /// The reason why the push failed. The client will retry a failed push.
     pub refusal: Option<Refusal>,
 }
 
 impl Process {
-    /// Starts a push. `known_last_id` is the client's last mutation id that is known to be in the
-    /// log, or 0 if none is known.
+    /// Starts a push. `known_last_id` is the last mutation id of the client that is known to be in
+    /// the log, or 0 if none is known.
     #[must_use]
     pub fn begin(
         client_index: usize,
@@ -69,7 +69,7 @@ impl Process {
         &self.work.pending
     }
 
-    /// Continues with the store's response to the append's request.
+    /// Passes the response of the store to the running append.
     #[must_use]
     pub fn step(&self, event: append::AppendEvent) -> StepResult {
         let PendingRequest::Append(running_append) = &self.work.pending else {
@@ -80,7 +80,7 @@ impl Process {
         self.begin_step().continue_append(self.work.push.clone(), append, action)
     }
 
-    /// Continues with the result of the client lookup.
+    /// Passes the result of the client lookup to the push.
     #[must_use]
     pub fn step_lookup(&self, looked_up: LookedUp) -> StepResult {
         let (push, action) = self.work.push.clone().step(sync::PushEvent::LookedUp(looked_up));
@@ -97,12 +97,12 @@ impl Process {
     }
 }
 
-/// A step of a process, which runs the push until its next request.
+/// A step of a process. It ends when the push sends its next request.
 struct ProcessStep {
     client_index: usize,
     rules: PushRules,
     remaining_runs: VecDeque<Run>,
-    /// Outcomes of the runs that this step completed.
+    /// The outcomes of the runs that this step has completed.
     outcomes: Vec<PushOutcome>,
 }
 
@@ -141,7 +141,7 @@ impl ProcessStep {
         mut append: Append,
         mut action: append::AppendAction,
     ) -> StepResult {
-        // Backoff has no effect in the model, because any step may be delayed.
+        // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, append::AppendAction::Wait { .. }) {
             (append, action) = append.step(append::AppendEvent::Waited, constant_inputs());
         }
@@ -157,7 +157,7 @@ impl ProcessStep {
         }
     }
 
-    /// Ends the step at the push's next request.
+    /// Ends the step, because the push has sent its next request.
     fn wait_for(self, push: RunPush, pending: PendingRequest) -> StepResult {
         let Self { client_index, rules, remaining_runs, outcomes } = self;
         let work = Work { rules, push, pending, remaining_runs };
@@ -171,8 +171,8 @@ impl ProcessStep {
     }
 }
 
-/// Returns the inputs of every step. They are constant, because no decision of the model depends on
-/// the clock.
+/// Returns the clock and random bits that every step receives. They are constant, because no
+/// decision of the model depends on the clock.
 fn constant_inputs() -> Inputs {
     Inputs { now_s: 0, random: 0 }
 }

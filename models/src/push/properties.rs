@@ -1,4 +1,4 @@
-//! Properties that are checked in every state.
+//! The properties that the model checker checks in every state of the push model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,29 +14,29 @@ use super::{
     PushedMutation, RequestOutcome, State,
 };
 
-/// Invariant I1: the entry numbers of the log have no gap.
+/// Invariant I1: the entry numbers of the log are contiguous.
 pub const NO_GAP: &str = "I1 no gap";
 /// Invariant I3: each mutation is applied at most once.
 pub const ONCE: &str = "I3 each mutation takes effect at most once";
 /// Invariants I3 and I13: each client's mutations are applied in order.
 pub const ORDER: &str = "I3 a client's mutations take effect in their order";
-/// Property: each client's mutation ids in the log are consecutive, even across a restore. The ids
-/// of rejected mutations count as well.
-pub const NUMBERED: &str = "a client's ids in the log are 1 and up, each once";
-/// Invariant I4: a mutation that a pull acknowledged is in the log. Not checked after a restore of
-/// the log.
+/// Property: the mutation ids of each client in the log are consecutive, even after a restore. The
+/// ids of rejected mutations count too.
+pub const NUMBERED: &str = "the mutation ids of a client in the log are consecutive from 1";
+/// Invariant I4: a mutation that a pull has acknowledged is in the log. This is not checked after a
+/// restore of the log.
 pub const ACKNOWLEDGED: &str = "I4 a mutation acknowledged by a pull is in the log";
-/// Property: no mutation is rejected after it has taken effect. A client that is told of a
-/// rejection undoes the edit locally, although the log contains it.
+/// Property: no mutation is rejected after it has taken effect. Otherwise, its client would undo
+/// the edit locally although the log contains it.
 pub const NOT_REJECTED: &str = "no mutation is rejected after it took effect";
-/// Property: no mutation is rejected unless it is invalid, has no base, or is older than a restore.
+/// Property: a mutation is rejected only if it is invalid, has no base, or is older than a restore.
 pub const WITH_REASON: &str =
     "a rejected mutation is invalid, has no base, or is older than a restore";
-/// Property: an edit whose base is older than a restore has no effect, because the edit would
-/// change the wrong cells.
+/// Property: an edit whose base is older than a restore has no effect, because it would change the
+/// wrong cells.
 pub const TIMELINE: &str = "an effective mutation has the incarnation of its base";
-/// Property: everything that push responses claim is true, and every id that a process assumes to
-/// be in the log is in the log.
+/// Property: every statement in a push response is true, and every mutation id that a process
+/// assumes to be in the log is there.
 pub const ANSWERS: &str = "every answer to a push is true";
 /// Property: every client eventually finishes.
 pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that it is unknown";
@@ -44,22 +44,22 @@ pub const FINISHING: &str = "a client that keeps pushing succeeds or learns that
 /// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// A response to this client's push contains a false claim.
+    /// A response to a push of the client with this index contains a false statement.
     Answer(usize, FalsePart),
-    /// A push was refused although no request failed. Contains the refusal message.
+    /// A push was refused although no request failed. Contains the message of the refusal.
     Refused(String),
 }
 
-/// The claim in a push response that is false.
+/// The false statement in the response to a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FalsePart {
-    /// The response claims that the mutations up to this id are in the log.
+    /// The response states that the log contains the mutations up to this id.
     Known(u64),
-    /// The response claims that the log does not know the client.
+    /// The response states that the log does not know the client.
     Unknown,
-    /// The response claims that this id is expected next.
+    /// The response states that the mutation with this id is expected next.
     Gap(u64),
-    /// The response claims a wrong result for this mutation.
+    /// The response states a wrong result for the mutation with this id.
     Result(u64),
 }
 
@@ -68,8 +68,8 @@ impl State {
         self.forgotten.iter().any(|client_index| client_key(*client_index) == key)
     }
 
-    /// Records a violation if the log contradicts a run's outcome.
-    pub(super) fn check_outcome(&mut self, client_index: usize, outcome: &PushOutcome) {
+    /// Records a violation if the log contradicts the outcome of a run.
+    pub(super) fn record_false_answer(&mut self, client_index: usize, outcome: &PushOutcome) {
         if let Some(false_part) = self.find_false_part(client_index, outcome) {
             self.fault = Some(Fault::Answer(client_index, false_part));
         }
@@ -99,7 +99,7 @@ impl State {
         None
     }
 
-    /// Returns whether the log confirms the reported result of a mutation.
+    /// Returns whether the log confirms the result that was reported for a mutation.
     fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
         let mutation_id = MutationId { client: key, id: result.id };
         let mut effective_count = 0;
@@ -123,15 +123,16 @@ impl State {
         }
     }
 
-    pub(super) fn check_refusal(&mut self, refusal: &Refusal) {
-        // Contention is always accepted as a reason, because other writers may win every race.
+    /// Records a violation if the stated reason of a refusal is false.
+    pub(super) fn record_false_refusal(&mut self, refusal: &Refusal) {
+        // Contention is always a valid reason, because other writers may win every race.
         if *refusal != Refusal::Contention {
             self.fault = Some(Fault::Refused(refusal.to_string()));
         }
     }
 
-    /// Returns whether each client's mutation ids are consecutive. A client that a lookup has
-    /// forgotten may have the same id rejected twice.
+    /// Returns whether the mutation ids of each client are consecutive. If a lookup has reported a
+    /// client as unknown, a mutation of the client may be rejected again.
     fn are_ids_consecutive(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
         for LoggedMutation { mutation, is_rejected, .. } in self.table.logged_mutations() {
@@ -168,9 +169,9 @@ impl State {
         true
     }
 
-    /// Returns whether all mutations in the log satisfy a predicate. The predicate receives two
-    /// versions of each mutation: as logged and as pushed.
-    fn do_all_mutations_satisfy(
+    /// Returns whether every mutation in the log satisfies `predicate`, which receives the mutation
+    /// as logged and as pushed.
+    fn all_mutations_satisfy(
         &self,
         predicate: impl Fn(&LoggedMutation, &PushedMutation) -> bool,
     ) -> bool {
@@ -188,7 +189,7 @@ impl State {
         })
     }
 
-    /// Returns the mutation as its client pushed it.
+    /// Returns the mutation in the form in which its client pushed it.
     fn pushed_mutation(&self, mutation_id: MutationId) -> Option<&PushedMutation> {
         let author = self.clients.iter().find(|client| client.key() == mutation_id.client)?;
         author.pushed_mutation(mutation_id.id)
@@ -209,10 +210,10 @@ impl PushModel {
             }),
             Property::always(NOT_REJECTED, |_, state: &State| state.has_no_late_rejection()),
             Property::always(WITH_REASON, |_, state: &State| {
-                state.do_all_mutations_satisfy(has_reason_if_rejected)
+                state.all_mutations_satisfy(has_reason_if_rejected)
             }),
             Property::always(TIMELINE, |_, state: &State| {
-                state.do_all_mutations_satisfy(has_incarnation_of_base_if_effective)
+                state.all_mutations_satisfy(has_incarnation_of_base_if_effective)
             }),
             Property::always(ANSWERS, |_, state: &State| state.fault.is_none()),
         ];
@@ -226,13 +227,13 @@ impl PushModel {
         properties
     }
 
-    /// Returns properties that must each hold in at least one state. If one of them never holds,
-    /// the bounds are too small for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         let mut occurrences =
             vec![Property::sometimes("all mutations are acknowledged", are_all_acknowledged)];
-        // Not reachable with one client. A client that runs alone pulls all entries before each
-        // push; the base of its mutations then proves that the log knows the client.
+        // A single client is never unknown. It pulls all entries before each push, so the base of
+        // its mutations proves that the log knows the client.
         if self.budget.forgotten > 0 && self.mutations.len() > 1 {
             occurrences.push(Property::sometimes("a client is unknown", |_, state: &State| {
                 state.clients.iter().any(|client| {
@@ -258,8 +259,8 @@ impl PushModel {
         occurrences
     }
 
-    /// Returns whether every client eventually finishes, provided that the other processes stop and
-    /// no fault is injected.
+    /// Returns whether every client eventually finishes if the other processes stop and no more
+    /// faults are injected.
     fn can_finish(&self, state: &State, knowledge: ClientKnowledge) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();
@@ -269,10 +270,9 @@ impl PushModel {
                 if client.is_done(contents) || state.fault.is_some() {
                     break;
                 }
-                match self.next_state_if_alone(&state, client_index, knowledge) {
-                    Some(new_state) => state = new_state,
-                    None => return false,
-                }
+                let action = self.fault_free_action(&state, client_index, client, knowledge);
+                let Some(new_state) = self.next_state(&state, action) else { return false };
+                state = new_state;
             }
         }
         let are_all_done = state
@@ -283,23 +283,23 @@ impl PushModel {
         state.fault.is_some() || are_all_done
     }
 
-    /// Returns the next state if only this client acts and no fault is injected. The client pulls
-    /// if the log has new entries, and pushes all its mutations if not.
-    fn next_state_if_alone(
+    /// Returns the next action of a client that is not done, if no fault is injected. Without a
+    /// running push, the client pulls if the log has changed, and otherwise pushes all its mutations.
+    fn fault_free_action(
         &self,
         state: &State,
         client_index: usize,
+        client: &Client,
         knowledge: ClientKnowledge,
-    ) -> Option<State> {
-        if state.clients.get(client_index)?.process.is_some() {
-            let outcome = RequestOutcome::Answered;
-            return self.next_state(state, PushAction::Step { client_index, outcome });
+    ) -> PushAction {
+        if client.process.is_some() {
+            PushAction::Step { client_index, outcome: RequestOutcome::Answered }
+        } else if client.has_outdated_pull(&state.table) {
+            PushAction::Pull { client_index }
+        } else {
+            let mutation_count = self.mutations.get(client_index).map_or(0, Vec::len);
+            PushAction::Push { client_index, mutation_count, knowledge }
         }
-        if let Some(pulled_state) = self.next_state(state, PushAction::Pull { client_index }) {
-            return Some(pulled_state);
-        }
-        let mutation_count = self.mutations.get(client_index)?.len();
-        self.next_state(state, PushAction::Push { client_index, mutation_count, knowledge })
     }
 }
 

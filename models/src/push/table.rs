@@ -1,4 +1,4 @@
-//! In-memory log entries, and the views that reads may return.
+//! The entries of the log in memory, and the outdated views that reads may return.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,10 +20,11 @@ pub(super) fn client_key(client_index: usize) -> ClientKey {
 /// Contents of the log's table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// Entries as written, each with the incarnation in which it was written.
+    /// The entries as they were written. Each entry contains the incarnation in which it was
+    /// written.
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
-    /// Position up to which every read returns all entries.
+    /// The position up to which every read returns all entries.
     settled_position: Position,
 }
 
@@ -32,9 +33,9 @@ pub struct Table {
 pub struct LoggedMutation {
     /// Id of the mutation.
     pub mutation: MutationId,
-    /// Whether the mutation was rejected and therefore has no effect.
+    /// Whether the mutation was rejected, so that it has no effect.
     pub is_rejected: bool,
-    /// Incarnation in which the mutation was written.
+    /// The incarnation of the log when the mutation was written.
     pub incarnation: u32,
 }
 
@@ -47,8 +48,8 @@ impl Table {
         Self { entries, incarnation: FIRST_INCARNATION, settled_position: Position::FIRST }
     }
 
-    /// Returns the table's incarnation (number of restores). Reads return every entry with at least
-    /// this incarnation.
+    /// Returns the incarnation, which counts how often the log was restored. A read raises the
+    /// incarnation of older entries to this value.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.incarnation
@@ -66,7 +67,7 @@ impl Table {
         self.entries.keys().next_back().copied().unwrap_or(Position::FIRST)
     }
 
-    /// Returns all entries in the form in which reads return them.
+    /// Returns all entries as reads return them.
     #[must_use]
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.values().map(|entry| self.read_back(entry)).collect()
@@ -85,13 +86,13 @@ impl Table {
         self.entries.range(from..).map(|(_, entry)| entry).filter(of_segment)
     }
 
-    /// Returns at most `count` entries, starting at `from`, up to the end of the segment.
+    /// Returns at most `count` entries, from `from` to the end of its segment.
     #[must_use]
     pub fn read(&self, from: Position, count: usize) -> Vec<Arc<Entry>> {
         self.segment_entries_from(from).take(count).map(|entry| self.read_back(entry)).collect()
     }
 
-    /// Returns each number of entries that a stale read starting at `from` may return.
+    /// Returns how many entries an outdated read from `from` may return.
     #[must_use]
     pub fn stale_counts(&self, from: Position) -> std::ops::Range<usize> {
         let settled_count = self
@@ -115,8 +116,8 @@ impl Table {
         }
     }
 
-    /// Looks up a client's last mutation id. If `is_forgotten` is set, returns none, as if the log
-    /// did not know the client.
+    /// Looks up the last mutation id of a client. If `is_forgotten` is `true`, the client is
+    /// reported as unknown.
     #[must_use]
     pub fn look_up(&self, client: ClientKey, is_forgotten: bool) -> LookedUp {
         let mut last_id = None;
@@ -126,7 +127,7 @@ impl Table {
         LookedUp { last_id, head: self.tail(), incarnation: self.incarnation }
     }
 
-    /// Returns a client's last mutation id, or 0 if the log contains none.
+    /// Returns the last mutation id of a client, or 0 if the log contains none of its mutations.
     #[must_use]
     pub fn last_id(&self, client: ClientKey) -> u64 {
         let mutation_ids = self.entries.values().filter_map(|entry| entry.mutation_ids());
@@ -148,7 +149,7 @@ impl Table {
         })
     }
 
-    /// Restores the log to its first `entry_count` entries, in the next incarnation.
+    /// Restores the log to its first `entry_count` entries and increments the incarnation.
     pub fn restore(&mut self, entry_count: usize) {
         let all_entries = std::mem::take(&mut self.entries);
         self.entries = all_entries.into_iter().take(entry_count).collect();

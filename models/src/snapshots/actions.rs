@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the snapshot model, and their effects on a state.
 
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LEASE_S, WORK_VISIBILITY_S};
@@ -41,7 +41,7 @@ pub enum SnapshotsAction {
         process_index: usize,
     },
     /// A delayed write reaches the table.
-    Arrive {
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -55,16 +55,17 @@ pub enum SnapshotsAction {
         /// Id of the message.
         message_id: u8,
     },
-    /// The clock advances by the duration of a lease.
-    PassLease,
+    /// The clock advances by the duration of a lease, after which another worker may claim a
+    /// record.
+    AdvanceClockByLease,
     /// All snapshot objects are lost, and an operator starts to rebuild all snapshots.
-    Rebuild,
-    /// The operator's rebuild advances by one step.
+    BeginRebuild,
+    /// The operator takes the next step of the rebuild.
     StepOperator,
 }
 
 impl SnapshotsModel {
-    /// Adds the enabled actions of `state`. Fault-free actions come first.
+    /// Adds the actions that are possible in `state`. Actions without a fault come first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
         if state.operator.is_some() {
             actions.push(SnapshotsAction::StepOperator);
@@ -75,13 +76,13 @@ impl SnapshotsModel {
         self.add_message_actions(state, actions);
         add_worker_faults(state, actions);
         for write_index in 0..state.late_writes.len() {
-            actions.push(SnapshotsAction::Arrive { write_index });
+            actions.push(SnapshotsAction::ExecuteLateWrite { write_index });
         }
         if state.budget.leases > 0 {
-            actions.push(SnapshotsAction::PassLease);
+            actions.push(SnapshotsAction::AdvanceClockByLease);
         }
         if state.budget.rebuilds > 0 && state.operator.is_none() {
-            actions.push(SnapshotsAction::Rebuild);
+            actions.push(SnapshotsAction::BeginRebuild);
         }
     }
 
@@ -104,57 +105,33 @@ impl SnapshotsModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is not enabled.
+    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
-        let mut new_state = state.clone();
+        let old_state = state.clone();
         match action {
-            SnapshotsAction::Receive { message_id } => {
-                self.receive_message(&mut new_state, message_id)?;
-            }
+            SnapshotsAction::Receive { message_id } => self.receive_message(old_state, message_id),
             SnapshotsAction::Step { process_index } => {
-                let process = new_state.processes.remove(process_index);
-                self.execute_request(&mut new_state, &process);
+                Some(self.step_process(old_state, process_index))
             }
-            SnapshotsAction::LoseReply { process_index } => {
-                new_state.budget.lost_replies -= 1;
-                let process = new_state.processes.remove(process_index);
-                new_state.late_writes.push(requested_write(&process.action)?);
-                new_state.step_worker(&process, SnapshotEvent::Unknown);
-            }
+            SnapshotsAction::LoseReply { process_index } => old_state.lose_reply(process_index),
             SnapshotsAction::ReadStale { process_index } => {
-                new_state.budget.stale -= 1;
-                let process = new_state.processes.remove(process_index);
-                new_state.step_worker(&process, SnapshotEvent::Segment(Some(first_segment())));
+                Some(old_state.read_stale(process_index))
             }
             SnapshotsAction::Crash { process_index } => {
-                new_state.budget.crashes -= 1;
-                new_state.processes.remove(process_index);
+                Some(old_state.crash_process(process_index))
             }
-            SnapshotsAction::Arrive { write_index } => {
-                let write = new_state.late_writes.remove(write_index);
-                new_state.execute_write(&write);
+            SnapshotsAction::ExecuteLateWrite { write_index } => {
+                Some(old_state.execute_late_write(write_index))
             }
-            SnapshotsAction::Duplicate { message_id } => {
-                new_state.budget.duplicates -= 1;
-                let entry_number = new_state.entry_number_of(message_id)?;
-                new_state.store.send(entry_number);
-            }
-            SnapshotsAction::LoseMessage { message_id } => {
-                new_state.budget.lost_messages -= 1;
-                new_state.store.delete_message(message_id);
-            }
-            SnapshotsAction::PassLease => {
-                new_state.budget.leases -= 1;
-                new_state.now_s += LEASE_S;
-                new_state.reset_visible_messages();
-            }
-            SnapshotsAction::Rebuild => self.begin_rebuild(&mut new_state),
-            SnapshotsAction::StepOperator => self.step_operator(&mut new_state)?,
+            SnapshotsAction::Duplicate { message_id } => old_state.duplicate_message(message_id),
+            SnapshotsAction::LoseMessage { message_id } => Some(old_state.lose_message(message_id)),
+            SnapshotsAction::AdvanceClockByLease => Some(old_state.advance_clock_by_lease()),
+            SnapshotsAction::BeginRebuild => Some(old_state.begin_rebuild()),
+            SnapshotsAction::StepOperator => self.step_operator(old_state),
         }
-        Some(new_state)
     }
 
-    fn receive_message(&self, state: &mut State, message_id: u8) -> Option<()> {
+    fn receive_message(&self, mut state: State, message_id: u8) -> Option<State> {
         let message = *state.store.messages.iter().find(|message| message.id == message_id)?;
         if message.hidden_until_s > state.now_s {
             state.budget.early -= 1;
@@ -172,10 +149,16 @@ impl SnapshotsModel {
             snapshot_at_claim: None,
             run: None,
         });
-        Some(())
+        Some(state)
     }
 
-    /// Executes a worker's pending request and passes the result to the worker.
+    fn step_process(&self, mut state: State, process_index: usize) -> State {
+        let process = state.processes.remove(process_index);
+        self.execute_request(&mut state, &process);
+        state
+    }
+
+    /// Executes the pending request of a worker and passes the result to the worker.
     fn execute_request(&self, state: &mut State, process: &Process) {
         let entry_number = process.entry_number;
         let event = match &process.action {
@@ -185,13 +168,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Segment(Some(state.store.segment()))
             }
             action @ (pending::SnapshotAction::Create(_)
-            | pending::SnapshotAction::Replace { .. }) => {
-                if requested_write(action).is_some_and(|write| state.execute_write(&write)) {
-                    SnapshotEvent::Written
-                } else {
-                    SnapshotEvent::Refused
-                }
-            }
+            | pending::SnapshotAction::Replace { .. }) => state.execute_requested_write(action),
             pending::SnapshotAction::Build { progress } => state.build(process, progress),
             pending::SnapshotAction::SetRoot { root } => {
                 state.set_root(entry_number, Root::parse(root), self.guarantees);
@@ -210,7 +187,7 @@ impl SnapshotsModel {
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Enqueue(position) => {
-                state.store.send(position.entry_number());
+                state.store.send_message(position.entry_number());
                 SnapshotEvent::Done
             }
             pending::SnapshotAction::Finish(outcome) => {
@@ -222,7 +199,7 @@ impl SnapshotsModel {
     }
 }
 
-/// Adds lost responses, stale reads and crashes of the running workers.
+/// Adds the faults of the running workers: lost responses, stale reads and crashes.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
     let stale_read =
@@ -240,7 +217,8 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     }
 }
 
-/// Returns the write to the PendingSnapshots table that `action` requests, if any.
+/// Returns the write to the PendingSnapshots table that `action` requests, or `None` if it requests
+/// no write.
 fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -251,18 +229,26 @@ fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// Returns the number of the rebuild to which a record belongs, if any.
+/// Returns the number of the rebuild to which a record belongs, or `None` if it belongs to no
+/// rebuild.
 fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the rank of stored progress. Later progress of a job has a higher rank.
+/// Returns the progress after the first step of a build. `is_complete` becomes
+/// [`Root::is_complete`] of the built snapshot.
+fn encode_progress(is_complete: bool) -> Vec<u8> {
+    const FIRST_RANK: u8 = 1;
+    vec![FIRST_RANK, u8::from(is_complete)]
+}
+
+/// Returns the rank of stored progress. The rank increases as the job progresses.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
 
 impl State {
-    /// Returns the number of the Snapshot entry that a message refers to.
+    /// Returns the number of the Snapshot entry to which a message refers.
     fn entry_number_of(&self, message_id: u8) -> Option<u32> {
         let message = self.store.messages.iter().find(|message| message.id == message_id)?;
         Some(message.entry_number)
@@ -271,6 +257,53 @@ impl State {
     /// Returns the smallest unused process id.
     fn unused_process_id(&self) -> Option<u8> {
         (0..=u8::MAX).find(|id| !self.processes.iter().any(|process| process.id == *id))
+    }
+
+    fn lose_reply(mut self, process_index: usize) -> Option<Self> {
+        self.budget.lost_replies -= 1;
+        let process = self.processes.remove(process_index);
+        self.late_writes.push(requested_write(&process.action)?);
+        self.step_worker(&process, SnapshotEvent::Unknown);
+        Some(self)
+    }
+
+    fn read_stale(mut self, process_index: usize) -> Self {
+        self.budget.stale -= 1;
+        let process = self.processes.remove(process_index);
+        self.step_worker(&process, SnapshotEvent::Segment(Some(first_segment())));
+        self
+    }
+
+    fn crash_process(mut self, process_index: usize) -> Self {
+        self.budget.crashes -= 1;
+        self.processes.remove(process_index);
+        self
+    }
+
+    fn execute_late_write(mut self, write_index: usize) -> Self {
+        let write = self.late_writes.remove(write_index);
+        self.execute_write(&write);
+        self
+    }
+
+    fn duplicate_message(mut self, message_id: u8) -> Option<Self> {
+        self.budget.duplicates -= 1;
+        let entry_number = self.entry_number_of(message_id)?;
+        self.store.send_message(entry_number);
+        Some(self)
+    }
+
+    fn lose_message(mut self, message_id: u8) -> Self {
+        self.budget.lost_messages -= 1;
+        self.store.delete_message(message_id);
+        self
+    }
+
+    fn advance_clock_by_lease(mut self) -> Self {
+        self.budget.leases -= 1;
+        self.now_s += LEASE_S;
+        self.reset_visible_messages();
+        self
     }
 
     fn add_process(&mut self, process: Process) {
@@ -292,8 +325,8 @@ impl State {
         self.add_process(process);
     }
 
-    /// Records the state of the snapshot at the time when the worker's first write claimed the
-    /// record.
+    /// On the first write of a worker, which claims the record, records whether the snapshot is
+    /// already finished.
     fn record_claim(&self, process: &mut Process) {
         if process.snapshot_at_claim.is_some() {
             return;
@@ -305,14 +338,14 @@ impl State {
         process.run = rebuild_run(write.record());
     }
 
-    /// Hides a message for the given number of seconds, or makes it visible if `hidden_s` is 0.
+    /// Hides a message for this number of seconds. If the number is 0, makes the message visible.
     fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
-        self.store.hide(message_id, until_s);
+        self.store.hide_message(message_id, until_s);
     }
 
-    /// Sets hide times that have passed to 0. States that differ only in such times then count as
-    /// the same state.
+    /// Sets hide times that have passed to 0, so that states that differ only in these times are
+    /// equal.
     fn reset_visible_messages(&mut self) {
         for message in &mut self.store.messages {
             if message.hidden_until_s <= self.now_s {
@@ -320,6 +353,12 @@ impl State {
             }
         }
         self.store.messages.sort();
+    }
+
+    fn execute_requested_write(&mut self, action: &pending::SnapshotAction) -> SnapshotEvent {
+        let Some(write) = requested_write(action) else { return SnapshotEvent::Refused };
+        let is_condition_met = self.execute_write(&write);
+        if is_condition_met { SnapshotEvent::Written } else { SnapshotEvent::Refused }
     }
 
     /// Executes a conditional write. Returns whether its condition was met.
@@ -331,8 +370,11 @@ impl State {
         is_condition_met
     }
 
-    /// Records the rank of a record's stored progress. A lower rank than before is a violation,
-    /// unless the snapshot is already finished and the record does not belong to a rebuild.
+    /// Records the rank of the progress in a record.
+    ///
+    /// It is a violation if the rank is lower than before and the progress is still needed.
+    /// Progress is not needed if the snapshot is finished and the record does not belong to a
+    /// rebuild.
     fn record_progress_rank(&mut self, record: &PendingSnapshot) {
         let entry_number = record.job.position.entry_number();
         let run = rebuild_run(record);
@@ -341,14 +383,14 @@ impl State {
         let rank = progress_rank(&record.progress);
         let needs_progress = run.is_some() || !self.store.is_finished(entry_number);
         if rank < best_rank && needs_progress {
-            self.fault = Some(Fault::Rank { entry_number });
+            self.fault = Some(Fault::ProgressDecreased { entry_number });
         }
         self.store.best_ranks.insert(snapshot_and_run, rank.max(best_rank));
     }
 
-    /// Performs the next step of a build: the first step returns progress to store, the second
-    /// returns the root. Outside a rebuild, an earlier snapshot that is unfinished is returned
-    /// instead.
+    /// Takes the next step of building a snapshot. The first step returns the progress to store,
+    /// and the second step returns the root. If an earlier snapshot is unfinished and this is not a
+    /// rebuild, returns the earlier snapshot instead.
     fn build(&mut self, process: &Process, progress: &[u8]) -> SnapshotEvent {
         let entry_number = process.entry_number;
         let is_rebuild = process.run.is_some();
@@ -361,24 +403,23 @@ impl State {
         {
             return SnapshotEvent::EarlierSnapshot(job(first_unfinished).position);
         }
-        match progress {
-            [] => self.begin_build(entry_number, is_rebuild),
-            [_, is_complete] => {
-                let root = Root { builder: process.id, is_complete: *is_complete > 0 };
-                SnapshotEvent::Built { root: root.name() }
-            }
-            _ => SnapshotEvent::Failed { temporary: false },
+        if progress.is_empty() {
+            return self.begin_build(entry_number, is_rebuild);
         }
+        let is_complete = progress == encode_progress(true);
+        let root = Root { builder: process.id, is_complete };
+        SnapshotEvent::Built { root: root.name() }
     }
 
-    /// Reads the base snapshot and returns the first progress. Later steps do not read the base
-    /// snapshot again. If all objects are lost after this step, the work is lost too, even if the
-    /// worker does not know about the loss.
+    /// Reads the previous snapshot and returns the first progress. Later steps do not read the
+    /// previous snapshot again.
+    ///
+    /// If all objects are lost after this step, the built objects are lost too, even if the worker
+    /// does not notice the loss.
     fn begin_build(&mut self, entry_number: u32, is_rebuild: bool) -> SnapshotEvent {
         let has_lost_base = entry_number > 0 && !self.store.is_complete(entry_number - 1);
         if !has_lost_base {
-            let is_complete = u8::from(self.store.are_objects_lost);
-            return SnapshotEvent::Progress(vec![1, is_complete]);
+            return SnapshotEvent::Progress(encode_progress(self.store.are_objects_lost));
         }
         if is_rebuild {
             self.fault = Some(Fault::LostBase { entry_number });
@@ -393,7 +434,7 @@ impl State {
             return;
         }
         if !guarantees.set_root_once && *current_root != new_root {
-            self.fault = Some(Fault::Root { entry_number });
+            self.fault = Some(Fault::RootReplaced { entry_number });
         }
     }
 
@@ -414,10 +455,11 @@ impl State {
                 None => SnapshotEvent::EntryGone,
             };
         }
-        // If this worker's rebuild has ended, its root must not replace another root.
+        // Once the rebuild of this worker has ended, the worker must not replace the root of
+        // another worker.
         let has_rebuild_ended = active_run != process.run;
         if has_rebuild_ended && *current_root != old_root {
-            self.fault = Some(Fault::Root { entry_number });
+            self.fault = Some(Fault::RootReplaced { entry_number });
         }
         *current_root = new_root;
         SnapshotEvent::Done
@@ -436,7 +478,7 @@ impl State {
             return;
         }
         if is_lower {
-            self.fault = Some(Fault::Last);
+            self.fault = Some(Fault::LastDecreased);
         }
         self.store.last = Some(entry_number);
     }

@@ -27,7 +27,7 @@ pub use store::{Message, Store, Write};
 use cellar_snapshot::pending_snapshot::{self, Rules, Worker};
 use stateright::{Model, Property};
 
-/// Maximum number of faults and clock steps per run, by type.
+/// The maximum number of faults and clock steps in one run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Crashes of workers.
@@ -36,31 +36,32 @@ pub struct Budget {
     pub leases: u8,
     /// Duplicated messages.
     pub duplicates: u8,
-    /// Messages that are delivered during their visibility timeout.
+    /// The number of messages that may be delivered although they are hidden.
     pub early: u8,
-    /// Lost messages. The messages of the last snapshot are never lost, because only `synth
-    /// reprocess` could then recover the snapshot.
+    /// The number of messages that may be lost. The message of the last snapshot is never lost,
+    /// because only `synth reprocess` could then recover the snapshot.
     pub lost_messages: u8,
     /// Writes whose response is lost.
     pub lost_replies: u8,
     /// Reads that return a stale record.
     pub stale: u8,
-    /// Rebuilds by an operator. The first rebuild follows the loss of all objects.
+    /// The number of rebuilds that an operator may start. The first rebuild follows the loss of all
+    /// objects.
     pub rebuilds: u8,
 }
 
-/// Conditions that the tables enforce. Tests disable individual conditions.
+/// The conditions that the tables enforce. Tests disable individual conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Guarantees {
-    /// The segment's last snapshot number `L` never decreases.
+    /// The number of the last snapshot in the segment record never decreases.
     pub raise_last_only: bool,
     /// A root is set only if none exists.
     pub set_root_once: bool,
-    /// A root is replaced only if it is still the root that the pending snapshot's record
+    /// A root is replaced only if it is the root that the record of the pending snapshot
     /// references.
     pub replace_old_root_only: bool,
-    /// A worker deletes only records of its own rebuild. A worker that belongs to no rebuild
-    /// deletes only records without a rebuild id.
+    /// A worker of a rebuild deletes only records of the same rebuild. Any other worker deletes
+    /// only records without a rebuild.
     pub delete_own_only: bool,
 }
 
@@ -74,7 +75,7 @@ impl Guarantees {
     };
 }
 
-/// Model of snapshots, with the bounds of the state space.
+/// Model of snapshots, with the limits that keep the number of states finite.
 #[derive(Debug, Clone)]
 pub struct SnapshotsModel {
     /// The safety rules that workers follow.
@@ -85,13 +86,13 @@ pub struct SnapshotsModel {
     pub snapshots: u32,
     /// Maximum number of concurrent workers.
     pub workers: usize,
-    /// Whether each invocation ends after one compaction step.
+    /// Whether each invocation of the snapshot function ends after one step of a build.
     pub short_functions: bool,
-    /// Whether to check in each state that all snapshots can be finished. This check is slow.
+    /// Whether to check in each state that all snapshots can be finished, which is slow.
     pub finishing: bool,
-    /// Maximum number of faults and clock steps, by type.
+    /// The maximum number of faults and clock steps, by type.
     pub budget: Budget,
-    /// Cache of the states from which all snapshots are known to finish.
+    /// A cache of the states from which all snapshots are known to finish.
     pub known_to_complete: KnownToComplete,
 }
 
@@ -110,19 +111,20 @@ impl Default for SnapshotsModel {
     }
 }
 
-/// State of a snapshot at the time when a worker claimed its record.
+/// Whether a snapshot was finished when a worker claimed its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotAtClaim {
     Finished,
     Unfinished,
 }
 
-/// A running worker with its pending request.
+/// A running worker and its pending request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// Process id: the smallest number that was unused when the process started.
+    /// The process id, which is the smallest number that no other process had when the process
+    /// started.
     pub id: u8,
-    /// Id of the message that started the worker.
+    /// The id of the message that started the worker.
     pub message_id: u8,
     /// Number of the Snapshot entry.
     pub entry_number: u32,
@@ -130,9 +132,11 @@ pub struct Process {
     pub worker: Worker,
     /// The pending request.
     pub action: pending_snapshot::SnapshotAction,
-    /// State of the snapshot when the worker claimed its record, or `None` before the claim.
+    /// Whether the snapshot was finished when the worker claimed its record, or `None` before the
+    /// claim.
     pub snapshot_at_claim: Option<SnapshotAtClaim>,
-    /// Rebuild to which the claimed record belongs, if any.
+    /// The number of the rebuild to which the claimed record belongs, or `None` if it belongs to no
+    /// rebuild.
     pub run: Option<u64>,
 }
 
@@ -141,18 +145,18 @@ pub struct Process {
 pub struct State {
     /// The tables and the queue.
     pub store: Store,
-    /// Current time in seconds since the Unix epoch.
+    /// The current time in seconds since the Unix epoch.
     pub now_s: u64,
     /// The running workers, sorted by id.
     pub processes: Vec<Process>,
-    /// Delayed writes that may still reach the tables.
+    /// The writes whose response was lost and that may still reach the tables.
     pub late_writes: Vec<Write>,
     /// Operator of the current rebuild, if any.
     pub operator: Option<Operator>,
     /// Remaining faults and clock steps.
     pub budget: Budget,
-    /// Violation caused by the last step. Used for properties that cannot be checked on a single
-    /// state.
+    /// The violation that the last step caused. It is recorded here because it cannot be detected
+    /// from the state alone.
     pub fault: Option<Fault>,
 }
 
@@ -173,7 +177,8 @@ impl Model for SnapshotsModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
-        // A state with a violation has already been reported, so its successors are not explored.
+        // The successors of a state with a violation are not explored, because the violation has
+        // already been reported.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

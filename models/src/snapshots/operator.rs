@@ -1,4 +1,4 @@
-//! The operator that rebuilds all snapshots.
+//! The operator, who rebuilds all snapshots.
 
 use cellar_base::limits::ABANDONED_S;
 use cellar_snapshot::pending_snapshot::{PendingSnapshot, Rebuild};
@@ -10,57 +10,66 @@ use super::{SnapshotsModel, State, Write};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// Number of the Snapshot entry for which the next record is written.
+    /// The number of the Snapshot entry for which the operator writes a record next.
     next_entry_number: u32,
     /// Roots of the log when the rebuild began.
     roots: Vec<Option<Root>>,
 }
 
-/// Distance between consecutive rebuild numbers. Workers increment a record's version number, but
-/// by less than this distance.
+/// The difference between the numbers of consecutive rebuilds. It is larger than the number of
+/// times that workers increment the version number of a record.
 const RUN_STEP: u64 = 1_000;
 
-impl SnapshotsModel {
-    /// Discards all objects and starts a rebuild based on the log's current roots.
-    pub(super) fn begin_rebuild(&self, state: &mut State) {
-        state.budget.rebuilds -= 1;
-        state.store.are_objects_lost = true;
-        let run = state.store.next_run;
-        state.store.next_run += RUN_STEP;
-        let roots = state.store.roots.values().copied().collect();
-        state.operator = Some(Operator { run, next_entry_number: 0, roots });
+impl State {
+    /// Loses all objects and starts a rebuild that is based on the current roots of the log.
+    pub(super) fn begin_rebuild(mut self) -> Self {
+        self.budget.rebuilds -= 1;
+        self.store.are_objects_lost = true;
+        let run = self.store.next_run;
+        self.store.next_run += RUN_STEP;
+        let roots = self.store.roots.values().copied().collect();
+        self.operator = Some(Operator { run, next_entry_number: 0, roots });
+        self
     }
 
-    /// Writes the next record, unless the record belongs to an active rebuild. After the last
-    /// record, sends the messages of the first and the last snapshot.
-    pub(super) fn step_operator(&self, state: &mut State) -> Option<()> {
-        let mut operator = state.operator.take()?;
-        if operator.next_entry_number == self.snapshots {
-            state.store.send(0);
-            state.store.send(self.snapshots.checked_sub(1)?);
-            return Some(());
-        }
+    /// Writes a record that requests the rebuild of the next snapshot, unless another rebuild of
+    /// this snapshot is active.
+    fn write_rebuild_record(mut self, mut operator: Operator) -> Option<Self> {
         let entry_number = operator.next_entry_number;
-        let stored_record = state.store.pending.get(&entry_number);
+        let stored_record = self.store.pending.get(&entry_number);
         let has_active_rebuild = stored_record.is_some_and(|record| {
-            record.rebuild.is_some() && state.now_s - record.modified_s < ABANDONED_S
+            record.rebuild.is_some() && self.now_s - record.modified_s < ABANDONED_S
         });
         if !has_active_rebuild {
-            let new_record = operator.record(entry_number, state.now_s)?;
+            let new_record = operator.record(entry_number, self.now_s)?;
             let write = match stored_record {
                 None => Write::Create(new_record),
                 Some(stored_record) => Write::Replace(new_record, Some(stored_record.increment)),
             };
-            state.store.write(&write);
+            self.store.write(&write);
         }
         operator.next_entry_number += 1;
-        state.operator = Some(operator);
-        Some(())
+        self.operator = Some(operator);
+        Some(self)
+    }
+}
+
+impl SnapshotsModel {
+    /// Takes the next step of the rebuild: writes the next record or, after the last record, sends
+    /// the messages of the first and the last snapshot. Returns `None` if no rebuild is running.
+    pub(super) fn step_operator(&self, mut state: State) -> Option<State> {
+        let operator = state.operator.take()?;
+        if operator.next_entry_number < self.snapshots {
+            return state.write_rebuild_record(operator);
+        }
+        state.store.send_message(0);
+        state.store.send_message(self.snapshots.checked_sub(1)?);
+        Some(state)
     }
 }
 
 impl Operator {
-    /// Returns the record that requests the rebuild of one snapshot.
+    /// Returns a record that requests the rebuild of one snapshot.
     fn record(&self, entry_number: u32, now_s: u64) -> Option<PendingSnapshot> {
         let old_root = self.roots.get(usize::try_from(entry_number).ok()?)?;
         Some(PendingSnapshot {

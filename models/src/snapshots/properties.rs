@@ -1,4 +1,4 @@
-//! Properties that are checked in every state.
+//! The properties that the model checker checks in every state of the snapshot model.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -9,52 +9,52 @@ use stateright::{Model, Property};
 
 use super::{Budget, SnapshotsAction, SnapshotsModel, State};
 
-/// Invariant I8: stored progress that is still needed is never overwritten with older progress. The
-/// progress of a finished snapshot is needed only by a rebuild.
+/// Invariant I8: stored progress is never overwritten with older progress while it is needed. The
+/// progress of a finished snapshot is needed only in a rebuild.
 pub const RANK: &str = "I8 progress never falls back";
-/// Invariant I9: the segment's last snapshot number `L` never decreases.
+/// Invariant I9: the number of the last snapshot in the segment record never decreases.
 pub const LAST: &str = "I9 the last snapshot of a segment never falls";
-/// Property: a reader that sees the segment's last snapshot number `L` also finds that snapshot's
-/// root.
+/// Property: the last snapshot in the segment record has a root, so a reader of the record finds
+/// the snapshot.
 pub const ROOT_BEFORE_LAST: &str = "the last snapshot of a segment has a root";
-/// Property: snapshots are built in entry order.
+/// Property: snapshots are built in the order of their entries.
 pub const IN_ORDER: &str = "no snapshot is built before an earlier one";
-/// Invariant I12: only a running rebuild changes a root that was set.
+/// Invariant I12: a root changes only during a rebuild.
 pub const ONE_EFFECT: &str = "I12 a root once set never changes";
-/// Property: a rebuild bases each snapshot on the previous rebuilt snapshot.
+/// Property: a rebuilt snapshot is always based on the previous rebuilt snapshot.
 pub const ON_REBUILT: &str = "a rebuilt snapshot has a complete base";
-/// Property: no work is wasted on a finished snapshot (the part of invariant I12 that concerns
-/// cost).
+/// Property: no worker wastes work by building a finished snapshot again. This is a part of
+/// invariant I12.
 pub const NOT_AGAIN: &str = "a finished snapshot is not built again";
-/// Invariant I10: all snapshots eventually finish.
+/// Invariant I10: every snapshot is eventually finished.
 pub const COMPLETES: &str = "I10 all snapshots complete when faults stop";
 
-/// Highest version number that the first worker of a record writes: it creates the record and
-/// stores progress once. Outside rebuilds, a higher version number means that another worker has
-/// taken over the record.
+/// The highest version number that the first worker of a record can write, because it creates the
+/// record and stores progress once. Outside a rebuild, a higher number means that another worker
+/// has taken over the record.
 const MAX_INCREMENT_OF_FIRST_WORKER: u64 = 2;
 
 /// A violation caused by a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// Newer stored progress was overwritten with older progress.
-    Rank {
+    /// Stored progress was overwritten with older progress.
+    ProgressDecreased {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
-    /// The segment's last snapshot number `L` decreased.
-    Last,
+    /// The number of the last snapshot in the segment record decreased.
+    LastDecreased,
     /// A root was replaced.
-    Root {
+    RootReplaced {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
-    /// A rebuild built a snapshot on a base snapshot whose objects are lost.
+    /// A rebuilt snapshot is based on a snapshot whose objects are lost.
     LostBase {
         /// Number of the Snapshot entry.
         entry_number: u32,
     },
-    /// A worker started work on a finished snapshot.
+    /// A worker started to build a snapshot that was already finished.
     BuiltAgain {
         /// Number of the Snapshot entry.
         entry_number: u32,
@@ -65,13 +65,13 @@ impl SnapshotsModel {
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always(RANK, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::Rank { .. }))
+                !matches!(state.fault, Some(Fault::ProgressDecreased { .. }))
             }),
-            Property::always(LAST, |_, state: &State| state.fault != Some(Fault::Last)),
+            Property::always(LAST, |_, state: &State| state.fault != Some(Fault::LastDecreased)),
             Property::always(ROOT_BEFORE_LAST, |_, state: &State| state.has_root_of_last()),
             Property::always(IN_ORDER, |_, state: &State| state.are_roots_in_order()),
             Property::always(ONE_EFFECT, |_, state: &State| {
-                !matches!(state.fault, Some(Fault::Root { .. }))
+                !matches!(state.fault, Some(Fault::RootReplaced { .. }))
             }),
             Property::always(ON_REBUILT, |_, state: &State| {
                 !matches!(state.fault, Some(Fault::LostBase { .. }))
@@ -111,8 +111,8 @@ impl SnapshotsModel {
             && (0..self.snapshots).all(|entry_number| state.store.is_complete(entry_number))
     }
 
-    /// Returns whether all snapshots eventually finish, provided that workers run one at a time,
-    /// time advances and no fault is injected.
+    /// Returns whether all snapshots are eventually finished if workers run one at a time, time
+    /// advances and no more faults are injected.
     fn can_complete(&self, state: &State) -> bool {
         const MAX_STEPS: usize = 400;
         let mut state =
@@ -127,8 +127,9 @@ impl SnapshotsModel {
             visited_fingerprints.push(fingerprint);
             let mut actions = Vec::new();
             self.add_possible_actions(&state, &mut actions);
-            let first_action = actions.first().copied().unwrap_or(SnapshotsAction::PassLease);
-            if first_action == SnapshotsAction::PassLease {
+            let first_action =
+                actions.first().copied().unwrap_or(SnapshotsAction::AdvanceClockByLease);
+            if first_action == SnapshotsAction::AdvanceClockByLease {
                 state.budget.leases = 1;
             }
             let Some(new_state) = self.next_state(&state, first_action) else { return false };
@@ -144,8 +145,10 @@ impl State {
         self.store.roots.get(&last).copied().flatten().is_some()
     }
 
-    /// Returns whether the snapshots were built in order. Always returns `true` once all objects
-    /// were lost, because a rebuild does not wait for an earlier snapshot that was never built.
+    /// Returns whether the snapshots were built in order.
+    ///
+    /// Always returns `true` after all objects were lost, because a rebuild does not wait for an
+    /// earlier snapshot that was never built.
     fn are_roots_in_order(&self) -> bool {
         let Some(first_unfinished) = self.store.first_unfinished() else { return true };
         let has_later_root =
@@ -166,7 +169,7 @@ impl State {
     }
 }
 
-/// Fingerprints of the states from which all snapshots are known to finish. The paths from
+/// The fingerprints of states from which all snapshots are known to finish. The paths from
 /// different states soon reach the same states, so the cache saves most of the work.
 #[derive(Debug, Clone, Default)]
 pub struct KnownToComplete(Arc<Mutex<HashSet<u64>>>);

@@ -1,4 +1,4 @@
-//! In-memory tables and message queue.
+//! The tables and the message queue in memory.
 
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
@@ -10,15 +10,15 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::log::tables::{first_segment, log_id};
 
-/// Start time of the model, in seconds since the Unix epoch. It is large enough that durations can
-/// be subtracted from it.
+/// The time at which the model starts, in seconds since the Unix epoch. It is large enough that
+/// durations can be subtracted from it.
 pub(super) const START_S: u64 = 1_000_000;
 
-/// Maximum number of queued messages per snapshot.
+/// The maximum number of queued messages for each snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
-/// Number of the first rebuild. It is larger than the version number that any record has when the
-/// first rebuild starts.
+/// The number of the first rebuild. It is larger than every version number that exists when this
+/// rebuild starts.
 const FIRST_RUN: u64 = 1_000;
 
 /// A message in the queue.
@@ -28,7 +28,7 @@ pub struct Message {
     pub entry_number: u32,
     /// Id of the message.
     pub id: u8,
-    /// Unix time in seconds until which the message is hidden, or 0 if it is visible.
+    /// The Unix time in seconds until which the message is hidden, or 0 if it is visible.
     pub hidden_until_s: u64,
 }
 
@@ -37,8 +37,8 @@ pub struct Message {
 pub enum Write {
     /// Creates the record if none exists.
     Create(PendingSnapshot),
-    /// Replaces the record if it has the given version number. If the version number is `None`,
-    /// replaces the record unconditionally.
+    /// Replaces the record if it has this version number. If the version number is `None`, replaces
+    /// any existing record.
     Replace(PendingSnapshot, Option<u64>),
 }
 
@@ -50,14 +50,14 @@ impl Write {
     }
 }
 
-/// The root of a snapshot, described by two facts: which worker built it, and whether its objects
-/// still exist.
+/// The root of a snapshot. The model stores only which worker built it, and whether it was built
+/// after all objects were lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Id of the worker's process.
     pub builder: u8,
-    /// Whether the work on this root began after the loss of all objects. If so, all its objects
-    /// exist.
+    /// Whether the worker started to build this root after all objects were lost. If so, all
+    /// objects of the root exist.
     pub is_complete: bool,
 }
 
@@ -79,13 +79,13 @@ impl Root {
 pub struct Store {
     /// Root of each Snapshot entry.
     pub roots: BTreeMap<u32, Option<Root>>,
-    /// Last snapshot number `L` of the log's only segment.
+    /// The number of the last snapshot in the segment record.
     pub last: Option<u32>,
     /// Pending snapshots by entry number.
     pub pending: BTreeMap<u32, PendingSnapshot>,
-    /// Highest rank of progress ever stored, for each snapshot and rebuild.
+    /// The highest rank of progress that was ever stored for each snapshot and rebuild.
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
-    /// Whether all objects were lost at some point.
+    /// Whether all objects have been lost at some point.
     pub are_objects_lost: bool,
     /// Number of the next rebuild.
     pub(super) next_run: u64,
@@ -95,7 +95,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Creates a log with `snapshots` Snapshot entries and one queued message per entry.
+    /// Creates a log with this number of Snapshot entries and one queued message for each entry.
     pub(super) fn new(snapshots: u32) -> Self {
         let mut store = Self {
             roots: (0..snapshots).map(|entry_number| (entry_number, None)).collect(),
@@ -108,15 +108,15 @@ impl Store {
             next_message: 0,
         };
         for entry_number in 0..snapshots {
-            store.send(entry_number);
+            store.send_message(entry_number);
         }
         store
     }
 
     /// Enqueues a message.
-    pub(super) fn send(&mut self, entry_number: u32) {
-        // Additional messages for the same snapshot do not change the behavior. The limit keeps the
-        // state space finite.
+    pub(super) fn send_message(&mut self, entry_number: u32) {
+        // More messages for the same snapshot would not change the behavior. The limit keeps the
+        // number of states finite.
         let message_count =
             self.messages.iter().filter(|message| message.entry_number == entry_number).count();
         if message_count < MAX_MESSAGES_PER_SNAPSHOT {
@@ -126,8 +126,8 @@ impl Store {
         }
     }
 
-    /// Hides a message until the Unix time `until_s`, or makes it visible if `until_s` is 0.
-    pub(super) fn hide(&mut self, id: u8, until_s: u64) {
+    /// Hides a message until the Unix time `until_s`. If `until_s` is 0, makes the message visible.
+    pub(super) fn hide_message(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {
             message.hidden_until_s = until_s;
@@ -140,7 +140,7 @@ impl Store {
         self.messages.retain(|message| message.id != id);
     }
 
-    /// Returns whether the segment record reports the snapshot as finished.
+    /// Returns whether the snapshot is finished according to the segment record.
     #[must_use]
     pub fn is_finished(&self, entry_number: u32) -> bool {
         self.last >= Some(entry_number)
@@ -151,25 +151,25 @@ impl Store {
         Segment { last_snapshot: self.last, ..first_segment() }
     }
 
-    /// Returns whether all objects of the snapshot's root exist.
+    /// Returns whether the snapshot has a root and all objects of the root exist.
     #[must_use]
     pub fn is_complete(&self, entry_number: u32) -> bool {
         let root = self.roots.get(&entry_number).copied().flatten();
         root.is_some_and(|root| root.is_complete || !self.are_objects_lost)
     }
 
-    /// Returns the number of the first Snapshot entry without a root.
+    /// Returns the number of the first Snapshot entry that has no root.
     pub(super) fn first_unfinished(&self) -> Option<u32> {
         self.roots.iter().find(|(_, root)| root.is_none()).map(|(entry_number, _)| *entry_number)
     }
 
-    /// Returns the first pending snapshot whose entry number is in a range.
+    /// Returns the first pending snapshot whose entry number is in the range.
     pub(super) fn find_pending(&self, entry_numbers: impl RangeBounds<u32>) -> SnapshotEvent {
         let first_record = self.pending.range(entry_numbers).next();
         SnapshotEvent::Found(first_record.map(|(_, record)| record.clone()))
     }
 
-    /// Executes a write. Returns `false` if its condition failed.
+    /// Executes a conditional write. Returns whether its condition was met.
     pub(super) fn write(&mut self, write: &Write) -> bool {
         let new_record = write.record();
         let entry_number = new_record.job.position.entry_number();
@@ -188,7 +188,7 @@ impl Store {
     }
 }
 
-/// Returns the job for the snapshot with this entry number.
+/// Returns the job that builds the snapshot with this entry number.
 pub(super) fn job(entry_number: u32) -> SnapshotJob {
     let position = Position::new(0, entry_number).unwrap_or(Position::FIRST);
     SnapshotJob { log: log_id(), position }

@@ -1,4 +1,4 @@
-//! The actions that are enabled in a state, and the effects of actions.
+//! The possible transitions of the stream model, and their effects on a state.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ pub enum StreamAction {
     Begin {
         /// Index of the client.
         client_index: usize,
-        /// Identifies the tip (newest item of the stream) on which the call decides, by the number
-        /// of tips written up to and including it.
-        tip_count: usize,
+        /// The number of the tip on which the call bases its decision. Every tip that was ever
+        /// written has a number, counted from 1. The number is 0 if the stream has no tip.
+        tip_number: usize,
     },
     /// The pending request of a client's process completes.
     Step {
@@ -43,14 +43,14 @@ pub enum StreamAction {
         /// Index of the client.
         client_index: usize,
     },
-    /// A delayed write reaches the table, which applies or refuses it.
-    Arrive {
+    /// A delayed write reaches the table. The table applies it unless its condition fails.
+    ExecuteLateWrite {
         /// Index of the delayed write.
         write_index: usize,
     },
-    /// Only the event batch of a delayed write is applied, without the tip. Possible only if the
-    /// table does not split tips in one transaction.
-    ArriveBatchOnly {
+    /// Only the event batch of a delayed split is written, but not the tip. This is possible only
+    /// if the table does not write both in one transaction.
+    WriteLateBatchOnly {
         /// Index of the delayed write.
         write_index: usize,
     },
@@ -59,24 +59,24 @@ pub enum StreamAction {
 /// Result of a process's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// The request is executed or, if its conditions are not met, refused. The response arrives.
+    /// The response arrives. The request was executed, or refused because a condition failed.
     Answered,
-    /// The response is lost. The write is applied later, or never.
+    /// The response is lost. The write is applied later or never.
     Lost,
     /// The write is throttled.
     Throttled,
     /// The request fails permanently.
     Failed,
-    /// The write is refused, and the response omits the current tip.
+    /// The write is refused, and the response does not contain the current tip.
     RefusedWithoutTip,
-    /// The write is refused because the event batch exists. The response contains the event batch
-    /// but omits the current tip.
+    /// The write is refused because the event batch already exists. The response reports this, but
+    /// does not contain the current tip.
     BatchExistsReported,
-    /// A transaction is reported as successful because the same transaction was executed before.
+    /// A transaction is reported as successful, because the same transaction was executed before.
     DoneBefore,
 }
 
-/// Whether a client is still waiting for the result of a process.
+/// Whether a client still waits for the result of a process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
     Waits,
@@ -95,7 +95,8 @@ enum CallProgress {
 }
 
 impl StreamModel {
-    /// Adds the enabled actions of `state`. For each process, the fault-free outcome comes first.
+    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
+    /// comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -106,10 +107,10 @@ impl StreamModel {
                     actions.push(StreamAction::Abandon { client_index });
                 }
             } else if !self.is_done(client_index, client) {
-                let newest_count = state.table.tip_count();
-                let oldest_count = if state.budget.stale > 0 { 0 } else { newest_count };
-                for tip_count in (oldest_count..=newest_count).rev() {
-                    actions.push(StreamAction::Begin { client_index, tip_count });
+                let newest_number = state.table.tip_count();
+                let oldest_number = if state.budget.stale > 0 { 0 } else { newest_number };
+                for tip_number in (oldest_number..=newest_number).rev() {
+                    actions.push(StreamAction::Begin { client_index, tip_number });
                 }
             }
         }
@@ -119,14 +120,14 @@ impl StreamModel {
             }
         }
         for write_index in 0..state.late_writes.len() {
-            actions.push(StreamAction::Arrive { write_index });
+            actions.push(StreamAction::ExecuteLateWrite { write_index });
             if !self.conditions.one_transaction {
-                actions.push(StreamAction::ArriveBatchOnly { write_index });
+                actions.push(StreamAction::WriteLateBatchOnly { write_index });
             }
         }
     }
 
-    /// Returns the possible outcomes of a process's request.
+    /// Returns the possible outcomes of a process's pending request.
     pub(super) fn possible_outcomes(
         &self,
         state: &State,
@@ -163,59 +164,84 @@ impl StreamModel {
         outcomes
     }
 
-    /// Returns whether the table's current contents violate a write's conditions.
+    /// Returns whether the table would refuse a write, because its current contents do not meet the
+    /// conditions of the write.
     pub(super) fn would_refuse(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
     }
 
-    /// Returns the state after `action`, or `None` if the action changes nothing.
+    /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
-        let mut new_state = state.clone();
-        match action {
-            StreamAction::Begin { client_index, tip_count } => {
-                new_state.begin_call(self, client_index, tip_count)?;
+        let old_state = state.clone();
+        let mut new_state = match action {
+            StreamAction::Begin { client_index, tip_number } => {
+                old_state.begin_call(self, client_index, tip_number)?
             }
             StreamAction::Step { client_index, outcome } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                let progress =
-                    self.step_process(&mut new_state, &process, outcome, Caller::Waits)?;
-                self.update_client(&mut new_state, client_index, progress);
+                self.step_client(old_state, client_index, outcome)?
             }
             StreamAction::StepAbandoned { process_index, outcome } => {
-                let process = state.abandoned.get(process_index)?;
-                new_state.abandoned.remove(process_index);
-                let progress = self.step_process(&mut new_state, process, outcome, Caller::Gone)?;
-                if let CallProgress::Running(process) = progress {
-                    new_state.add_abandoned(process);
-                }
+                self.step_abandoned_process(old_state, process_index, outcome)?
             }
-            StreamAction::Abandon { client_index } => {
-                let process = new_state.clients.get_mut(client_index)?.process.take()?;
-                new_state.budget.abandoned -= 1;
-                new_state.add_abandoned(process);
-                self.update_client(&mut new_state, client_index, CallProgress::Unknown);
+            StreamAction::Abandon { client_index } => self.abandon_call(old_state, client_index)?,
+            StreamAction::ExecuteLateWrite { write_index } => {
+                self.execute_late_write(old_state, write_index)?
             }
-            StreamAction::Arrive { write_index } => {
-                let write = state.late_writes.iter().nth(write_index)?;
-                let table = Arc::make_mut(&mut new_state.table);
-                if table.write(write, self.conditions) != StreamAppendAnswer::Done {
-                    return None;
-                }
+            StreamAction::WriteLateBatchOnly { write_index } => {
+                old_state.write_late_batch_only(write_index)?
             }
-            StreamAction::ArriveBatchOnly { write_index } => {
-                let write = state.late_writes.iter().nth(write_index)?;
-                Arc::make_mut(&mut new_state.table).write_batch_only(write);
-            }
-        }
+        };
         if !Arc::ptr_eq(&state.table, &new_state.table) {
-            new_state.check_unchanged(&state.table);
+            new_state.record_changed_event(&state.table);
         }
         Some(new_state)
     }
 
-    /// Executes the pending request of a process. If the result is a conflict, the call makes a new
-    /// decision.
+    fn step_client(
+        &self,
+        mut state: State,
+        client_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<State> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        let progress = self.step_process(&mut state, &process, outcome, Caller::Waits)?;
+        self.update_client(&mut state, client_index, progress);
+        Some(state)
+    }
+
+    fn step_abandoned_process(
+        &self,
+        mut state: State,
+        process_index: usize,
+        outcome: RequestOutcome,
+    ) -> Option<State> {
+        let process = state.abandoned.remove(process_index);
+        let progress = self.step_process(&mut state, &process, outcome, Caller::Gone)?;
+        if let CallProgress::Running(process) = progress {
+            state.add_abandoned(process);
+        }
+        Some(state)
+    }
+
+    fn abandon_call(&self, mut state: State, client_index: usize) -> Option<State> {
+        let process = state.clients.get_mut(client_index)?.process.take()?;
+        state.budget.abandoned -= 1;
+        state.add_abandoned(process);
+        self.update_client(&mut state, client_index, CallProgress::Unknown);
+        Some(state)
+    }
+
+    /// Executes a delayed write. Returns `None` if the table refuses the write.
+    fn execute_late_write(&self, mut state: State, write_index: usize) -> Option<State> {
+        let write = state.late_writes.iter().nth(write_index)?;
+        let answer = Arc::make_mut(&mut state.table).write(write, self.conditions);
+        if answer == StreamAppendAnswer::Done { Some(state) } else { None }
+    }
+
+    /// Executes the pending request of a process. If the append ends with a conflict, the call
+    /// decides again. Returns `None` if no decision is possible on the tip that the conflict has
+    /// reported.
     fn step_process(
         &self,
         state: &mut State,
@@ -230,7 +256,7 @@ impl StreamModel {
         let append::StreamAppendAction::Finish(result) = process.action() else {
             return Some(CallProgress::Running(process));
         };
-        state.check_append_result(result);
+        state.record_false_report(result);
         match result {
             Ok(AppendOutcome::Appended { index, .. }) => {
                 let awaited = caller == Caller::Waits;
@@ -250,7 +276,7 @@ impl StreamModel {
         }
     }
 
-    /// Makes a call's next decision after a conflict, based on the tip that the conflict reported.
+    /// Decides again after a conflict, on the basis of the tip that the conflict has reported.
     fn decide_again(
         &self,
         state: &State,
@@ -270,15 +296,15 @@ impl StreamModel {
         match progress {
             CallProgress::Running(process) => client.process = Some(process),
             CallProgress::Done => client.commands_done += 1,
-            // The client retries the command only if its decider can detect that the command has
-            // already been applied.
+            // Without `repeats`, the decider cannot detect that the command has already been
+            // applied, so the client does not retry it.
             CallProgress::Unknown if !self.repeats => client.commands_done += 1,
             CallProgress::Unknown | CallProgress::Failed => {}
         }
     }
 }
 
-/// Returns how a writer determined the outcome of its append.
+/// Returns how a writer has learned the outcome of its append.
 fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,
@@ -347,6 +373,12 @@ impl State {
             }
             RequestOutcome::DoneBefore => StreamAppendAnswer::Done,
         }
+    }
+
+    fn write_late_batch_only(mut self, write_index: usize) -> Option<Self> {
+        let write = self.late_writes.iter().nth(write_index)?;
+        Arc::make_mut(&mut self.table).write_batch_only(write);
+        Some(self)
     }
 
     fn add_abandoned(&mut self, process: Process) {

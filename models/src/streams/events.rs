@@ -1,5 +1,5 @@
-//! Events of the model. Each event records the append that produced it, and the number of events
-//! that the stream had when the append was decided.
+//! The events of the model. Each event records the append that wrote it, and the number of events
+//! in the stream when the append was decided.
 
 use std::convert::Infallible;
 
@@ -8,7 +8,7 @@ use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEve
 /// Encoded length of an event, in bytes.
 const EVENT_BYTES: usize = 6;
 
-/// Identity of an append. Each decision in a call yields a separate append.
+/// Identifies an append. A call that decides several times has a separate append for each decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AppendId {
     /// Index of the client.
@@ -17,7 +17,7 @@ pub struct AppendId {
     pub command: u8,
     /// Index of the client's call.
     pub call: u8,
-    /// Number of decisions that the same call made before.
+    /// The number of decisions that the call has made before this append.
     pub decision: u8,
 }
 
@@ -28,7 +28,7 @@ pub struct ModelEvent {
     pub append: AppendId,
     /// Index of the event within its append.
     pub part: u8,
-    /// Number of events in the stream when the append was decided.
+    /// The number of events in the stream when the append was decided.
     pub decided_at: u8,
 }
 
@@ -47,26 +47,27 @@ impl ModelEvent {
 /// A command of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// Identity of the append that the command produces.
+    /// Identifies the append that the command produces.
     pub append: AppendId,
-    /// Number of events that the command produces.
+    /// The number of events that the command produces.
     pub event_count: u8,
-    /// Whether the decider produces no events for a command that has already been applied.
+    /// Whether the decider produces no events if the command has already been applied.
     pub skip_if_done: bool,
 }
 
-/// Decider of the model. Its state is the list of all events.
+/// The decider of the model. Its state is the list of all events.
 #[derive(Debug, Clone)]
 pub struct EventListDecider {
     event_kind: Kind,
-    /// Kind of the unfold (cached state). The model's unfold contains all events of the stream.
+    /// The kind of the unfold, which caches the state of the stream. In the model, it contains all
+    /// events.
     unfold_kind: Kind,
     unfolds: bool,
 }
 
 impl EventListDecider {
-    /// Creates a decider. A decider with unfolds caches the stream's state in the tip (newest
-    /// item).
+    /// Creates a decider. With `unfolds`, the newest item of the stream caches the state of the
+    /// stream.
     ///
     /// # Errors
     /// Returns [`InvalidEvent`] if core rejects the event kinds.

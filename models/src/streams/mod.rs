@@ -33,24 +33,24 @@ use stateright::{Model, Property};
 
 use crate::fingerprint::Hashed;
 
-/// Maximum number of injected faults per run, by type.
+/// The maximum number of faults that are injected in one run, by type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Budget {
     /// Writes whose response is lost.
     pub lost: u8,
-    /// Calls that their client abandons before the result arrives.
+    /// The number of calls that clients may abandon before the result arrives.
     pub abandoned: u8,
-    /// Calls that start with a stale tip (newest item of the stream).
+    /// The number of calls that may start with a tip that is no longer the newest.
     pub stale: u8,
     /// Throttled writes.
     pub throttled: u8,
     /// Writes and reads that fail permanently.
     pub failed: u8,
-    /// Refused writes whose response omits the current tip.
+    /// The number of refused writes whose response may omit the current tip.
     pub refusals_without_tip: u8,
 }
 
-/// Model of an event stream, with the bounds of the state space.
+/// Model of an event stream, with the limits that keep the number of states finite.
 #[derive(Debug, Clone)]
 pub struct StreamModel {
     /// The safety rules that appends follow.
@@ -59,20 +59,22 @@ pub struct StreamModel {
     pub conditions: Conditions,
     /// When tips are split.
     pub policy: SplitPolicy,
-    /// Number of events per command, for each client.
+    /// The number of events that each command of each client produces.
     pub commands: Vec<Vec<u8>>,
-    /// Whether appends store the stream's state in an unfold (cached state). If `false`, readers
-    /// derive the state from all events.
+    /// Whether an append stores the state of the stream in an unfold, which is a cache in the
+    /// newest item. If `false`, readers derive the state from all events.
     pub unfolds: bool,
-    /// Whether clients retry a command with an unknown outcome. If `true`, the decider produces no
-    /// events for a command that has already been applied. If `false`, deciders do not check the
-    /// state, so an append that is executed twice duplicates its events.
+    /// Whether clients retry a command whose outcome is unknown.
+    ///
+    /// If `true`, the decider produces no events for a command that has already been applied. If
+    /// `false`, the decider does not check this, so an append that is executed twice would
+    /// duplicate its events.
     pub repeats: bool,
     /// Whether each call has a unique writer id.
     pub own_writer_ids: bool,
-    /// Whether to check in each state that all clients can finish. This check is slow.
+    /// Whether to check in each state that all clients can finish, which is slow.
     pub finishing: bool,
-    /// Maximum number of injected faults, by type.
+    /// The maximum number of injected faults, by type.
     pub budget: Budget,
 }
 
@@ -95,20 +97,20 @@ impl Default for StreamModel {
 /// A state of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct State {
-    /// The tip (newest item of the stream) and the event batches.
+    /// The newest item of the stream, and the event batches with its older events.
     pub table: Arc<Table>,
-    /// Clients with the processes that run their calls.
+    /// The clients, each with the process that runs its call.
     pub clients: Vec<Client>,
     /// Processes abandoned by their clients.
     pub abandoned: Vec<Process>,
-    /// Delayed writes that may still be applied, possibly more than once.
+    /// The writes whose response was lost. They may still be applied, even more than once.
     pub late_writes: BTreeSet<Hashed<Write>>,
-    /// Outcome of each append, as reported to its writer.
+    /// The outcome of each append that was reported to its writer.
     pub reported: BTreeMap<AppendId, ReportedOutcome>,
     /// Remaining faults.
     pub budget: Budget,
-    /// Violation caused by the last step. Used for properties that cannot be checked on a single
-    /// state.
+    /// The violation that the last step caused. It is recorded here because it cannot be detected
+    /// from the state alone.
     pub fault: Option<Fault>,
 }
 
@@ -129,7 +131,8 @@ impl Model for StreamModel {
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
-        // A state with a violation has already been reported, so its successors are not explored.
+        // The successors of a state with a violation are not explored, because the violation has
+        // already been reported.
         if state.fault.is_none() {
             self.add_possible_actions(state, actions);
         }

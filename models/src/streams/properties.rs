@@ -1,4 +1,4 @@
-//! Properties that are checked in every state.
+//! The properties that the model checker checks in every state of the stream model.
 
 use std::collections::BTreeSet;
 
@@ -9,29 +9,31 @@ use stateright::{Model, Property};
 use super::events::{EventListDecider, ModelEvent};
 use super::{Process, RequestOutcome, State, StreamAction, StreamModel, Table};
 
-/// Property: no event takes effect twice, even if the command that produced it is retried.
+/// Property: no event is in the stream twice, even if the command that produced it is retried.
 pub const ONCE: &str = "each event is in the stream at most once";
-/// Property: if an append was reported as successful, all its events are in the stream, and later
+/// Property: if an append was reported as successful, the stream contains all its events, and later
 /// writes do not change them.
 pub const APPENDED: &str = "events reported as appended are in the stream, at the reported index";
-/// Property: an append that was reported as failed has no effect, not even through a delayed
-/// request.
+/// Property: an append that was reported as failed has no effect, even if one of its requests was
+/// delayed.
 pub const NOT_APPENDED: &str = "events reported as not appended are not in the stream";
-/// Property: the number of events on which an append was decided is the index of its first event.
-/// Together with [`KEPT`] and [`STATES`], this means that it was decided on exactly the events
-/// before it.
+/// Property: the index of an append's first event is the number of events on which the append was
+/// decided. Together with [`KEPT`] and [`STATES`], this means that it was decided on exactly the
+/// events before it.
 pub const DECIDED: &str = "each event has the index that its decision assumed";
-/// Property: readers can follow the event batches from the tip back to the first event.
+/// Property: a reader can follow the event batches from the newest item of the stream to the first
+/// event.
 pub const CONTIGUOUS: &str = "event batches and tip have no gap and no overlap";
-/// Property: events are immutable, so what was read earlier remains valid.
+/// Property: events are immutable, so that events that were read earlier remain valid.
 pub const KEPT: &str = "a stored event never changes, moves or disappears";
-/// Property: etags are unique, so that a write whose etag condition has failed never succeeds
+/// Property: etags are unique. A write whose etag condition has failed can therefore never succeed
 /// later.
 pub const ETAGS: &str = "no two tips have the same etag";
-/// Property: the unfold (cached state) in the tip contains all events, so that a reader of the
-/// unfold needs no events.
+/// Property: the state that the newest item caches includes all events, so that a reader of the
+/// cached state needs no events.
 pub const STATES: &str = "the state of the tip is the state after all events";
-/// Property: every tip, conflict and failure that is reported matches the table.
+/// Property: every tip, conflict and failure that is reported to a writer is consistent with the
+/// table.
 pub const ANSWERS: &str = "reports to writers are true";
 /// Property: every writer eventually finishes.
 pub const FINISHING: &str = "every writer finishes when faults stop";
@@ -39,17 +41,17 @@ pub const FINISHING: &str = "every writer finishes when faults stop";
 /// A violation caused by a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The step changed events that were readable before.
+    /// The step changed events that were already readable.
     Changed,
-    /// A writer received a tip that never existed. Contains the number of events of that tip.
+    /// A writer received a tip that never existed. Contains the number of events up to that tip.
     NoSuchTip(u64),
     /// A writer received a conflict although the stream is empty.
     NoConflict,
-    /// An append failed for a false reason. Contains the error message.
+    /// An append failed for a reason that is false. Contains the error message.
     FalseReason(String),
 }
 
-/// Outcome of an append, as reported to its writer.
+/// The outcome of an append that was reported to its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReportedOutcome {
     /// The events are appended.
@@ -58,41 +60,40 @@ pub enum ReportedOutcome {
         index: u64,
         /// How the writer determined the outcome.
         evidence: Evidence,
-        /// Whether the client was still waiting for the call.
+        /// Whether the client still waited for the result of the call.
         awaited: bool,
     },
-    /// The events are not in the stream and will never be.
+    /// The stream does not contain the events and never will.
     NotAppended {
         /// How the writer determined the outcome.
         evidence: Evidence,
     },
 }
 
-/// How a writer determined whether its append took effect.
+/// How a writer has learned whether its append took effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
     /// From the response to its write.
     Answer,
-    /// From the tip, or from a permanent refusal.
+    /// The writer read the tip, or its request was refused permanently.
     Tip,
     /// From the event batches.
     EventBatch,
 }
 
 impl State {
-    /// Records a violation if this step changed an event that was readable before.
-    pub(super) fn check_unchanged(&mut self, old_table: &Table) {
-        let mut current_events = self.table.events();
-        let is_unchanged =
-            old_table.events().all(|old_event| current_events.next() == Some(old_event));
+    /// Records a violation if this step changed an event that was already readable.
+    pub(super) fn record_changed_event(&mut self, old_table: &Table) {
+        let old_event_count = old_table.events().count();
+        let is_unchanged = self.table.events().take(old_event_count).eq(old_table.events());
         if !is_unchanged {
             self.fault = Some(Fault::Changed);
         }
     }
 
-    /// Records a violation if the table contradicts what an append reported: its tip, conflict or
-    /// failure.
-    pub(super) fn check_append_result(&mut self, result: &Result<AppendOutcome, AppendFault>) {
+    /// Records a violation if the table contradicts the tip, the conflict or the failure that an
+    /// append has reported.
+    pub(super) fn record_false_report(&mut self, result: &Result<AppendOutcome, AppendFault>) {
         let fault = match result {
             Ok(
                 AppendOutcome::Appended { tip, .. } | AppendOutcome::Conflict { tip: Some(tip) },
@@ -106,7 +107,7 @@ impl State {
         }
     }
 
-    /// Returns a violation if `tip` was never stored.
+    /// Returns a violation if `tip` was never the newest item of the stream.
     fn find_unknown_tip(&self, tip: &Tip) -> Option<Fault> {
         if self.table.ever_contained(tip) {
             return None;
@@ -142,18 +143,18 @@ impl State {
         tip.first() == next_index && !tip.events.is_empty() && tip.next == event_count
     }
 
-    /// Returns whether the state derived from the tip consists of all events of the stream.
+    /// Returns whether the state that is derived from the tip consists of all events of the stream.
     fn has_true_tip_state(&self, events: &[ModelEvent], decider: &EventListDecider) -> bool {
         let tip_state = self.table.state_at(decider, self.table.tip().as_deref());
         tip_state.is_some_and(|tip_state| tip_state == events)
     }
 
     fn has_unique_etags(&self) -> bool {
-        let mut seen_etags = BTreeSet::new();
-        self.table.etags().all(|etag| seen_etags.insert(etag))
+        let unique_etags: BTreeSet<_> = self.table.etags().collect();
+        unique_etags.len() == self.table.tip_count()
     }
 
-    /// Returns whether none of the given events belongs to an append that was reported as failed.
+    /// Returns whether none of `events` belongs to an append that was reported as failed.
     fn has_no_event_reported_missing(&self, events: &[ModelEvent]) -> bool {
         events.iter().all(|event| {
             let report = self.reported.get(&event.append);
@@ -162,13 +163,14 @@ impl State {
     }
 }
 
-/// Returns whether no event of a command occurs twice.
+/// Returns whether no event of any command occurs twice.
 fn are_unique(events: &[ModelEvent]) -> bool {
-    let mut parts = BTreeSet::new();
-    events.iter().all(|event| parts.insert((event.append.client, event.append.command, event.part)))
+    let identity = |event: &ModelEvent| (event.append.client, event.append.command, event.part);
+    let unique_events: BTreeSet<_> = events.iter().map(identity).collect();
+    unique_events.len() == events.len()
 }
 
-/// Returns whether each event has the index that the decision for its append assumed.
+/// Returns whether each event is at the index for which it was decided.
 fn are_at_decided_index(events: &[ModelEvent]) -> bool {
     (0..)
         .zip(events)
@@ -176,19 +178,19 @@ fn are_at_decided_index(events: &[ModelEvent]) -> bool {
 }
 
 impl StreamModel {
-    /// Returns whether `check` accepts all events of the stream, in order.
-    fn check_events(
+    /// Returns whether the list of all events in the stream satisfies `predicate`.
+    fn do_events_satisfy(
         &self,
         state: &State,
-        check: impl Fn(&[ModelEvent], &EventListDecider) -> bool,
+        predicate: impl Fn(&[ModelEvent], &EventListDecider) -> bool,
     ) -> bool {
         let Ok(decider) = EventListDecider::new(self.unfolds) else { return false };
         let events = state.table.decode_events(&decider);
-        events.is_some_and(|events| check(&events, &decider))
+        events.is_some_and(|events| predicate(&events, &decider))
     }
 
     /// Returns whether each append that was reported as successful is complete and starts at the
-    /// index that was reported.
+    /// reported index.
     fn are_reports_complete(&self, state: &State, events: &[ModelEvent]) -> bool {
         state.reported.iter().all(|(append_id, report)| {
             let ReportedOutcome::Appended { index, .. } = report else { return true };
@@ -204,22 +206,25 @@ impl StreamModel {
     pub(super) fn all_properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
             Property::always(ONCE, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| are_unique(events))
+                model.do_events_satisfy(state, |events, _| are_unique(events))
             }),
             Property::always(APPENDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| model.are_reports_complete(state, events))
+                model
+                    .do_events_satisfy(state, |events, _| model.are_reports_complete(state, events))
             }),
             Property::always(NOT_APPENDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| state.has_no_event_reported_missing(events))
+                model.do_events_satisfy(state, |events, _| {
+                    state.has_no_event_reported_missing(events)
+                })
             }),
             Property::always(DECIDED, |model: &Self, state: &State| {
-                model.check_events(state, |events, _| are_at_decided_index(events))
+                model.do_events_satisfy(state, |events, _| are_at_decided_index(events))
             }),
             Property::always(CONTIGUOUS, |_, state: &State| state.is_contiguous()),
             Property::always(KEPT, |_, state: &State| state.fault != Some(Fault::Changed)),
             Property::always(ETAGS, |_, state: &State| state.has_unique_etags()),
             Property::always(STATES, |model: &Self, state: &State| {
-                model.check_events(state, |events, decider| {
+                model.do_events_satisfy(state, |events, decider| {
                     state.has_true_tip_state(events, decider)
                 })
             }),
@@ -237,8 +242,8 @@ impl StreamModel {
         properties
     }
 
-    /// Returns properties that must each hold in at least one state. If one of them never holds,
-    /// the bounds are too small for a meaningful check.
+    /// Returns the properties that must each hold in at least one state. A property that never
+    /// holds means that the limits of the model are too low for a meaningful check.
     fn occurrences(&self) -> Vec<Property<Self>> {
         vec![
             Property::sometimes("all commands are done", |model: &Self, state: &State| {
@@ -258,8 +263,8 @@ impl StreamModel {
         clients.all(|(client_index, client)| self.is_done(client_index, client))
     }
 
-    /// Like [`StreamModel::occurrences`], but returns only properties that require a fault, and
-    /// only if the bounds allow that fault.
+    /// Returns the properties that must each hold in at least one state, but can hold only after a
+    /// fault. Omits the properties whose fault the model does not inject.
     fn occurrences_of_faults(&self) -> Vec<Property<Self>> {
         let mut occurrences = Vec::new();
         if self.budget.lost > 0 {
@@ -289,8 +294,8 @@ impl StreamModel {
         occurrences
     }
 
-    /// Returns whether all commands eventually complete, provided that the other processes stop and
-    /// no fault is injected.
+    /// Returns whether all commands are eventually completed if the other processes stop and no
+    /// more faults are injected.
     fn can_finish(&self, state: &State) -> bool {
         const MAX_STEPS_PER_CLIENT: usize = 32;
         let mut state = state.clone();
@@ -303,7 +308,7 @@ impl StreamModel {
                 let fault_free_action = if client.process.is_some() {
                     StreamAction::Step { client_index, outcome: RequestOutcome::Answered }
                 } else {
-                    StreamAction::Begin { client_index, tip_count: state.table.tip_count() }
+                    StreamAction::Begin { client_index, tip_number: state.table.tip_count() }
                 };
                 match self.next_state(&state, fault_free_action) {
                     Some(new_state) => state = new_state,

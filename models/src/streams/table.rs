@@ -1,5 +1,5 @@
-//! In-memory EventStream table with one stream: its tip (newest item), its event batches, and the
-//! write conditions.
+//! The EventStream table in memory, with a single stream: its newest item, its event batches, and
+//! the conditions of writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,37 +12,39 @@ use cellar_catalog::stream::{
 use super::events::{EventListDecider, ModelEvent};
 use crate::fingerprint::Hashed;
 
-/// Current and earlier contents of the table.
+/// The current and all earlier contents of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Table {
-    /// Every tip (newest item of the stream) ever written, oldest first. The last tip is the
+    /// Every version of the newest item of the stream, oldest first. The last version is the
     /// current one.
     tips: Vec<Hashed<Tip>>,
     batches: BTreeMap<u64, Hashed<EventBatch>>,
 }
 
-/// Condition of a write on the tip (newest item of the stream) that the write replaces.
+/// The condition under which a write may replace the newest item of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TipCondition {
     /// The tip has the expected etag.
     Etag,
-    /// The tip has as many events as the writer expects.
-    Next,
+    /// The current tip has as many events as the writer expects.
+    EventCount,
     /// A tip exists.
-    Nothing,
+    Exists,
 }
 
-/// Conditions that the table enforces. Tests relax one or more of them.
+/// The conditions that the table enforces. Tests relax individual conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
-    /// Whether the first tip of a stream is put only if the stream has no tip yet.
+    /// Whether the put of the first tip requires that the stream has no tip yet.
     pub first_once: bool,
-    /// Condition on the current tip for an update.
+    /// The condition under which an update may replace the current tip.
     pub update: TipCondition,
-    /// Condition on the current tip for a split. In addition, the event batch's key must be free.
+    /// The condition under which a split may replace the current tip. A split also requires that
+    /// the key of the event batch does not exist.
     pub split_off: TipCondition,
-    /// Whether a split writes the event batch and the tip in one transaction. If not, a writer that
-    /// crashes in between leaves an event batch without its tip.
+    /// Whether a split writes the event batch and the tip in one transaction. Without a
+    /// transaction, a writer that crashes between both writes leaves an event batch without its
+    /// tip.
     pub one_transaction: bool,
 }
 
@@ -60,10 +62,12 @@ impl Table {
         self.nth_tip(self.tips.len())
     }
 
-    /// Returns the tip with number `tip_count`, counting all tips ever written from 1.
+    /// Returns the tip with the number `tip_number`. All tips that were ever written are numbered
+    /// from 1.
     #[must_use]
-    pub fn nth_tip(&self, tip_count: usize) -> Option<Arc<Tip>> {
-        self.tips.get(tip_count.checked_sub(1)?).map(|tip| Arc::clone(tip.shared()))
+    pub fn nth_tip(&self, tip_number: usize) -> Option<Arc<Tip>> {
+        let tip = self.tips.get(tip_number.checked_sub(1)?)?;
+        Some(Arc::clone(tip.shared()))
     }
 
     /// Returns the number of tips ever written.
@@ -72,7 +76,7 @@ impl Table {
         self.tips.len()
     }
 
-    /// Returns whether this exact tip was ever stored.
+    /// Returns whether `tip` was ever the newest item of the stream.
     #[must_use]
     pub fn ever_contained(&self, tip: &Tip) -> bool {
         self.tips.iter().any(|stored| **stored == *tip)
@@ -88,7 +92,8 @@ impl Table {
         self.batches.values().map(|batch| &**batch)
     }
 
-    /// Returns the newest event batch before an event index. A page contains one event batch.
+    /// Returns the newest event batch before the event index `below`, if any. A page of the model
+    /// contains at most one event batch.
     #[must_use]
     pub fn batches_before(&self, below: u64) -> Vec<EventBatch> {
         let newest_batch = self.batches.range(..below).next_back();
@@ -101,7 +106,7 @@ impl Table {
         split_off.chain(self.tips.last().into_iter().flat_map(|tip| &tip.events))
     }
 
-    /// Returns all events, decoded, or `None` if any event cannot be decoded.
+    /// Returns all events in decoded form, or `None` if an event cannot be decoded.
     #[must_use]
     pub fn decode_events(&self, decider: &EventListDecider) -> Option<Vec<ModelEvent>> {
         let decode =
@@ -109,8 +114,8 @@ impl Table {
         self.events().map(decode).collect()
     }
 
-    /// Returns the state at a tip. Core derives the state from the tip's unfold (cached state) or
-    /// from all its events. Returns `None` if the derivation fails.
+    /// Returns the state of the stream at a tip, or `None` if it cannot be derived. Core derives it
+    /// from the state that the tip caches, or from all events.
     #[must_use]
     pub fn state_at(
         &self,
@@ -140,7 +145,8 @@ impl Table {
         }
     }
 
-    /// Puts the event batch of a write, but not its tip. Does nothing if the batch's key is taken.
+    /// Puts the event batch of a split, but not its tip. No-op if the key of the event batch
+    /// exists.
     pub fn write_batch_only(&mut self, write: &Write) {
         if let Write::SplitOff { batch, .. } = write {
             let stored = || Hashed::new(Arc::new(batch.clone()));
@@ -157,13 +163,12 @@ impl Table {
         }
     }
 
-    /// Replaces the attributes of the tip. The events are not replaced but added to the stored
-    /// ones.
+    /// Replaces the attributes of the tip and appends the new events to the stored ones.
     fn update(&mut self, update: &Update, condition: TipCondition) -> StreamAppendAnswer {
         let Some(current_tip) = self.tip() else {
             return StreamAppendAnswer::Refused { tip: None };
         };
-        if !is_met(condition, &current_tip, update) {
+        if !is_condition_met(condition, &current_tip, update) {
             return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
         let events = current_tip.events.iter().chain(&update.appended).cloned().collect();
@@ -171,7 +176,7 @@ impl Table {
     }
 
     /// Moves events from the tip to an event batch. If the conditions on both items fail, the
-    /// response reports the condition on the tip.
+    /// response reports the failed condition on the tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,
@@ -181,7 +186,7 @@ impl Table {
         let Some(current_tip) = self.tip() else {
             return StreamAppendAnswer::Refused { tip: None };
         };
-        if !is_met(condition, &current_tip, update) {
+        if !is_condition_met(condition, &current_tip, update) {
             return StreamAppendAnswer::Refused { tip: Some(current_tip) };
         }
         if self.batches.contains_key(&batch.index) {
@@ -197,12 +202,12 @@ impl Table {
     }
 }
 
-fn is_met(condition: TipCondition, current_tip: &Tip, update: &Update) -> bool {
+fn is_condition_met(condition: TipCondition, current_tip: &Tip, update: &Update) -> bool {
     match condition {
         TipCondition::Etag => current_tip.etag == update.expected,
-        TipCondition::Next => {
+        TipCondition::EventCount => {
             current_tip.next == update.tip.next.saturating_sub(update.tip.appended)
         }
-        TipCondition::Nothing => true,
+        TipCondition::Exists => true,
     }
 }

@@ -15,7 +15,7 @@ use crate::fingerprint::Hashed;
 
 const INPUTS: Inputs = Inputs { now_s: 0, random: 0 };
 
-/// A client with a list of commands and its current call.
+/// A client that executes a list of commands, and its current call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Client {
     /// Number of completed commands.
@@ -43,9 +43,8 @@ pub(super) enum Decision {
 }
 
 impl Process {
-    fn new(append_id: AppendId, append: Append, action: StreamAppendAction) -> Self {
-        let (mut append, mut action) = (append, action);
-        // Backoff has no effect in the model, because any step may be delayed.
+    fn new(append_id: AppendId, mut append: Append, mut action: StreamAppendAction) -> Self {
+        // The model skips backoff, because any step may be delayed anyway.
         while matches!(action, StreamAppendAction::Wait { .. }) {
             (append, action) = append.step(StreamAppendAnswer::Waited, INPUTS);
         }
@@ -69,8 +68,8 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a client's command produces, or `None` if the client has
-    /// no such command.
+    /// Returns the number of events that a command produces, or `None` if the client has no command
+    /// with this index.
     pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
         self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
@@ -80,8 +79,8 @@ impl StreamModel {
         self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides, based on a tip, which events to append. Returns `None` if the stream's state cannot
-    /// be derived.
+    /// Decides on the basis of a tip which events to append. Returns `None` if the state of the
+    /// stream cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,
@@ -135,7 +134,7 @@ impl StreamModel {
         })
     }
 
-    /// Returns the writer id of a call. All decisions of the call use the same writer id.
+    /// Returns the writer id of a call, which is the same for all decisions of the call.
     fn writer_id(&self, append_id: AppendId) -> WriterId {
         let mut id = [0; 16];
         if self.own_writer_ids {
@@ -147,16 +146,15 @@ impl StreamModel {
 }
 
 impl State {
-    /// Starts a call for a client's next command. The call decides on the tip with number
-    /// `tip_count`, counting all tips ever written from 1. Returns `None` if no decision is
-    /// possible on that tip.
+    /// Starts a call for the next command of a client, which decides on the basis of the tip with
+    /// the number `tip_number`. Returns `None` if no decision is possible on that tip.
     pub(super) fn begin_call(
-        &mut self,
+        mut self,
         model: &StreamModel,
         client_index: usize,
-        tip_count: usize,
-    ) -> Option<()> {
-        let is_stale = tip_count != self.table.tip_count();
+        tip_number: usize,
+    ) -> Option<Self> {
+        let is_stale = tip_number != self.table.tip_count();
         let client = self.clients.get_mut(client_index)?;
         let append_id = AppendId {
             client: u8::try_from(client_index).ok()?,
@@ -164,20 +162,20 @@ impl State {
             call: client.call_count,
             decision: 0,
         };
-        match model.decide(&self.table, append_id, self.table.nth_tip(tip_count))? {
+        match model.decide(&self.table, append_id, self.table.nth_tip(tip_number))? {
             Decision::Append(process) => {
                 client.process = Some(process);
                 client.call_count += 1;
             }
-            // A stale tip does not prove that the command has been applied; only the current tip
-            // does.
+            // Only the current tip proves that the command has already been applied. A tip from a
+            // cache does not.
             Decision::AlreadyDone if is_stale => return None,
             Decision::AlreadyDone => client.commands_done += 1,
         }
         if is_stale {
             self.budget.stale -= 1;
         }
-        Some(())
+        Some(self)
     }
 }
 

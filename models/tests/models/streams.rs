@@ -87,7 +87,7 @@ fn writers_to_a_stream_finish_when_faults_stop() {
 /// The number of events rises with each write, so it identifies a tip as well as its etag does.
 #[test]
 fn a_condition_on_the_number_of_events_suffices() {
-    let (update, split_off) = (TipCondition::Next, TipCondition::Next);
+    let (update, split_off) = (TipCondition::EventCount, TipCondition::EventCount);
     let conditions = Conditions { update, split_off, ..Conditions::default() };
     let budget = Budget { lost: 2, ..Budget::default() };
     let model = bounded(&[&[1, 2], &[2, 1]], budget);
@@ -151,7 +151,7 @@ fn a_first_tip_that_is_put_twice_loses_events() {
 
 #[test]
 fn an_update_without_a_condition_is_applied_twice() {
-    let conditions = Conditions { update: TipCondition::Nothing, ..Conditions::default() };
+    let conditions = Conditions { update: TipCondition::Exists, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
     expect_violations(
         "stream, updates unconditional",
@@ -163,7 +163,7 @@ fn an_update_without_a_condition_is_applied_twice() {
 /// The condition that the event batch's key is free does not detect a changed tip.
 #[test]
 fn a_split_without_a_condition_on_the_tip_loses_events() {
-    let conditions = Conditions { split_off: TipCondition::Nothing, ..Conditions::default() };
+    let conditions = Conditions { split_off: TipCondition::Exists, ..Conditions::default() };
     let model = StreamModel { conditions, ..lossy() };
     expect_violations("stream, unconditional split", model, &[KEPT, APPENDED, NOT_APPENDED]);
 }

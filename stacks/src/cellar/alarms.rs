@@ -1,6 +1,7 @@
-//! The stack's CloudWatch alarms. There are ten alarms, because the first ten alarms of an account
-//! are free. A stack with a webhook has an additional alarm. `templates/runbook/` explains how to
-//! respond to each alarm.
+//! The stack's CloudWatch alarms.
+//!
+//! A stack has ten alarms, because CloudWatch does not charge for an account's first ten alarms. A
+//! webhook adds one more alarm. `templates/runbook/` explains how to respond to each alarm.
 
 use super::events::Queues;
 use super::storage::Storage;
@@ -11,28 +12,28 @@ use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 use crate::template::SourceLine;
 
-/// Change stream record age in milliseconds above which an alarm triggers. Records are usually
-/// processed within seconds.
+/// The age of a change stream record, in milliseconds, above which an alarm triggers. Records are
+/// usually processed within seconds.
 const MAX_RECORD_AGE_MS: u32 = 10 * 60 * 1_000;
-/// Snapshot job age in seconds above which an alarm triggers. A job may have to wait for earlier
-/// snapshots of the same log.
+/// The age of a snapshot job, in seconds, above which an alarm triggers. The limit is high, because
+/// a job may have to wait for earlier snapshots of the same log.
 const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
-/// Number of failed requests per period above which an alarm triggers. A client retries a request
-/// up to 5 times. A persistent fault therefore exceeds the threshold, but a few write conflicts do
+/// The number of failed requests per period above which an alarm triggers. A client sends a failing
+/// request up to 5 times, so a persistent fault exceeds this number, but a few write conflicts do
 /// not.
 const MAX_FAILURES: u32 = 4;
-/// Number of consecutive periods with throttled requests that trigger an alarm.
+/// The number of consecutive periods with throttled requests after which an alarm triggers.
 const THROTTLED_PERIODS: u32 = 3;
 
-/// Reference to the runbook, appended to every alarm description.
+/// The sentence that refers operators to the runbook. It ends the description of every alarm.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
-/// Resources monitored by the alarms and the dashboard.
+/// The resources that the alarms and the dashboard monitor.
 pub(super) struct StackResources<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
     pub(super) indexer: &'a Handle<Function>,
-    /// Webhook function, which delivers the feed; `None` if no webhook is configured.
+    /// The function that delivers the feed to the webhook, or `None` if no webhook is configured.
     pub(super) webhook: Option<&'a Handle<Function>>,
     pub(super) storage: &'a Storage,
     pub(super) relay: &'a Handle<Function>,
@@ -68,8 +69,10 @@ pub(super) fn add_alarms(
     Ok(())
 }
 
-/// Adds a notification topic if an email address is configured. Returns the ARN of this topic, if
-/// any, and the ARN of the customer's own topic, if configured.
+/// Adds an SNS topic for alarm notifications if an email address is configured.
+///
+/// Returns the ARNs of all topics to notify: the added topic and the topic from the configuration,
+/// if they exist.
 fn add_notification_topic(
     stack: &mut Stack,
     config: &Config,
@@ -95,7 +98,8 @@ struct AlarmSpec {
     metric: Metric,
     resource: MonitoredResource,
     threshold: u32,
-    /// Number of consecutive periods above the threshold that trigger the alarm.
+    /// The number of consecutive periods in which `metric` must exceed the threshold before the
+    /// alarm triggers.
     periods: u32,
     /// Source line that defines the alarm.
     source_line: SourceLine,
@@ -133,33 +137,35 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
             .description("The API is throttled (429).")
             .periods(THROTTLED_PERIODS),
         AlarmSpec::new("ApiRequests", Metric::UrlRequests, api_function())
-            .description("More API requests than alarms.requests_per_5_minutes.")
+            .description("The number of API requests exceeds alarms.requests_per_5_minutes.")
             .threshold(config.alarms.requests_per_5_minutes),
         AlarmSpec::new("EntryWriteUnits", Metric::WriteUnits, entry_table)
-            .description("More write units than alarms.write_units_per_5_minutes.")
+            .description(
+                "The number of consumed write units exceeds alarms.write_units_per_5_minutes.",
+            )
             .threshold(config.alarms.write_units_per_5_minutes),
     ]
 }
 
 /// Returns the alarms for the functions that read change streams.
 ///
-/// There are no separate alarms for failures and throttling, because both increase the record age.
-/// Records that exhaust their retries are sent to a shared dead-letter queue.
+/// Failures and throttling have no alarms of their own, because both increase the age of
+/// unprocessed records. Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let relay = MonitoredResource::function(resources.relay);
     let indexer = MonitoredResource::function(resources.indexer);
     let dead_letters = MonitoredResource::queue(&resources.queues.change_stream_dead_letters);
     let mut alarm_specs = vec![
         AlarmSpec::new("RelayIteratorAge", Metric::IteratorAge, relay)
-            .description("The relay is over 10 minutes behind: snapshots are delayed.")
+            .description("The relay is over 10 minutes behind, so snapshots are delayed.")
             .threshold(MAX_RECORD_AGE_MS),
         AlarmSpec::new("IndexerIteratorAge", Metric::IteratorAge, indexer)
             .description(
-                "The indexer is over 10 minutes behind: feed and spreadsheet lists are stale.",
+                "The indexer is over 10 minutes behind, so the feed and the spreadsheet lists are stale.",
             )
             .threshold(MAX_RECORD_AGE_MS),
         AlarmSpec::new("ChangeStreamDeadLetter", Metric::VisibleMessages, dead_letters)
-            .description("Relay, indexer or webhook failed permanently on a record."),
+            .description("The relay, the indexer or the webhook could not process a change stream record."),
     ];
     if let Some(webhook) = resources.webhook {
         let webhook = MonitoredResource::function(webhook);
@@ -171,8 +177,8 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     alarm_specs
 }
 
-/// Returns the alarms for the snapshot function. There is no separate alarm for throttling, because
-/// throttling increases the job age.
+/// Returns the alarms for the snapshot function. Throttling has no alarm of its own, because
+/// throttled jobs wait in the queue and exceed the job age limit.
 fn snapshot_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let snapshot = MonitoredResource::function(resources.snapshot);
     let jobs = MonitoredResource::queue(&resources.queues.snapshot_jobs);

@@ -5,15 +5,15 @@ use cellar_base::table_attributes::{
     CHUNKS_PATTERN, OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX,
 };
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_matching, arn_of_objects_with_prefix};
 use super::storage::{CORS_MAX_AGE_S, Storage};
 use super::suppressions;
-use crate::config::{Architecture, Config};
+use crate::config::Config;
 use crate::constructs::{
-    BundleLocation, Function, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role,
-    Service, Statement,
+    Bucket, Function, FunctionUrl, FunctionUrlCors, Handle, LogGroup, Permission, Role, Service,
+    Statement,
 };
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
@@ -23,18 +23,16 @@ pub(super) struct Api {
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the function with its log group, its role, its URL and the two permissions required to call
-/// the URL.
+/// Adds the API function with its log group, role and URL, and with the two permissions that
+/// callers of the URL need.
 pub(super) fn add_api(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
-    bundle: &BundleLocation,
+    context: FunctionContext<'_>,
 ) -> Result<Api, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "ApiLogGroup", config)?;
     let role = stack.add("ApiRole", define_role(config, storage, &log_group))?;
-    let function = define_function(config, architecture, storage, bundle, &role, &log_group);
+    let function = define_function(context, &role, &log_group);
     let function = stack.add("ApiFunction", function)?;
     let url = stack.add("ApiUrl", define_url(config, &function))?;
     stack.add("ApiUrlPermission", Permission::public_url(&function))?;
@@ -45,18 +43,16 @@ pub(super) fn add_api(
 }
 
 fn define_function(
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
-    bundle: &BundleLocation,
+    context: FunctionContext<'_>,
     role: &Handle<Role>,
     log_group: &Handle<LogGroup>,
 ) -> Function {
+    let FunctionContext { config, storage, .. } = context;
     let description = "Serves the HTTP API.";
-    let mut function = Function::new(description, architecture, bundle.clone(), role, log_group)
+    let mut function = context
+        .create_function(description, role, log_group)
         .memory_mb(config.api.memory_mb)
         .timeout_s(config.api.timeout_s)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_API)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
@@ -77,8 +73,8 @@ fn define_function(
     function
 }
 
-/// Sets the environment variables for the optional token settings: OpenID Connect issuers and the
-/// earliest accepted issue time.
+/// Sets the environment variables for the optional token settings: the OpenID Connect issuers and
+/// the earliest issue time that the API accepts.
 fn with_token_settings(mut function: Function, config: &Config) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -99,10 +95,19 @@ fn request_timeout_ms(config: &Config) -> u32 {
 
 /// Returns the API's execution role, which grants only the permissions that the API uses.
 ///
-/// The API can neither update nor delete entries and segments, and cannot delete event streams. The
-/// only bucket objects that it can write are large entries and import chunks. It can read offloaded
-/// segments and snapshots.
+/// The API cannot update or delete log entries and segments, and it cannot delete event streams. In
+/// the bucket, it can write only large entries and import chunks. It can read offloaded segments
+/// and snapshots.
 fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>) -> Role {
+    let base_role = Role::assumed_by(Service::Lambda)
+        .policy("tables", table_statements(storage))
+        .policy("bucket", bucket_statements(&storage.bucket))
+        .policy("logs", [permissions::allow_log_writes(log_group)]);
+    let traced_role = permissions::with_trace_policy(base_role, config);
+    key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
+}
+
+fn bucket_statements(bucket: &Handle<Bucket>) -> [Statement; 5] {
     // A presigned upload uses the permissions of the role that signed its URL, so this role needs
     // the permission to tag objects.
     let write_uploads = Statement::allow(
@@ -114,54 +119,40 @@ fn define_role(config: &Config, storage: &Storage, log_group: &Handle<LogGroup>)
             "s3:PutObject",
             "s3:PutObjectTagging",
         ],
-        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, UPLOADS_PREFIX)],
     );
-    // The API only reads offloaded segments. They are written by operators.
+    // The API only reads offloaded segments. Operators write them.
     let read_offloaded_segments = Statement::allow(
         "Offload",
         ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, OFFLOADED_PREFIX)],
     );
-    // The API writes import chunks after verifying the uploads. It cannot write snapshot roots
-    // (top-level snapshot objects).
+    // The API writes the chunks of an import after it has verified the uploads. It cannot write the
+    // root object of a snapshot.
     let write_chunks = Statement::allow(
         "Chunks",
         ["s3:PutObject"],
-        [arn_of_objects_matching(&storage.bucket, CHUNKS_PATTERN)],
+        [arn_of_objects_matching(bucket, CHUNKS_PATTERN)],
     );
     let read_sheets = Statement::allow(
         "Sheets",
         ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
+        [arn_of_objects_with_prefix(bucket, SHEETS_PREFIX)],
     );
     let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
     let find_missing_objects =
-        permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
-    let base_role = Role::assumed_by(Service::Lambda)
-        .policy("tables", table_statements(storage))
-        .policy(
-            "bucket",
-            [
-                write_uploads,
-                read_offloaded_segments,
-                write_chunks,
-                read_sheets,
-                find_missing_objects,
-            ],
-        )
-        .policy("logs", [permissions::allow_log_writes(log_group)]);
-    let traced_role = permissions::with_trace_policy(base_role, config);
-    key::with_key_policy(traced_role, config, &[KeyUse::Tables, KeyUse::Bucket])
+        permissions::allow_missing_object_detection(bucket, &readable_prefixes);
+    [write_uploads, read_offloaded_segments, write_chunks, read_sheets, find_missing_objects]
 }
 
-/// Returns the policy statements for the tables. A transaction requires the permissions for each of
-/// its operations.
+/// Returns the policy statements that allow the API to use the tables. DynamoDB checks the
+/// permission for each operation in a transaction.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);
     let append_segments =
         Statement::allow("SegmentTable", append_actions, [storage.segments.arn()]);
-    // An append updates the tip (newest item) of an event stream.
+    // An append to an event stream updates the newest item of the stream.
     let update_actions =
         ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"];
     let append_event_streams =
@@ -171,8 +162,8 @@ fn table_statements(storage: &Storage) -> [Statement; 4] {
     [append_entries, append_segments, append_event_streams, read_feed]
 }
 
-/// Request headers allowed from other origins: the API's own headers, and the header that the
-/// Replicache client adds to push and pull requests.
+/// The request headers that web pages from other origins may send: the API's own headers, and the
+/// header that the Replicache client adds to push and pull requests.
 pub const REQUEST_HEADERS: [&str; 5] =
     ["authorization", "content-type", "if-match", "if-none-match", "x-replicache-requestid"];
 

@@ -1,4 +1,4 @@
-//! CloudWatch dashboard with request, background work and capacity metrics.
+//! The CloudWatch dashboard, which shows metrics of requests, background work and table capacity.
 
 use super::alarms::StackResources;
 use super::storage::Storage;

@@ -1,4 +1,4 @@
-//! The queues, and the relay function, which reads the Entry table's change stream.
+//! The stack's queues, and the relay function, which reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::limits::SNAPSHOT_RECEIVES;
@@ -7,33 +7,33 @@ use cellar_log::records::entry::{EDITS, IMPORT, SNAPSHOT};
 use cellar_snapshot::relay::INSERT;
 use serde_json::{Value, json};
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config};
+use crate::config::Config;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement,
-    StreamFilter, StreamSource,
+    Function, Handle, LogGroup, Queue, QueuePolicy, Role, Service, Statement, StreamFilter,
+    StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Relay memory in MB. The relay is I/O-bound: it mostly waits for SQS and S3.
+/// The relay's memory in MB. The relay needs little memory, because it mostly waits for SQS and S3.
 const RELAY_MEMORY_MB: u32 = 256;
-/// Relay timeout in seconds, for one batch of records.
+/// The relay's timeout in seconds. One invocation processes one batch of records.
 const RELAY_TIMEOUT_S: u32 = 60;
 /// Visibility timeout of the snapshot queue, in timeouts of the snapshot function. Lambda recommends
 /// six. A job whose invocation was throttled is hidden for this time.
 const VISIBILITY_TIMEOUTS: u32 = 6;
 
 pub(super) struct Queues {
-    /// Dead-letter queue for change stream records that the relay, the indexer or the webhook could
-    /// not process. Each message contains the ARN of its change stream.
+    /// The dead-letter queue for change stream records that the relay, the indexer or the webhook
+    /// could not process. Each message contains the ARN of the change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
     /// Snapshot jobs.
     pub(super) snapshot_jobs: Handle<Queue>,
-    /// Dead-letter queue for snapshot jobs that were received too many times.
+    /// The dead-letter queue for snapshot jobs that failed too often.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
@@ -52,22 +52,20 @@ pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, S
 /// Adds the relay with its log group, role and event source.
 pub(super) fn add_relay(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     queues: &Queues,
-    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "RelayLogGroup", config)?;
     let base_role = relay_role(storage, queues, &log_group);
     let traced_role = permissions::with_trace_policy(base_role, config);
     let role = key::with_key_policy(traced_role, config, &[KeyUse::Stream, KeyUse::Queues]);
     let role = stack.add("RelayRole", role)?;
     let description = "Starts snapshot jobs and confirms uploaded bodies for new entries.";
-    let function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(RELAY_MEMORY_MB)
         .timeout_s(RELAY_TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
         .environment(environment::SNAPSHOT_QUEUE, queues.snapshot_jobs.url())
         .environment(environment::BUCKET, storage.bucket.name());
@@ -93,11 +91,11 @@ fn add_queue(
     Ok(queue)
 }
 
-/// Returns the relay's event source, which selects new Snapshot entries and new entries with an
-/// external body.
+/// Returns the event source that invokes the relay for new Snapshot entries and for new entries
+/// with an external body.
 ///
-/// Entry updates are not selected. A Snapshot entry is updated when its snapshot is finished, and
-/// this update must not start another snapshot.
+/// Updated entries do not invoke the relay. A Snapshot entry is updated when its snapshot is
+/// finished, and this update must not start the same snapshot again.
 fn relay_event_source(
     storage: &Storage,
     relay: &Handle<Function>,
@@ -113,7 +111,8 @@ fn relay_event_source(
         .filter(inserted_items(&entry_with_external_body))
 }
 
-/// Selects new items that match a pattern. Item updates are not selected.
+/// Returns a filter for newly inserted items that match a pattern. The filter does not select
+/// updated items.
 fn inserted_items(item_pattern: &Value) -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }

@@ -1,11 +1,34 @@
-//! Settings shared by all of the stack's functions.
+//! Helpers that all of the stack's functions share.
 
 use cellar_api::environment;
 
+use super::storage::Storage;
 use super::suppressions;
-use crate::config::Config;
-use crate::constructs::{Function, Handle, LogGroup};
+use crate::config::{Architecture, Config};
+use crate::constructs::{BundleLocation, Function, Handle, LogGroup, Role};
 use crate::stack::{Stack, SynthesisError};
+
+/// The settings and resources that all functions of the stack use.
+#[derive(Clone, Copy)]
+pub(super) struct FunctionContext<'a> {
+    pub(super) config: &'a Config,
+    pub(super) architecture: Architecture,
+    pub(super) storage: &'a Storage,
+    pub(super) bundle: &'a BundleLocation,
+}
+
+impl FunctionContext<'_> {
+    /// Creates a function that runs the Lambda bundle.
+    pub(super) fn create_function(
+        &self,
+        description: &str,
+        role: &Handle<Role>,
+        log_group: &Handle<LogGroup>,
+    ) -> Function {
+        Function::new(description, self.architecture, self.bundle.clone(), role, log_group)
+            .traced(self.config.tracing)
+    }
+}
 
 #[track_caller]
 pub(super) fn add_log_group(
@@ -20,8 +43,8 @@ pub(super) fn add_log_group(
     Ok(log_group)
 }
 
-/// Sets the environment variable for the incarnation, which is the number of table restores. No-op
-/// if the tables were never restored.
+/// Sets the environment variable for the incarnation, which counts how often the tables were
+/// restored. No-op if the tables were never restored.
 pub(super) fn with_incarnation(function: Function, config: &Config) -> Function {
     if config.incarnation == 0 {
         return function;

@@ -1,45 +1,45 @@
-//! The indexer function, which writes the feed and the spreadsheet lists. It reads the EventStream
-//! table's change stream. If the feed includes log appends, it also reads the Entry table's change
-//! stream.
+//! The indexer function, which writes the feed and the spreadsheet lists.
+//!
+//! The indexer reads the EventStream table's change stream. If the feed includes log appends, it
+//! also reads the Entry table's change stream.
 
 use cellar_api::environment;
 use cellar_base::table_attributes::APPENDED;
 use cellar_snapshot::relay::INSERT;
 use serde_json::json;
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions;
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config, FeedScope};
+use crate::config::FeedScope;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
-    StreamSource,
+    Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Indexer memory in MB. The indexer is I/O-bound: it mostly waits for DynamoDB.
+/// The indexer's memory in MB. The indexer needs little memory, because it mostly waits for
+/// DynamoDB.
 const MEMORY_MB: u32 = 256;
-/// Indexer timeout in seconds, for one batch of records.
+/// The indexer's timeout in seconds. One invocation processes one batch of records.
 const TIMEOUT_S: u32 = 60;
-/// Batching window for log entries in seconds. Entries are processed in batches, because an
+/// The number of seconds for which Lambda collects log entries into one batch. Without batching, an
 /// invocation per edit would cost more than the edit itself. Each batch becomes one feed item.
 const BATCHING_WINDOW_S: u32 = 5;
-/// Maximum number of log entries per batch. A feed item can contain about this number of entries.
-/// Concurrent batches wait for each other, so a few large batches are faster than many small ones.
+/// The maximum number of log entries per batch, which is about the number that fits in one feed
+/// item. Concurrent batches wait for each other, so a few large batches are faster than many small
+/// ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
 /// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
 /// sent to `dead_letters`.
 pub(super) fn add_indexer(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     dead_letters: &Handle<Queue>,
-    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "IndexerLogGroup", config)?;
     let indexes_entries = config.feed == FeedScope::Everything;
     let base_role = indexer_role(storage, dead_letters, &log_group, indexes_entries);
@@ -47,10 +47,10 @@ pub(super) fn add_indexer(
     let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Queues];
     let role = stack.add("IndexerRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Writes the feed and the spreadsheet lists from the event streams.";
-    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let mut function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
         .environment(environment::FEED_TABLE, storage.feed.name());
@@ -72,20 +72,20 @@ pub(super) fn add_indexer(
     Ok(function)
 }
 
-/// Selects writes to tips. A tip is the newest item of an event stream. It is recognised by its
-/// counter of appended events, because the older items of the stream have no such counter.
+/// Returns a filter for writes to the newest item of an event stream. Only the newest item has a
+/// counter of appended events, so the filter selects items with that counter.
 fn appended_tips() -> StreamFilter {
     let tip_pattern = json!({ APPENDED: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
 }
 
-/// Selects new entries. Entry updates are not selected.
+/// Returns a filter for newly inserted entries. The filter does not select updated entries.
 fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the indexer's execution role, which can read event streams and write the feed. It cannot
-/// delete items.
+/// Returns the indexer's execution role. The role can read event streams and write the feed, but
+/// cannot delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

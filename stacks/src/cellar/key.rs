@@ -1,5 +1,7 @@
-//! Permissions to use the customer's KMS key. Functions can use the key only through the services
-//! that store the data, so they cannot decrypt data directly.
+//! Permissions to use the customer's KMS key.
+//!
+//! A function can use the key only through the AWS services that store the data. It cannot call KMS
+//! directly.
 
 use serde_json::{Value, json};
 
@@ -7,16 +9,16 @@ use crate::config::Config;
 use crate::constructs::{Role, Statement};
 use crate::expression::Expression;
 
-/// Purpose for which a function needs the KMS key.
+/// The purpose for which a function uses the KMS key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyUse {
-    /// Read and write table items. DynamoDB calls KMS on behalf of the caller.
+    /// Reads and writes table items. DynamoDB calls KMS on behalf of the function.
     Tables,
-    /// Read a table's change stream, which is encrypted with the table's key.
+    /// Reads a table's change stream, which is encrypted with the table's key.
     Stream,
-    /// Read and write objects, including access through presigned URLs.
+    /// Reads and writes bucket objects, including through presigned URLs.
     Bucket,
-    /// Send messages to queues and receive messages from them.
+    /// Sends messages to queues and receives messages from them.
     Queues,
 }
 
@@ -24,7 +26,8 @@ impl KeyUse {
     fn allow_key_statement(self, key_arn: &str) -> Statement {
         let key_resource = [Expression::literal(key_arn)];
         match self {
-            // The DynamoDB documentation requires these actions for roles that read and write.
+            // The DynamoDB documentation requires these actions for every role that reads and
+            // writes an encrypted table.
             Self::Tables => {
                 let actions = [
                     "kms:Decrypt",
@@ -44,7 +47,8 @@ impl KeyUse {
                 Statement::allow("KeyOfBucket", actions, key_resource)
                     .only_if(called_via_service("s3"))
             }
-            // Senders also need to decrypt, because SQS reuses each data key for several minutes.
+            // A role that only sends messages needs `kms:Decrypt` too, because SQS reuses each data
+            // key for several minutes.
             Self::Queues => {
                 let actions = ["kms:Decrypt", "kms:GenerateDataKey"];
                 Statement::allow("KeyOfQueues", actions, key_resource)
@@ -54,15 +58,15 @@ impl KeyUse {
     }
 }
 
-/// Returns the condition that KMS is called by a service in the stack's region on behalf of the
-/// caller.
+/// Returns a policy condition that allows requests to KMS only from one AWS service in the stack's
+/// region.
 fn called_via_service(service: &str) -> Value {
     let service_host =
         Expression::substitution(format!("{service}.${{AWS::Region}}.amazonaws.com"));
     json!({ "StringEquals": { "kms:ViaService": Value::from(service_host) } })
 }
 
-/// Allows a role to use the customer's KMS key for `key_uses`. No-op if no key is configured.
+/// Adds the permissions for `key_uses` to a role. No-op if no customer KMS key is configured.
 pub(super) fn with_key_policy(role: Role, config: &Config, key_uses: &[KeyUse]) -> Role {
     let Some(key_arn) = config.encryption.key() else { return role };
     let statements: Vec<Statement> =

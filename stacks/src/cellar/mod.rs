@@ -25,26 +25,28 @@ use crate::stack::{Stack, SynthesisError, SynthesisErrors};
 use crate::template::{Output, Parameter, Template};
 use api::Api;
 use events::Queues;
+use functions::FunctionContext;
 use storage::Storage;
 
-/// Name of the parameter for the S3 bucket that contains the Lambda bundle.
+/// The name of the template parameter for the S3 bucket that contains the Lambda bundle.
 pub const ARTIFACT_BUCKET: &str = "ArtifactBucket";
-/// Name of the parameter for the Lambda bundle's S3 key. The key contains the bundle's hash.
+/// The name of the template parameter for the S3 key of the Lambda bundle. The S3 key contains the
+/// bundle's hash.
 pub const ARTIFACT_KEY: &str = "ArtifactKey";
 
-/// Name of the output that contains the API URL. The URL ends with a slash.
+/// The name of the stack output for the API URL. The URL ends with a slash.
 pub const OUTPUT_API_URL: &str = "ApiUrl";
-/// Name of the output that contains the Entry table's name.
+/// The name of the stack output for the physical name of the Entry table.
 pub const OUTPUT_ENTRY_TABLE: &str = "EntryTableName";
-/// Name of the output that contains the Segment table's name.
+/// The name of the stack output for the physical name of the Segment table.
 pub const OUTPUT_SEGMENT_TABLE: &str = "SegmentTableName";
-/// Name of the output that contains the PendingSnapshots table's name.
+/// The name of the stack output for the physical name of the PendingSnapshots table.
 pub const OUTPUT_PENDING_SNAPSHOTS_TABLE: &str = "PendingSnapshotsTableName";
-/// Name of the output that contains the EventStream table's name.
+/// The name of the stack output for the physical name of the EventStream table.
 pub const OUTPUT_EVENT_STREAM_TABLE: &str = "EventStreamTableName";
-/// Name of the output that contains the Feed table's name.
+/// The name of the stack output for the physical name of the Feed table.
 pub const OUTPUT_FEED_TABLE: &str = "FeedTableName";
-/// Names of the outputs that contain the names of the tables with customer data, in the order of
+/// The stack outputs for the physical names of the tables with customer data, in the order of
 /// [`table_logical_ids`].
 pub const OUTPUT_TABLES: [&str; TABLE_COUNT] = [
     OUTPUT_ENTRY_TABLE,
@@ -52,16 +54,16 @@ pub const OUTPUT_TABLES: [&str; TABLE_COUNT] = [
     OUTPUT_PENDING_SNAPSHOTS_TABLE,
     OUTPUT_EVENT_STREAM_TABLE,
 ];
-/// Name of the output that contains the bucket's name.
+/// The name of the stack output for the physical name of the bucket.
 pub const OUTPUT_BUCKET: &str = "BucketName";
-/// Name of the output that contains the API function's name.
+/// The name of the stack output for the physical name of the API function.
 pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
-/// Name of the output that contains the snapshot queue's URL.
+/// The name of the stack output for the URL of the snapshot queue.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
 const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 
-/// Reason why the template could not be created.
+/// The reason why the template could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
     /// One or more configuration values are out of bounds.
@@ -70,7 +72,7 @@ pub enum CellarStackError {
         /// All out-of-bounds values.
         problems: Vec<ConfigProblem>,
     },
-    /// The stack is invalid. This error indicates a bug in Cellar.
+    /// The stack is invalid, which indicates a bug in Cellar.
     #[error(transparent)]
     Synthesis(#[from] SynthesisErrors),
 }
@@ -81,12 +83,12 @@ impl From<SynthesisError> for CellarStackError {
     }
 }
 
-/// Returns the template of the Cellar stack. `architecture` is the CPU architecture of the
-/// functions.
+/// Returns the CloudFormation template of the Cellar stack. All functions run on the CPU
+/// architecture `architecture`.
 ///
 /// # Errors
-/// Returns [`CellarStackError::Config`] if configuration values are out of bounds. Parsed
-/// configurations are valid unless they were modified after parsing.
+/// Returns [`CellarStackError::Config`] if a configuration value is out of bounds. This cannot
+/// happen if the configuration was parsed and not modified afterwards.
 pub fn cellar_stack(
     config: &Config,
     architecture: Architecture,
@@ -99,33 +101,15 @@ pub fn cellar_stack(
     stack.add_tags(&config.tags);
     let storage = storage::add_storage(&mut stack, config)?;
     let bundle = add_bundle_parameters(&mut stack)?;
-    let api = api::add_api(&mut stack, config, architecture, &storage, &bundle)?;
+    let context = FunctionContext { config, architecture, storage: &storage, bundle: &bundle };
+    let api = api::add_api(&mut stack, context)?;
     let queues = events::add_queues(&mut stack, config)?;
-    let relay = events::add_relay(&mut stack, config, architecture, &storage, &queues, &bundle)?;
-    let snapshot_function = snapshots::add_snapshot_function(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.snapshot_jobs,
-        &bundle,
-    )?;
-    let indexer_function = indexer::add_indexer(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.change_stream_dead_letters,
-        &bundle,
-    )?;
-    let webhook_function = webhook::add_webhook(
-        &mut stack,
-        config,
-        architecture,
-        &storage,
-        &queues.change_stream_dead_letters,
-        &bundle,
-    )?;
+    let dead_letters = &queues.change_stream_dead_letters;
+    let relay = events::add_relay(&mut stack, context, &queues)?;
+    let snapshot_function =
+        snapshots::add_snapshot_function(&mut stack, context, &queues.snapshot_jobs)?;
+    let indexer_function = indexer::add_indexer(&mut stack, context, dead_letters)?;
+    let webhook_function = webhook::add_webhook(&mut stack, context, dead_letters)?;
     let resources = alarms::StackResources {
         api: &api.function,
         snapshot: &snapshot_function,
@@ -173,8 +157,8 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the parameters for the Lambda bundle's location. The bundle must be uploaded before the
-/// stack is deployed.
+/// Adds the template parameters for the location of the Lambda bundle. The bundle must be uploaded
+/// before the stack is deployed.
 fn add_bundle_parameters(stack: &mut Stack) -> Result<BundleLocation, SynthesisError> {
     let bucket_parameter = Parameter::text("S3 bucket of the Lambda bundle.");
     let key_parameter = Parameter::text("S3 key of the Lambda bundle.");

@@ -1,4 +1,4 @@
-//! Policy statements shared by several roles.
+//! Policy statements that several roles share.
 
 use serde_json::json;
 
@@ -6,18 +6,18 @@ use crate::config::Config;
 use crate::constructs::{Bucket, Handle, LogGroup, Role, Statement, Table};
 use crate::expression::Expression;
 
-/// Returns an ARN pattern for the objects whose keys start with `prefix`.
+/// Returns an ARN pattern that matches the objects whose keys start with `prefix`.
 pub(super) fn arn_of_objects_with_prefix(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
 }
 
-/// Returns an ARN pattern for the objects whose keys match `pattern`, in which `*` matches any
-/// string.
+/// Returns an ARN pattern that matches the objects whose keys match `pattern`. A `*` in `pattern`
+/// matches any string.
 pub(super) fn arn_of_objects_matching(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{pattern}").into()])
 }
 
-/// Allows listing the keys that start with one of the prefixes. Without this permission, S3
+/// Allows a role to list the keys that start with one of `prefixes`. Without this permission, S3
 /// responds with 403 instead of 404 if an object does not exist.
 ///
 /// AWS does not document whether a request for an object has the condition key `s3:prefix`, so the
@@ -32,14 +32,15 @@ pub(super) fn allow_missing_object_detection(
         .only_if(json!({ "StringLikeIfExists": { "s3:prefix": key_patterns } }))
 }
 
-/// Allows Lambda to read a table's change stream.
+/// Allows a role to read a table's change stream.
 pub(super) fn allow_stream_reads(statement_id: &str, table: &Handle<Table>) -> Statement {
     let read_actions =
         ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
     Statement::allow(statement_id, read_actions, [table.stream_arn()])
 }
 
-/// Allows Lambda to list change streams. Event sources require this permission.
+/// Allows a role to list change streams. Lambda requires this permission to invoke a function for a
+/// change stream.
 pub(super) fn allow_stream_listing() -> Statement {
     Statement::allow_on_any_resource(
         "ListStreams",
@@ -50,7 +51,7 @@ pub(super) fn allow_stream_listing() -> Statement {
 
 /// Allows a function to write to its own log group.
 pub(super) fn allow_log_writes(log_group: &Handle<LogGroup>) -> Statement {
-    // A log group ARN ends with `:*`, which also matches the group's log streams.
+    // The ARN of a log group ends with `:*`, so it also matches the log streams in the group.
     Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.arn()])
 }
 

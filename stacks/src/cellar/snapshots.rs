@@ -6,14 +6,13 @@ use cellar_base::table_attributes::{
 };
 use serde_json::json;
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_with_prefix};
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config};
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, QueueSource, Role, Service, Statement,
+    Bucket, Function, Handle, LogGroup, Queue, QueueSource, Role, Service, Statement,
 };
 use crate::stack::{Stack, SynthesisError};
 
@@ -24,30 +23,29 @@ const MAX_CONCURRENCY: u32 = 4;
 /// Adds the snapshot function with its log group, role and event source.
 pub(super) fn add_snapshot_function(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     jobs: &Handle<Queue>,
-    bundle: &BundleLocation,
 ) -> Result<Handle<Function>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let log_group = functions::add_log_group(stack, "SnapshotLogGroup", config)?;
     let key_uses = [KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let base_role = snapshot_role(storage, jobs, &log_group);
     let traced_role = permissions::with_trace_policy(base_role, config);
     let role = stack.add("SnapshotRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Builds snapshots.";
-    let function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(config.snapshots.memory_mb)
         .timeout_s(config.snapshots.timeout_s)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_SNAPSHOT)
         .environment(environment::ENTRY_TABLE, storage.entries.name())
         .environment(environment::SEGMENT_TABLE, storage.segments.name())
         .environment(environment::PENDING_SNAPSHOTS_TABLE, storage.pending_snapshots.name())
         .environment(environment::BUCKET, storage.bucket.name())
         .environment(environment::SNAPSHOT_QUEUE, jobs.url());
-    // A worker that finishes a snapshot sends the job of the next one to its own queue, so a chain
-    // has as many invocations as a log has pending snapshots.
+    // Lambda must allow recursion, because a worker that finishes a snapshot sends the next job of
+    // the log to the queue that invokes it. The chain has one invocation for each pending snapshot
+    // of the log.
     let function = stack.add("SnapshotFunction", function.allow_recursion())?;
     stack.add("SnapshotSource", QueueSource::new(jobs, &function, MAX_CONCURRENCY))?;
     suppressions::suppress_snapshot_function_rules(stack, &function);
@@ -56,12 +54,12 @@ pub(super) fn add_snapshot_function(
 
 /// Returns the snapshot function's execution role.
 ///
-/// The function reads logs, writes snapshot objects and pending snapshots, and records finished
-/// snapshots in the log tables. It cannot modify edits.
+/// The function reads logs, writes snapshot objects and records of pending snapshots, and records
+/// finished snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {
     let read_actions = ["dynamodb:GetItem", "dynamodb:Query"];
     let read_entries = Statement::allow("ReadEntries", read_actions, [storage.entries.arn()]);
-    // The only attribute of an entry that the function may change is the snapshot root. The policy
+    // The snapshot root is the only attribute of an entry that the function may change. The policy
     // also lists the keys and the type, because the condition of the update reads them.
     let set_root = Statement::allow("SetRoot", ["dynamodb:UpdateItem"], [storage.entries.arn()])
         .only_if(json!({ "ForAllValues:StringEquals": {
@@ -73,26 +71,6 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
     let write_actions = ["dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"];
     let write_pending_snapshots =
         Statement::allow("PendingSnapshotsTable", write_actions, [storage.pending_snapshots.arn()]);
-    let write_sheets = Statement::allow(
-        "Sheets",
-        ["s3:GetObject", "s3:PutObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, SHEETS_PREFIX)],
-    );
-    let read_uploads = Statement::allow(
-        "Uploads",
-        ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, UPLOADS_PREFIX)],
-    );
-    // A job that rebuilds a snapshot from scratch reads the entire log, which includes offloaded
-    // segments.
-    let read_offloaded_segments = Statement::allow(
-        "Offload",
-        ["s3:GetObject"],
-        [arn_of_objects_with_prefix(&storage.bucket, OFFLOADED_PREFIX)],
-    );
-    let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
-    let find_missing_objects =
-        permissions::allow_missing_object_detection(&storage.bucket, &readable_prefixes);
     let receive_jobs = Statement::allow(
         "Jobs",
         [
@@ -106,10 +84,31 @@ fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<Log
     );
     Role::assumed_by(Service::Lambda)
         .policy("tables", [read_entries, set_root, update_segments, write_pending_snapshots])
-        .policy(
-            "bucket",
-            [write_sheets, read_uploads, read_offloaded_segments, find_missing_objects],
-        )
+        .policy("bucket", bucket_statements(&storage.bucket))
         .policy("queue", [receive_jobs])
         .policy("logs", [permissions::allow_log_writes(log_group)])
+}
+
+fn bucket_statements(bucket: &Handle<Bucket>) -> [Statement; 4] {
+    let write_sheets = Statement::allow(
+        "Sheets",
+        ["s3:GetObject", "s3:PutObject"],
+        [arn_of_objects_with_prefix(bucket, SHEETS_PREFIX)],
+    );
+    let read_uploads = Statement::allow(
+        "Uploads",
+        ["s3:GetObject"],
+        [arn_of_objects_with_prefix(bucket, UPLOADS_PREFIX)],
+    );
+    // A job that rebuilds a snapshot from scratch reads the entire log, including offloaded
+    // segments.
+    let read_offloaded_segments = Statement::allow(
+        "Offload",
+        ["s3:GetObject"],
+        [arn_of_objects_with_prefix(bucket, OFFLOADED_PREFIX)],
+    );
+    let readable_prefixes = [OFFLOADED_PREFIX, SHEETS_PREFIX, UPLOADS_PREFIX];
+    let find_missing_objects =
+        permissions::allow_missing_object_detection(bucket, &readable_prefixes);
+    [write_sheets, read_uploads, read_offloaded_segments, find_missing_objects]
 }

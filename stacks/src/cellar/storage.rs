@@ -10,13 +10,13 @@ use crate::constructs::{
 };
 use crate::stack::{Stack, SynthesisError};
 
-/// Number of days after which an unconfirmed upload is deleted.
+/// The number of days after which S3 deletes an upload that was not confirmed.
 const PENDING_UPLOAD_DAYS: u32 = 3;
-/// Number of days for which a replaced or deleted object can be recovered.
+/// The number of days for which a replaced or deleted object can be recovered.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
-/// Number of days after which the parts of an unfinished multipart upload are deleted.
+/// The number of days after which S3 deletes the parts of an unfinished multipart upload.
 const MULTIPART_DAYS: u32 = 3;
-/// Number of seconds for which browsers may cache CORS settings.
+/// The number of seconds for which browsers may cache CORS settings.
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
 
 /// The tables and the bucket of a stack.
@@ -26,27 +26,28 @@ pub(super) struct Storage {
     pub(super) pending_snapshots: Handle<Table>,
     pub(super) event_streams: Handle<Table>,
     pub(super) feed: Handle<Table>,
-    /// Bucket for external bodies, snapshots and offloaded segments.
+    /// The bucket for external bodies, snapshots and offloaded segments.
     pub(super) bucket: Handle<Bucket>,
 }
 
 /// Number of tables with customer data.
 pub const TABLE_COUNT: usize = 4;
 
-/// Returns the logical ids of an incarnation's tables with customer data.
+/// Returns the logical ids of the tables with customer data.
 ///
 /// Each incarnation has its own ids, because CloudFormation cannot assign an existing id to a
-/// different table. The EventStream table is last because the first stacks did not have it.
+/// different table. The EventStream table is last, because the first release of Cellar did not have
+/// it.
 #[must_use]
 pub fn table_logical_ids(incarnation: u32) -> [String; TABLE_COUNT] {
     ["EntryTable", "SegmentTable", "PendingSnapshotsTable", "EventStreamTable"]
         .map(|table_name| logical_id_of(table_name, incarnation))
 }
 
-/// Returns the logical id of an incarnation's Feed table.
+/// Returns the logical id of the Feed table.
 ///
-/// The feed is derived from the EventStream table and therefore not restored. A new incarnation
-/// starts with an empty Feed table, which is then rebuilt.
+/// A restore does not restore the Feed table, because the feed is derived from the EventStream
+/// table. The new incarnation starts with an empty Feed table, which is then rebuilt.
 #[must_use]
 pub fn feed_table_logical_id(incarnation: u32) -> String {
     logical_id_of("FeedTable", incarnation)
@@ -62,7 +63,7 @@ fn logical_id_of(table_name: &str, incarnation: u32) -> String {
 /// Adds the tables, the bucket and the bucket's policy.
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
-    // Change stream that the relay reads. If the feed includes log appends, the indexer reads it
+    // The relay reads this change stream. If the feed includes log appends, the indexer reads it
     // too.
     let entry_table = define_log_table(config).stream(StreamView::NewImage);
     let entries = stack.add(&logical_id("EntryTable"), entry_table)?;
@@ -89,22 +90,23 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
     Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
-/// Defines one of the log's tables: Entry, Segment or PendingSnapshots.
+/// Defines a table with the key schema of the Entry, Segment and PendingSnapshots tables.
 fn define_log_table(config: &Config) -> Table {
     let partition_key = (table_attributes::PARTITION_KEY, AttributeType::Binary);
     let sort_key = (table_attributes::SORT_KEY, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Defines the EventStream table. Its keys are the event stream's name and the item's index in the
-/// stream.
+/// Defines the EventStream table. The partition key is the name of the event stream. The sort key
+/// is the index of the item in the stream.
 fn define_event_stream_table(config: &Config) -> Table {
     let partition_key = (table_attributes::STREAM, AttributeType::String);
     let sort_key = (table_attributes::STREAM_INDEX, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Defines the Feed table. Its keys are strings that sort like the values they encode.
+/// Defines the Feed table. Its keys are strings that sort in the same order as the values that they
+/// encode.
 fn define_feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);
@@ -147,13 +149,13 @@ fn define_bucket(config: &Config) -> Bucket {
     bucket.cors(presigned_url_cors(&config.cors_origins))
 }
 
-/// Returns the CORS settings for browsers that use presigned URLs to upload and download.
+/// Returns the CORS settings for web pages that upload and download through presigned URLs.
 fn presigned_url_cors(origins: &[String]) -> BucketCors {
     let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     BucketCors {
         origins: origins.to_vec(),
         methods: to_strings(&["GET", "HEAD", "PUT"]),
-        // Request headers that the signature of a presigned upload covers.
+        // The signature of a presigned upload covers these request headers.
         request_headers: to_strings(&[
             "content-encoding",
             "content-type",

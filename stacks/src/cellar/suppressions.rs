@@ -1,16 +1,17 @@
-//! Suppresses linter rules that do not apply to Cellar. The reasons are written to the template.
+//! Suppresses linter rules that do not apply to Cellar. The template states the reason for each
+//! suppression.
 
 use crate::constructs::{
     Bucket, Construct, Function, FunctionUrl, Handle, LogGroup, Queue, Rule, Table, Topic,
 };
 use crate::stack::Stack;
 
-/// Reason for not using a customer-managed key. Such a key has a monthly price, but an idle stack
-/// must be free.
+/// The reason why a resource has no customer-managed key by default. Such a key has a monthly
+/// price, but an idle stack must be free.
 const NO_CUSTOMER_KEY: &str =
     "Encrypted with a key that AWS manages; a customer-managed key has a monthly price.";
 
-/// Suppresses the rule that tables must use a customer-managed key.
+/// Suppresses the rule that tables must be encrypted with a customer-managed key.
 pub(super) fn suppress_table_rules(stack: &mut Stack, table: &Handle<Table>) {
     stack.suppress(table, Rule::checkov("CKV_AWS_119"), NO_CUSTOMER_KEY);
 }
@@ -25,8 +26,8 @@ pub(super) fn suppress_bucket_rules(stack: &mut Stack, bucket: &Handle<Bucket>) 
     );
 }
 
-/// For a resource that uses the customer's KMS key, suppresses the rule against hard-coded account
-/// ids in ARNs.
+/// Suppresses the rule against hard-coded account ids in ARNs. The rule does not apply to the
+/// customer's KMS key, which may belong to another account.
 fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &Handle<C>) {
     stack.suppress(
         resource,
@@ -36,8 +37,9 @@ fn suppress_hard_coded_account_rule<C: Construct>(stack: &mut Stack, resource: &
     );
 }
 
-/// Suppresses a linter rule about queue encryption. The rule depends on whether the queue uses the
-/// customer's KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_queue_rules(
     stack: &mut Stack,
     queue: &Handle<Queue>,
@@ -55,8 +57,9 @@ pub(super) fn suppress_queue_rules(
     );
 }
 
-/// Suppresses a linter rule about log group encryption. The rule depends on whether the log group
-/// uses the customer's KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_log_group_rules(
     stack: &mut Stack,
     log_group: &Handle<LogGroup>,
@@ -69,7 +72,7 @@ pub(super) fn suppress_log_group_rules(
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// A checkov rule for functions, with the reason why it does not apply.
+/// A checkov rule about functions, and the reason why the rule does not apply.
 struct SuppressedRule {
     id: &'static str,
     reason: &'static str,
@@ -85,11 +88,11 @@ const VPC: SuppressedRule = SuppressedRule {
     reason: "The function only calls AWS services that authorize each request; inside a VPC, it would \
              need a NAT gateway, which costs money while idle.",
 };
-/// Rule against secrets in environment variables.
+/// The checkov rule that environment variables must not contain secrets.
 const ENVIRONMENT_SECRETS: &str = "CKV_AWS_45";
-/// Rule that each function must have its own dead-letter queue.
+/// The checkov rule that each function must have its own dead-letter queue.
 const FUNCTION_DEAD_LETTERS: &str = "CKV_AWS_116";
-/// Rule that environment variables must be encrypted with a customer-managed key.
+/// The checkov rule that environment variables must be encrypted with a customer-managed key.
 const ENVIRONMENT_ENCRYPTION: &str = "CKV_AWS_173";
 
 fn suppress_function_rules<const N: usize>(
@@ -122,7 +125,7 @@ pub(super) fn suppress_api_function_rules(stack: &mut Stack, function: &Handle<F
     suppress_function_rules(stack, function, rules);
 }
 
-/// Suppresses linter rules for a function that reads a change stream.
+/// Suppresses the linter rules that do not apply to a function that reads a change stream.
 pub(super) fn suppress_stream_function_rules(stack: &mut Stack, function: &Handle<Function>) {
     let dead_letters = SuppressedRule {
         id: FUNCTION_DEAD_LETTERS,
@@ -138,7 +141,8 @@ pub(super) fn suppress_stream_function_rules(stack: &mut Stack, function: &Handl
     suppress_function_rules(stack, function, rules);
 }
 
-/// Suppresses linter rules for the snapshot function, which is invoked by a queue.
+/// Suppresses the linter rules that do not apply to the snapshot function. A queue invokes this
+/// function.
 pub(super) fn suppress_snapshot_function_rules(stack: &mut Stack, function: &Handle<Function>) {
     let dead_letters = SuppressedRule {
         id: FUNCTION_DEAD_LETTERS,
@@ -155,7 +159,7 @@ pub(super) fn suppress_snapshot_function_rules(stack: &mut Stack, function: &Han
 }
 
 /// Suppresses the rule that function URLs must use IAM authentication. The API function verifies
-/// tokens itself.
+/// the token of each request itself.
 pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl>) {
     stack.suppress(
         url,
@@ -165,8 +169,9 @@ pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl
     );
 }
 
-/// Suppresses a linter rule about the alarm topic's encryption. The rule depends on whether the
-/// topic uses the customer's KMS key.
+/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
+/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
+/// encryption with a KMS key.
 pub(super) fn suppress_topic_rules(
     stack: &mut Stack,
     topic: &Handle<Topic>,

@@ -4,35 +4,32 @@ use cellar_api::environment;
 use cellar_base::table_attributes::{PARTITION_BYTES, WEBHOOK_PREFIX, WEBHOOK_SECRETS_KEY};
 use serde_json::json;
 
-use super::functions;
+use super::functions::{self, FunctionContext};
 use super::key::{self, KeyUse};
 use super::permissions::{self, arn_of_objects_matching};
 use super::storage::Storage;
 use super::suppressions;
-use crate::config::{Architecture, Config, Webhook};
+use crate::config::Webhook;
 use crate::constructs::{
-    BundleLocation, Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter,
-    StreamSource,
+    Function, Handle, LogGroup, Queue, Role, Service, Statement, StreamFilter, StreamSource,
 };
 use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
-/// Webhook function memory in MB. The function is I/O-bound: it mostly waits for DynamoDB and the
-/// receiver.
+/// The webhook function's memory in MB. The function needs little memory, because it mostly waits
+/// for DynamoDB and the receiver.
 const MEMORY_MB: u32 = 256;
-/// Invocation timeout in seconds. Long enough for several deliveries to a slow receiver.
+/// The webhook function's timeout in seconds. It allows for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
-/// Adds the webhook function with its log group, role and event source. No-op unless a webhook is
-/// configured. Records that cannot be delivered are sent to `dead_letters`.
+/// Adds the webhook function with its log group, role and event source. Records that cannot be
+/// delivered are sent to `dead_letters`. No-op if no webhook is configured.
 pub(super) fn add_webhook(
     stack: &mut Stack,
-    config: &Config,
-    architecture: Architecture,
-    storage: &Storage,
+    context: FunctionContext<'_>,
     dead_letters: &Handle<Queue>,
-    bundle: &BundleLocation,
 ) -> Result<Option<Handle<Function>>, SynthesisError> {
+    let FunctionContext { config, storage, .. } = context;
     let Some(webhook) = &config.webhook else { return Ok(None) };
     let log_group = functions::add_log_group(stack, "WebhookLogGroup", config)?;
     let base_role = webhook_role(webhook, storage, dead_letters, &log_group);
@@ -40,10 +37,10 @@ pub(super) fn add_webhook(
     let key_uses = [KeyUse::Stream, KeyUse::Tables, KeyUse::Bucket, KeyUse::Queues];
     let role = stack.add("WebhookRole", key::with_key_policy(traced_role, config, &key_uses))?;
     let description = "Delivers the feed to the webhook URL.";
-    let mut function = Function::new(description, architecture, bundle.clone(), &role, &log_group)
+    let mut function = context
+        .create_function(description, &role, &log_group)
         .memory_mb(MEMORY_MB)
         .timeout_s(TIMEOUT_S)
-        .traced(config.tracing)
         .environment(environment::FUNCTION, environment::FUNCTION_WEBHOOK)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
         .environment(environment::FEED_TABLE, storage.feed.name())
@@ -55,8 +52,8 @@ pub(super) fn add_webhook(
     }
     function = functions::with_incarnation(function, config);
     let function = stack.add("WebhookFunction", function)?;
-    // A receiver may be unavailable for half a day, so retries are limited by record age instead of
-    // number of attempts.
+    // A receiver may be unavailable for hours. Therefore, retries are limited by the age of a
+    // record, and not by the number of attempts.
     let event_source = StreamSource::new(&storage.feed, &function, dead_letters)
         .retried_until_too_old()
         .filter(feed_items());
@@ -65,14 +62,15 @@ pub(super) fn add_webhook(
     Ok(Some(function))
 }
 
-/// Selects feed items. The table also contains other items, such as spreadsheet lists.
+/// Returns a filter for feed items. The Feed table also contains other items, such as spreadsheet
+/// lists.
 fn feed_items() -> StreamFilter {
     let item_pattern = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item_pattern } }))
 }
 
-/// Returns the webhook function's execution role. The function reads the feed and stores its
-/// progress and secrets. It can read event streams only if deliveries include payloads.
+/// Returns the webhook function's execution role. The function reads the feed, and stores its
+/// progress and its secrets. It can read event streams only if deliveries include payloads.
 fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,

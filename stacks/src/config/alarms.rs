@@ -6,20 +6,22 @@ use super::error::ConfigProblem;
 use super::limits::{EMAIL_CHARS_MAX, PER_5_MINUTES, TOPIC_NAME_CHARS_MAX};
 use super::{arn, region};
 
-/// Alarm notifications, and the thresholds of two alarms that detect abuse of the public URL.
+/// The `alarms` section: who is notified, and the thresholds of two alarms that detect abuse of the
+/// public URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Alarms {
-    /// Email address to notify. The recipient must confirm the subscription.
+    /// The email address to notify. SNS sends no alarms until the recipient has confirmed the
+    /// subscription.
     pub email: Option<String>,
-    /// ARN of the customer's own SNS topic to notify.
+    /// The ARN of an SNS topic of the customer to which alarms are published.
     pub topic_arn: Option<String>,
-    /// Number of API requests per 5 minutes above which an alarm triggers. The default corresponds
-    /// to 100 requests per second. At this rate, small requests cost about $3 a day.
+    /// The number of API requests per 5 minutes above which an alarm triggers. The default
+    /// corresponds to 100 requests per second. At this rate, small requests cost about $3 a day.
     pub requests_per_5_minutes: u32,
-    /// Number of write request units consumed by the Entry table per 5 minutes above which an alarm
-    /// triggers. The default corresponds to 200 units per second. At this rate, writes cost about
-    /// $11 a day.
+    /// The number of write units per 5 minutes above which an alarm triggers. Only writes to the
+    /// Entry table count. The default corresponds to 200 units per second. At this rate, writes
+    /// cost about $11 a day.
     pub write_units_per_5_minutes: u32,
 }
 
@@ -66,14 +68,14 @@ fn find_topic_problem(topic_arn: &str, stack_region: Option<&str>) -> Option<Con
     }
 }
 
-/// FIFO topics are rejected because they cannot send email. Their names end with `.fifo`.
+/// FIFO topics are rejected, because they cannot send email. Their names end with `.fifo`.
 fn is_standard_topic_name(name: &str) -> bool {
     (1..=TOPIC_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Checks only the syntax. Whether the address exists becomes known when the subscription is
-/// confirmed.
+/// Only the syntax is checked. Whether the address exists becomes known when its owner confirms the
+/// subscription.
 fn is_email(email: &str) -> bool {
     let Some((user, host)) = email.rsplit_once('@') else { return false };
     let is_plain_byte =

@@ -2,19 +2,20 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// CPU architecture of the functions, serialized as in Lambda's API.
+/// The CPU architecture of the functions. It is serialized as in Lambda's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Architecture {
     /// Intel and AMD processors.
     #[serde(rename = "x86_64")]
     X86_64,
-    /// Graviton processors, which cost less for the same work.
+    /// AWS Graviton processors, which cost less than x86 processors for the same work.
     #[serde(rename = "arm64")]
     Arm64,
 }
 
 impl Architecture {
-    /// Returns the name used in Lambda's `Architectures` property and in `cellar.yaml`.
+    /// Returns the name of the architecture in Lambda's `Architectures` property and in
+    /// `cellar.yaml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -29,7 +30,7 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// Value of the `architecture:` field: the name of an architecture, or `host`.
+/// The value of the `architecture:` field: the name of an architecture, or `host`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "`architecture` is x86_64, arm64 or host")]
 enum Choice {

@@ -1,18 +1,18 @@
-//! Parser for the Amazon Resource Names (ARNs) of the customer's own resources.
+//! Parses the Amazon Resource Names (ARNs) of resources that the customer owns.
 
 /// The validated parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
     pub(super) region: &'a str,
-    /// Part after the account id, such as `key/ID`.
+    /// The part after the account id, such as `key/ID`.
     pub(super) resource: &'a str,
 }
 
 /// Number of digits of an AWS account id.
 const ACCOUNT_DIGITS: usize = 12;
 
-/// Parses the ARN of a resource of the AWS service `service`. Returns `None` if the text is not
-/// such an ARN, or if the ARN has no region or no account id.
+/// Parses the ARN of a resource of the AWS service `service`. Returns `None` if `text` is not an
+/// ARN of this service, or if the ARN has no region or no account id.
 pub(super) fn parse_arn<'a>(text: &'a str, service: &str) -> Option<Arn<'a>> {
     const FIELD_COUNT: usize = 6;
     let fields: Vec<&str> = text.splitn(FIELD_COUNT, ':').collect();

@@ -1,5 +1,4 @@
-//! Contents of the `cellar.yaml` that `synth init` writes. Lists every field with its default and a
-//! comment.
+//! The `cellar.yaml` that `synth init` writes. It lists every field with its default and a comment.
 
 use super::alarms::Alarms;
 use super::architecture::Architecture;
@@ -15,7 +14,7 @@ use super::snapshots::Snapshots;
 impl Config {
     /// Returns a `cellar.yaml` that lists every field with its default and a comment.
     ///
-    /// Parsing it yields [`Config::default`], because fields without a default are commented out.
+    /// Fields without a default are commented out, so parsing the text yields [`Config::default`].
     pub fn documented_yaml() -> String {
         Self::documented_yaml_with("host")
     }

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::error::ConfigProblem;
 use super::{arn, region};
 
-/// Encryption at rest. Defaults to AWS-owned keys.
+/// The `encryption` section, which configures encryption at rest. By default, data is encrypted
+/// with keys that AWS owns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Encryption {
-    /// ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and alarm
-    /// topic. Such a key costs $1 a month plus its requests. Without this field, keys owned by AWS
-    /// are used, which are free.
+    /// The ARN of a symmetric KMS key that encrypts the tables, bucket, queues, log groups and
+    /// alarm topic. Such a key costs $1 a month plus its requests. Without this field, data is
+    /// encrypted with keys that AWS owns, which are free.
     pub kms_key_arn: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use super::limits::{
 use super::origin::OriginFault;
 use crate::suggest;
 
-/// Line and column in a file, counted from 1.
+/// A line and column in a file. Both are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourcePosition {
     pub line: usize,
@@ -29,7 +29,7 @@ impl fmt::Display for SourcePosition {
     }
 }
 
-/// An unknown field in a configuration file, with the known fields.
+/// Error about a field that does not exist in a section of the configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "{file_name}: unknown field `{field}`{}{}{}; known fields: {}",
@@ -40,29 +40,32 @@ impl fmt::Display for SourcePosition {
 )]
 pub struct UnknownField {
     pub file_name: String,
-    /// Path of the section that contains the field, such as `tokens.keys[0]`. Empty at the top
-    /// level.
+    /// The path of the section that contains the field, such as `tokens.keys[0]`. It is empty for a
+    /// field at the top level.
     pub section: String,
     pub field: String,
     pub position: Option<SourcePosition>,
-    /// Most similar known field, or `None` if none is similar enough.
+    /// The known field that is most similar to the unknown field, or `None` if none is similar
+    /// enough.
     pub suggestion: Option<String>,
     /// All known fields of the section.
     pub known: Vec<String>,
 }
 
-/// Reason why a configuration file was rejected.
+/// The reason why a configuration file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// The file is larger than [`CONFIG_BYTES_MAX`].
-    #[error("{file_name}: the file has {bytes} bytes; at most {CONFIG_BYTES_MAX} are allowed")]
+    #[error(
+        "{file_name}: the file is {bytes} bytes long, but at most {CONFIG_BYTES_MAX} are allowed"
+    )]
     TooLarge { file_name: String, bytes: usize },
-    /// The text is not YAML, or a value has the wrong type.
+    /// The file is not valid YAML, or a value has the wrong type.
     #[error("{file_name}: {message}")]
     Malformed {
         file_name: String,
         position: Option<SourcePosition>,
-        /// Parser message, including the field path and position.
+        /// The message of the parser. It includes the path and position of the field.
         message: String,
     },
     /// The file contains an unknown field.
@@ -94,19 +97,19 @@ fn join_lines(problems: &[ConfigProblem]) -> String {
 pub enum ConfigProblem {
     /// `stack` is not a valid CloudFormation stack name.
     #[error(
-        "`stack` is `{value}`: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
+        "`stack` is `{value}`, which is not a valid stack name: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
-    /// A stage name contains characters that are not allowed in a stack name, or has an invalid
-    /// length.
+    /// The name of a stage has an invalid length, or contains characters that a stack name must not
+    /// contain.
     #[error(
-        "`stages` has a stage named `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
+        "`stages` contains the invalid stage name `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
     StageName { value: String },
     /// There are more than [`STAGES_MAX`] stages.
     #[error("`stages` lists {count} stages: at most {STAGES_MAX} are allowed")]
     TooManyStages { count: usize },
-    /// Two stages have the same stack name in the same region.
+    /// Two stages in the same region have the same stack name.
     #[error(
         "the stages {one} and {other} both use the stack name `{stack}` in the same region: set `stack` or `region` of one of them"
     )]
@@ -117,7 +120,7 @@ pub enum ConfigProblem {
     )]
     Region { value: String },
     /// `tokens.issuer` or `tokens.audience` is empty, too long or contains control characters.
-    #[error("`tokens.{field}` must have 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters")]
+    #[error("`tokens.{field}` must be 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters long")]
     TokenClaim { field: &'static str },
     /// `tokens.keys` has more than [`TOKEN_KEYS_MAX`] keys.
     #[error(
@@ -145,15 +148,16 @@ pub enum ConfigProblem {
     /// An element of `tokens.oidc` is invalid.
     #[error("`tokens.oidc[{index}]`: {fault}")]
     Issuer { index: usize, fault: IssuerFault },
-    /// The token settings are too large for a function's environment variables.
+    /// The token settings do not fit in a function's environment variables.
     #[error(
-        "`tokens` has {bytes} bytes: at most {TOKENS_BYTES_MAX} are allowed; remove issuers, or keys that are no longer in use"
+        "`tokens` is {bytes} bytes long, but at most {TOKENS_BYTES_MAX} are allowed: remove issuers, or keys that are no longer in use"
     )]
     TokensTooLarge {
-        /// Total size of the token settings in the environment variables, in bytes.
+        /// The total size in bytes of the environment variables that contain token settings.
         bytes: usize,
     },
-    /// `tokens.not_before_s` is later than the year 9999. The value is probably in milliseconds.
+    /// `tokens.not_before_s` is later than the year 9999. It is probably in milliseconds instead of
+    /// seconds.
     #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
     NotBefore { value: u64 },
     /// `webhook.url` is not a URL, uses plain HTTP, or does not have a public host.
@@ -164,10 +168,10 @@ pub enum ConfigProblem {
     /// `cors_origins` has more than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins { count: usize },
-    /// An element of `cors_origins` is a wildcard, or an origin that no browser sends.
+    /// An element of `cors_origins` is not an origin that a browser sends, or contains a wildcard.
     #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
     Origin { index: usize, value: String, fault: OriginFault },
-    /// `api.memory_mb` is outside of Lambda's range.
+    /// `api.memory_mb` is outside the range that Lambda accepts.
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
     /// `api.timeout_s` is out of range.
@@ -176,7 +180,7 @@ pub enum ConfigProblem {
     /// A number in the `snapshots` section is out of range.
     #[error("`snapshots.{field}` is {value}: use {from} to {to}")]
     Snapshots { field: &'static str, value: u64, from: u64, to: u64 },
-    /// `log_retention_days` is not a retention period supported by CloudWatch Logs.
+    /// `log_retention_days` is not a retention period that CloudWatch Logs supports.
     #[error(
         "`log_retention_days` is {value}: CloudWatch Logs accepts only {}",
         allowed_retention_days()
@@ -200,7 +204,7 @@ pub enum ConfigProblem {
     /// `tags` has more than [`TAGS_MAX`] tags.
     #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} for each resource")]
     TooManyTags { count: usize },
-    /// A tag is not accepted by every AWS service in the stack.
+    /// At least one AWS service in the stack does not accept a tag.
     #[error("`tags` has the key `{key}`: {fault}")]
     Tag { key: String, fault: TagFault },
     /// `encryption.kms_key_arn` is not the ARN of a KMS key.
@@ -239,11 +243,11 @@ pub enum ConfigProblem {
     Port,
 }
 
-/// Reason why an issuer in `tokens.oidc` was rejected.
+/// The reason why an issuer in `tokens.oidc` was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum IssuerFault {
-    /// A field is not a URL, or is an HTTP URL without TLS. An attacker could forge the responses
-    /// of such a URL.
+    /// A field is not a URL, or is an HTTP URL without TLS. Without TLS, an attacker could forge
+    /// the responses.
     #[error(
         "`{field}` must be a URL that starts with https:// (or http://127.0.0.1 for development), \
          of at most {OIDC_URL_CHARS_MAX} characters"
@@ -254,19 +258,17 @@ pub enum IssuerFault {
     },
     /// `audience` is empty, too long or contains control characters.
     #[error(
-        "`audience` must have 1 to {OIDC_AUDIENCE_CHARS_MAX} printable characters: the id of this \
-         application at the issuer"
+        "`audience` must be the id of this application at the issuer, with 1 to \
+         {OIDC_AUDIENCE_CHARS_MAX} printable characters"
     )]
     Audience,
     /// `subject_claim` is empty, too long or contains invalid characters.
     #[error(
-        "`subject_claim` must have 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
+        "`subject_claim` must consist of 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
     Claim,
-    /// An earlier element or `tokens.issuer` already contains this issuer.
-    #[error(
-        "`issuer` is already used by an earlier issuer or `tokens.issuer`: use each issuer once"
-    )]
+    /// An earlier element of `tokens.oidc`, or `tokens.issuer`, has the same issuer.
+    #[error("`issuer` is the same as an earlier issuer or `tokens.issuer`: list each issuer once")]
     Duplicate,
 }
 
@@ -275,18 +277,18 @@ pub enum IssuerFault {
 pub enum TagFault {
     /// The key is empty, too long or contains characters that an AWS service rejects.
     #[error(
-        "use 1 to {TAG_KEY_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+        "the key must consist of 1 to {TAG_KEY_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Key,
     /// The key starts with `aws:`.
     #[error("keys that start with `aws:` are reserved by AWS; use another key")]
     Reserved,
-    /// The key differs from an earlier key only in case.
+    /// The key is equal to an earlier key if letter case is ignored.
     #[error("an earlier key differs only in case, which IAM rejects; remove one of the two")]
     Case,
     /// The value is too long or contains characters that an AWS service rejects.
     #[error(
-        "the value may have at most {TAG_VALUE_CHARS_MAX} letters, digits, spaces (not at the ends) and _ . : / = + - @"
+        "the value must consist of at most {TAG_VALUE_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Value,
 }

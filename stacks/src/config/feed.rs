@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedScope {
-    /// Only catalog changes: spreadsheets being created, named, shared or deleted.
+    /// The feed contains only changes of the catalog: spreadsheets that are created, named, shared
+    /// or deleted.
     #[default]
     Catalog,
-    /// Catalog changes, and log appends of all spreadsheets. Appended entries are listed without
-    /// their contents.
+    /// The feed contains the changes of the catalog, and the log appends of all spreadsheets. It
+    /// lists appended entries without their contents.
     Everything,
 }
 

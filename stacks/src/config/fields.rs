@@ -1,4 +1,4 @@
-//! The fields of `cellar.yaml` with their defaults.
+//! The fields of `cellar.yaml` and their defaults.
 
 use std::collections::BTreeMap;
 
@@ -14,47 +14,51 @@ use super::snapshots::Snapshots;
 use super::tokens::Tokens;
 use super::webhook::Webhook;
 
-/// A complete configuration. Created by [`Config::parse`] or [`Config::default`].
+/// A complete configuration, created by [`Config::parse`] or [`Config::default`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// CloudFormation stack name. Defaults to `cellar`.
+    /// The name of the CloudFormation stack. Defaults to `cellar`.
     pub stack: String,
-    /// AWS region. Defaults to the AWS profile's region.
+    /// The AWS region of the stack. Defaults to the region of the AWS profile.
     pub region: Option<String>,
-    /// CPU architecture of the functions. `None` means the architecture of the build machine, and
-    /// is written as `host` in the file.
+    /// The CPU architecture of the functions. `None` means the architecture of the machine that
+    /// builds the functions, and is written as `host` in the file.
     #[serde(with = "architecture")]
     pub architecture: Option<Architecture>,
     /// Tokens accepted by the API.
     pub tokens: Tokens,
-    /// Web origins that may call the API from a browser. If empty, the API sends no CORS headers.
+    /// The web origins whose pages may call the API. If empty, the API sends no CORS headers.
     pub cors_origins: Vec<String>,
     pub api: Api,
-    /// Thresholds for snapshots and log segments, and the snapshot function's memory and timeout.
+    /// The thresholds for snapshots and log segments, and the memory and timeout of the snapshot
+    /// function.
     pub snapshots: Snapshots,
-    /// Number of days for which CloudWatch retains log lines. Defaults to 30.
+    /// The number of days for which CloudWatch retains log lines. Defaults to 30.
     pub log_retention_days: u32,
-    /// Age in days at which `synth offload` moves a closed log segment to S3. If `None`, segments
-    /// stay in DynamoDB.
+    /// The age in days at which `synth offload` moves a closed log segment to S3. If `None`, all
+    /// segments stay in DynamoDB.
     pub offload_after_days: Option<u32>,
-    /// Number of newest log segments per spreadsheet that stay in DynamoDB. Defaults to 2.
+    /// The number of newest log segments of each spreadsheet that stay in DynamoDB regardless of
+    /// their age. Defaults to 2.
     pub keep_segments: u32,
-    /// Events that are written to the feed: only catalog changes, or log appends too. Defaults to
+    /// The events that the feed contains: only catalog changes, or log appends too. Defaults to
     /// `catalog`.
     pub feed: FeedScope,
     /// Webhook that receives the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
-    /// Number of times that the tables were restored to a point in time, at most
-    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX). Defaults to 0. Each incarnation has its
-    /// own tables. `synth restore` increments this number; the local stack ignores it.
+    /// The number of times that the tables were restored to a point in time. Defaults to 0. At most
+    /// [`INCARNATION_MAX`](super::limits::INCARNATION_MAX).
+    ///
+    /// Each incarnation has its own tables. `synth restore` increments this number. The local stack
+    /// ignores it.
     pub incarnation: u32,
     /// Whether the tables are protected against deletion. Defaults to true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,
-    /// Alarm notifications and usage thresholds.
+    /// The recipients of alarms, and the thresholds of the usage alarms.
     pub alarms: Alarms,
     /// Whether the stack has a CloudWatch dashboard. Defaults to false. An account's first three
     /// dashboards are free; each additional dashboard costs $3 a month.
@@ -62,18 +66,17 @@ pub struct Config {
     /// Whether X-Ray traces the functions. Defaults to false. An account's first 100,000 traces a
     /// month are free; each additional million costs $5.
     pub tracing: bool,
-    /// Tags of all taggable resources. Defaults to none.
+    /// The tags of all resources that accept tags. Defaults to none.
     pub tags: BTreeMap<String, String>,
     pub local: Local,
-    /// Stages, by name. With stages, one configuration describes several stacks, each with its own
-    /// overrides. Defaults to none. See [`Config::stage`].
+    /// The stages, by name. Each stage is a separate stack with its own overrides of this
+    /// configuration. Defaults to none. See [`Config::stage`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stages: BTreeMap<String, Stage>,
 }
 
-/// A stage's overrides: the fields that differ from the main configuration.
-///
-/// [`Config::parse`] validates the overrides of every stage.
+/// The fields in which a stage differs from the main configuration. [`Config::parse`] validates the
+/// overrides of every stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Stage(pub(super) Option<Mapping>);
@@ -84,9 +87,9 @@ impl Eq for Stage {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Api {
-    /// Memory in MB. CPU power is proportional to memory. Defaults to 512.
+    /// The function's memory in MB. Its CPU power is proportional to its memory. Defaults to 512.
     pub memory_mb: u32,
-    /// Request timeout in seconds. Defaults to 29.
+    /// The request timeout in seconds. Defaults to 29.
     pub timeout_s: u32,
 }
 

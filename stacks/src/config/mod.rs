@@ -1,7 +1,8 @@
-//! A stack's settings, which are read from `cellar.yaml`.
+//! The settings of a stack, which are read from `cellar.yaml`.
 //!
-//! Every field has a default, so an empty file is a complete configuration. Unknown fields are
-//! rejected with a suggestion, because a misspelled setting must not be silently ignored.
+//! Every field has a default, so an empty file is a complete configuration. An unknown field is
+//! rejected, because a misspelled setting would otherwise be silently ignored. The error suggests
+//! the correct name.
 
 mod alarms;
 mod architecture;

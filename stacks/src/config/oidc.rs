@@ -11,7 +11,7 @@ use super::limits::{
 };
 use super::tokens::Tokens;
 
-/// Last second of the year 9999, in seconds since the Unix epoch.
+/// The last second of the year 9999, in seconds since the Unix epoch.
 const MAX_UNIX_TIME_S: u64 = 253_402_300_799;
 
 /// Checks the issuers, `tokens.not_before_s` and the total size of the token settings.
@@ -20,15 +20,7 @@ pub(super) fn find_token_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {
         problems.push(ConfigProblem::TooManyIssuers { count: tokens.oidc.len() });
     }
-    let mut seen_issuer_urls = HashSet::from([tokens.issuer.as_str()]);
-    for (index, issuer) in tokens.oidc.iter().enumerate() {
-        let is_duplicate = !seen_issuer_urls.insert(issuer.issuer.as_str());
-        if let Some(fault) = find_issuer_fault(issuer) {
-            problems.push(ConfigProblem::Issuer { index, fault });
-        } else if is_duplicate {
-            problems.push(ConfigProblem::Issuer { index, fault: IssuerFault::Duplicate });
-        }
-    }
+    problems.extend(find_issuer_problems(tokens));
     let variables = [&tokens.issuer, &tokens.audience, &tokens.keys_json(), &tokens.oidc_json()];
     let total_bytes = variables.into_iter().map(String::len).sum();
     if total_bytes > TOKENS_BYTES_MAX {
@@ -38,6 +30,20 @@ pub(super) fn find_token_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
         && not_before_s > MAX_UNIX_TIME_S
     {
         problems.push(ConfigProblem::NotBefore { value: not_before_s });
+    }
+    problems
+}
+
+fn find_issuer_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
+    let mut problems = Vec::new();
+    let mut seen_issuer_urls = HashSet::from([tokens.issuer.as_str()]);
+    for (index, issuer) in tokens.oidc.iter().enumerate() {
+        let is_new_issuer = seen_issuer_urls.insert(issuer.issuer.as_str());
+        if let Some(fault) = find_issuer_fault(issuer) {
+            problems.push(ConfigProblem::Issuer { index, fault });
+        } else if !is_new_issuer {
+            problems.push(ConfigProblem::Issuer { index, fault: IssuerFault::Duplicate });
+        }
     }
     problems
 }

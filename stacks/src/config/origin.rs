@@ -1,5 +1,5 @@
 //! Validates `cors_origins`. Each element must be identical to the `Origin` header that a browser
-//! sends.
+//! sends, so it has no path and no default port.
 
 use thiserror::Error;
 
@@ -25,13 +25,14 @@ pub enum OriginFault {
          optional :PORT"
     )]
     Scheme,
-    /// The host contains invalid characters, or the port is followed by a path.
+    /// The host contains invalid characters, or a path, a slash or a user name is part of the
+    /// origin.
     #[error(
         "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
          slash or a user name"
     )]
     Host,
-    /// The port is not a number from 1 to 65535, or is the scheme's default port.
+    /// The port is not a number from 1 to 65535, or it is the default port of the scheme.
     #[error("use a port from 1 to 65535; omit 443 for https and 80 for http, as browsers do")]
     Port,
     /// The origin is longer than Lambda's limit.
@@ -77,7 +78,7 @@ fn check_host(host: &str) -> Result<(), OriginFault> {
 }
 
 fn check_port(port: &str, default_port: u16) -> Result<(), OriginFault> {
-    // `parse` would also accept ports such as `+8080` and `08080`, which no browser sends.
+    // `parse` also accepts ports such as `+8080` and `08080`, which no browser sends.
     let is_canonical = port.bytes().all(|byte| byte.is_ascii_digit()) && !port.starts_with('0');
     match port.parse::<u16>() {
         Ok(number) if is_canonical && number != default_port => Ok(()),

@@ -7,18 +7,19 @@ use crate::brackets::{BRACKET_DEPTH_MAX, bracket_depth};
 use crate::suggest;
 
 impl Config {
-    /// Parses a configuration file. An empty text yields the default configuration. `file_name` is
+    /// Parses a configuration file. Empty text yields the default configuration. `file_name` is
     /// only used in error messages.
     ///
     /// # Errors
     /// Returns a [`ConfigError`] if the text is too large, is not YAML, or contains an unknown
-    /// field or a value of the wrong type. Also returns a [`ConfigError`] if values are out of
-    /// bounds. All out-of-bounds values are listed in one error.
+    /// field or a value of the wrong type. If values are out of bounds, returns one error that
+    /// lists all of them.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ConfigError> {
         check_size_and_nesting(text, file_name)?;
         let parsed_config: Option<Self> =
             serde_yaml::from_str(text).map_err(|error| to_config_error(&error, file_name))?;
-        // A file that contains only comments parses as `null`. It yields the default configuration.
+        // A file that contains only comments parses as `null`. Such a file yields the default
+        // configuration.
         let config = parsed_config.unwrap_or_default();
         let problems = config.problems();
         if !problems.is_empty() {
@@ -41,7 +42,8 @@ fn check_size_and_nesting(text: &str, file_name: &str) -> Result<(), ConfigError
     Ok(())
 }
 
-/// Converts a YAML parser error. If the error is about an unknown field, adds a suggestion.
+/// Converts an error of the YAML parser. If the error is about an unknown field, the result
+/// suggests a known field.
 pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()
@@ -60,8 +62,8 @@ pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> Con
     ConfigError::UnknownField(Box::new(unknown_field))
 }
 
-/// The parts of a serde error message such as ``section: unknown field `x`, expected one of `a`,
-/// `b` at line 1 column 1``.
+/// The parts of an error message of serde, such as ``section: unknown field `x`, expected one of
+/// `a`, `b` at line 1 column 1``.
 struct UnknownFieldMessage {
     section: String,
     field: String,
@@ -69,20 +71,23 @@ struct UnknownFieldMessage {
 }
 
 impl UnknownFieldMessage {
-    /// Parses a serde error message. Returns `None` if the message is not about an unknown field.
+    /// Parses an error message of serde. Returns `None` if the message is not about an unknown
+    /// field.
     ///
-    /// The list of known fields is read from the message, so that this crate does not need a second
-    /// list. Tests assert the message format.
+    /// The known fields are read from the message, so that they are not listed twice in this crate.
+    /// Tests assert the format of the message.
     fn parse(message: &str) -> Option<Self> {
         let (section_prefix, after_section) = message.split_once("unknown field `")?;
         let section = section_prefix.trim_end_matches(": ");
-        // A rejected value may also contain the text `unknown field`. Such a message is recognised
-        // by the text before `unknown field`, which is then not just a path of known fields.
+        // An error about another value may quote the words `unknown field` from the file. In this
+        // case, the text before these words is not a path of field names: it contains spaces or
+        // quotes.
         if section.contains([' ', '"', '`']) {
             return None;
         }
         let (field, quoted_known_fields) = after_section.rsplit_once("`, expected ")?;
-        // Every second part is a field name between two backticks.
+        // Every second part is a field name, because the message puts each name between two
+        // backticks.
         let known_fields = quoted_known_fields.split('`').skip(1).step_by(2).map(str::to_owned);
         Some(Self {
             section: section.to_owned(),

@@ -1,4 +1,4 @@
-//! Checks the region code, and that ARNs are in the stack's region.
+//! Checks the region code, and checks that ARNs are in the stack's region.
 
 use super::error::ConfigProblem;
 use super::limits::REGION_CHARS_MAX;
@@ -19,8 +19,8 @@ fn is_region_code(region: &str) -> bool {
         && region.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-/// Returns a problem if the ARN in `field` is not in the stack's region. If the stack's region is
-/// not configured, any region is accepted.
+/// Returns a problem if the ARN in `field` is in another region than the stack. If the
+/// configuration does not set a region, any region is accepted.
 pub(super) fn find_arn_region_problem(
     field: &'static str,
     arn_region: &str,

@@ -13,7 +13,8 @@ use super::limits::{
     SNAPSHOT_MEMORY_MB, SNAPSHOT_TIMEOUT_S,
 };
 
-/// Thresholds for snapshots and log segments, and the snapshot function's memory and timeout.
+/// The thresholds for snapshots and log segments, and the memory and timeout of the snapshot
+/// function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Snapshots {
@@ -21,16 +22,17 @@ pub struct Snapshots {
     pub enabled: bool,
     /// Number of entries between two snapshots.
     pub entries: u32,
-    /// Total size of the entries between two snapshots, in bytes.
+    /// The total size in bytes of the entries between two snapshots.
     pub bytes: u64,
-    /// Maximum number of entries per log segment.
+    /// The maximum number of entries in a log segment.
     pub segment_entries: u32,
-    /// Maximum total size of a log segment's entries, in bytes.
+    /// The maximum total size in bytes of the entries in a log segment.
     pub segment_bytes: u64,
-    /// Snapshot function memory in MB. CPU power is proportional to memory. The default provides
-    /// one full vCPU.
+    /// The memory of the snapshot function in MB. Its CPU power is proportional to its memory. The
+    /// default provides one full vCPU.
     pub memory_mb: u32,
-    /// Snapshot function timeout in seconds. Unfinished work is resumed by the next invocation.
+    /// The timeout of the snapshot function in seconds. The next invocation resumes unfinished
+    /// work.
     pub timeout_s: u32,
 }
 
@@ -49,7 +51,8 @@ impl Default for Snapshots {
 }
 
 impl Snapshots {
-    /// Returns the thresholds used by the API function, or `None` if snapshots are disabled.
+    /// Returns the thresholds at which the API starts snapshots and log segments, or `None` if
+    /// snapshots are disabled.
     pub fn log_policy(&self) -> Option<LogPolicy> {
         if !self.enabled {
             return None;

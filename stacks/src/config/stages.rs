@@ -1,5 +1,5 @@
-//! The `stages:` section of `cellar.yaml`. With stages, one configuration describes several stacks,
-//! each with its own overrides.
+//! The `stages:` section of `cellar.yaml`. Each stage is a stack of its own, with overrides of the
+//! common configuration.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::fields::{Config, Stage};
 use super::limits::{STAGE_NAME_CHARS_MAX, STAGES_MAX};
 use super::parse::to_config_error;
 
-/// The only field that a stage cannot override.
+/// The name of the only field that a stage cannot override.
 const STAGES: &str = "stages";
 
 impl Config {
     /// Returns the configuration of a stage, or `None` if the stage does not exist.
     ///
-    /// The stage's overrides are applied to this configuration. Unless overridden, the stack name
-    /// and the token audience get the suffix `-NAME`. Each stage thus rejects the tokens of other
-    /// stages. `file_name` is only used in error messages.
+    /// The overrides of the stage are applied to this configuration. Unless they are overridden,
+    /// the stack name and the token audience get the suffix `-NAME`, so a stage rejects the tokens
+    /// of other stages. `file_name` is only used in error messages.
     ///
     /// # Errors
     /// Returns a [`ConfigError`] if the overrides are invalid. This cannot happen if the
@@ -52,8 +52,8 @@ impl Config {
         stage_defaults.tokens.audience = format!("{}-{stage_name}", self.tokens.audience);
         let mut stage_value = serde_yaml::to_value(&stage_defaults)?;
         apply_overrides(&mut stage_value, Value::Mapping(overrides));
-        // Converts the value to text, because errors contain the section only if they come from the
-        // text parser.
+        // Parses text instead of the value itself, because only errors of the text parser name the
+        // section.
         let stage_text = serde_yaml::to_string(&stage_value)?;
         serde_yaml::from_str(&stage_text)
     }
@@ -63,8 +63,8 @@ impl Config {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Validates the configuration of every stage. Two stages may not have the same stack name in
-    /// the same region.
+    /// Validates the configuration of every stage. Stages in the same region must have different
+    /// stack names.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for stage_name in self.stage_names() {
@@ -81,19 +81,19 @@ impl Config {
     }
 }
 
-/// Removes the position from an error. The position refers to the merged text, which the user
-/// cannot see.
+/// Removes the line and column from an error. They refer to the merged text, which the user cannot
+/// see.
 fn without_position(error: ConfigError) -> ConfigError {
     match error {
         ConfigError::UnknownField(unknown_field) => {
             ConfigError::UnknownField(Box::new(UnknownField { position: None, ..*unknown_field }))
         }
         ConfigError::Malformed { file_name, message, .. } => {
-            let message = match message.rsplit_once(" at line ") {
-                Some((message_without_position, _)) => message_without_position.to_owned(),
+            let message_without_position = match message.rsplit_once(" at line ") {
+                Some((message_before_position, _)) => message_before_position.to_owned(),
                 None => message,
             };
-            ConfigError::Malformed { file_name, position: None, message }
+            ConfigError::Malformed { file_name, position: None, message: message_without_position }
         }
         other_error => other_error,
     }
@@ -119,7 +119,7 @@ fn is_stage_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Applies `overrides` to `value`. Maps are merged recursively; all other values are replaced.
+/// Replaces values in `value` with `overrides`. Maps are merged recursively.
 fn apply_overrides(value: &mut Value, overrides: Value) {
     match (value, overrides) {
         (Value::Mapping(fields), Value::Mapping(field_overrides)) => {

@@ -1,35 +1,46 @@
-//! The `tags:` section of `cellar.yaml`. The limits are chosen so that every AWS service in the
-//! stack accepts the tags.
+//! The `tags:` section of `cellar.yaml`. A tag is valid only if every AWS service in the stack
+//! accepts it.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Returns a problem for each tag that at least one AWS service would reject.
+/// Returns a problem for each tag that an AWS service in the stack would reject.
 pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if tags.len() > TAGS_MAX {
         problems.push(ConfigProblem::TooManyTags { count: tags.len() });
     }
-    let mut seen_keys = HashSet::new();
+    let mut seen_lowercase_keys = HashSet::new();
     for (key, value) in tags {
-        let fault = if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
-            Some(TagFault::Key)
-        } else if is_reserved_key(key) {
-            Some(TagFault::Reserved)
-        } else if !seen_keys.insert(key.to_lowercase()) {
-            Some(TagFault::Case)
-        } else if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
-            Some(TagFault::Value)
-        } else {
-            None
-        };
-        if let Some(fault) = fault {
+        if let Some(fault) = find_tag_fault(key, value, &mut seen_lowercase_keys) {
             problems.push(ConfigProblem::Tag { key: key.clone(), fault });
         }
     }
     problems
+}
+
+/// Returns the first fault of a tag. If the key is valid, adds it to `seen_lowercase_keys`.
+fn find_tag_fault(
+    key: &str,
+    value: &str,
+    seen_lowercase_keys: &mut HashSet<String>,
+) -> Option<TagFault> {
+    if !is_valid_text(key, 1, TAG_KEY_CHARS_MAX) {
+        return Some(TagFault::Key);
+    }
+    if is_reserved_key(key) {
+        return Some(TagFault::Reserved);
+    }
+    let is_new_key = seen_lowercase_keys.insert(key.to_lowercase());
+    if !is_new_key {
+        return Some(TagFault::Case);
+    }
+    if !is_valid_text(value, 0, TAG_VALUE_CHARS_MAX) {
+        return Some(TagFault::Value);
+    }
+    None
 }
 
 /// Returns whether a key starts with `aws:` in any letter case. AWS reserves this prefix.
@@ -39,8 +50,8 @@ fn is_reserved_key(key: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(RESERVED_PREFIX))
 }
 
-/// Returns whether a text has a valid length and contains only characters that every AWS service
-/// accepts.
+/// Returns whether `text` has an allowed length and contains only characters that every AWS service
+/// in the stack accepts.
 fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
     let is_allowed = |letter: char| {
         letter.is_alphanumeric()

@@ -1,4 +1,4 @@
-//! The `tokens:` section of `cellar.yaml`: the tokens accepted by the API.
+//! The `tokens:` section of `cellar.yaml`. It configures which tokens the API accepts.
 
 use cellar_catalog::oidc::OidcIssuer;
 use serde::{Deserialize, Serialize};
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tokens {
-    /// Required token issuer (`iss`). Defaults to `cellar`.
+    /// The issuer (`iss` claim) that a token must have. Defaults to `cellar`.
     pub issuer: String,
-    /// Required token audience (`aud`). Defaults to `cellar`.
+    /// The audience (`aud` claim) that a token must have. Defaults to `cellar`.
     pub audience: String,
-    /// Public keys for token verification. Contains both the old and the new key during key
-    /// rotation.
+    /// The public keys that verify tokens. During a key rotation, both the old and the new key are
+    /// listed.
     pub keys: Vec<TokenKey>,
-    /// OpenID Connect issuers whose tokens are also accepted. Defaults to none.
+    /// The OpenID Connect issuers whose tokens the API also accepts. Defaults to none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub oidc: Vec<OidcIssuer>,
-    /// Earliest accepted issue time of tokens, in seconds since the Unix epoch. If `None`, the
-    /// issue time is not checked.
+    /// The earliest issue time that a token may have, in seconds since the Unix epoch. If `None`,
+    /// the issue time is not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before_s: Option<u64>,
 }
 
-/// A public key for token verification. The `CELLAR_TOKEN_KEYS` variable contains a JSON array of
-/// these keys.
+/// A public key that verifies tokens. The environment variable `CELLAR_TOKEN_KEYS` contains a JSON
+/// array of these keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenKey {
-    /// Key id. A token's header refers to the key by this id (`kid`).
+    /// The id of the key. The header of a token contains this id in its `kid` field.
     pub id: String,
     /// Ed25519 public key: 32 bytes in unpadded base64url.
     pub public_key: String,

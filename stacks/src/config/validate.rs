@@ -1,4 +1,4 @@
-//! Checks every value of a [`Config`] against [`limits`](super::limits).
+//! Checks every value of a [`Config`] against the [`limits`](super::limits).
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use super::webhook::Webhook;
 use super::{oidc, region, stages, tags};
 
 impl Config {
-    /// Returns a problem for each out-of-bounds value, in field order. If the configuration is
-    /// valid, the result is empty.
+    /// Returns a problem for each out-of-bounds value, in field order. The result is empty if the
+    /// configuration is valid.
     ///
-    /// [`Config::parse`] calls this method. Call it again after modifying a configuration.
+    /// [`Config::parse`] calls this method. After modifying a configuration, call it again.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let stack_region = self.region.as_deref();
         let mut problems = Vec::new();
@@ -124,8 +124,9 @@ fn is_key_id(id: &str) -> bool {
 
 /// Returns whether `key` is the canonical unpadded base64url encoding of 32 bytes.
 ///
-/// The 43 characters encode 258 bits, of which the last two must be zero. Therefore, only every
-/// fourth character of the alphabet is valid as the last character.
+/// The 43 characters encode 258 bits, but 32 bytes are only 256 bits. A canonical encoding sets the
+/// last two bits to zero, so only every fourth character of the alphabet is valid as the last
+/// character.
 fn is_public_key(key: &str) -> bool {
     const LAST_CHARS: &str = "AEIMQUYcgkosw048";
     key.len() == PUBLIC_KEY_CHARS
@@ -140,14 +141,13 @@ fn find_origin_problems(origins: &[String]) -> Vec<ConfigProblem> {
     }
     let mut seen_origins = HashSet::new();
     for (index, origin) in origins.iter().enumerate() {
+        let is_new_origin = seen_origins.insert(origin);
         let fault = match origin::check_origin(origin) {
-            Err(fault) => Some(fault),
-            Ok(()) if seen_origins.insert(origin) => None,
-            Ok(()) => Some(OriginFault::Duplicate),
+            Err(fault) => fault,
+            Ok(()) if is_new_origin => continue,
+            Ok(()) => OriginFault::Duplicate,
         };
-        if let Some(fault) = fault {
-            problems.push(ConfigProblem::Origin { index, value: origin.clone(), fault });
-        }
+        problems.push(ConfigProblem::Origin { index, value: origin.clone(), fault });
     }
     problems
 }
@@ -328,8 +328,8 @@ mod tests {
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cellar.yaml: `stack` is `1st`: use 1 to 128 letters, digits and hyphens, starting with a \
-             letter\n\
+            "cellar.yaml: `stack` is `1st`, which is not a valid stack name: use 1 to 128 letters, \
+             digits and hyphens, starting with a letter\n\
              `cors_origins[0]` is `*`: a wildcard would let any page call the API with a visitor's \
              token; list each origin, such as https://sheets.example.com\n\
              `api.memory_mb` is 64: use 128 to 10240\n\

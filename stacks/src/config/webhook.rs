@@ -11,10 +11,11 @@ use super::limits::WEBHOOK_URL_CHARS_MAX;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// HTTPS URL with a public host. For development, a local URL is also accepted.
+    /// The URL to which the feed is delivered. It must be an HTTPS URL with a public host. A local
+    /// URL is also accepted, for development.
     pub url: String,
-    /// Whether deliveries include event payloads. Payloads contain data such as names and users.
-    /// Defaults to false.
+    /// Whether deliveries include the payloads of events. Payloads contain data such as names and
+    /// users. Defaults to false.
     #[serde(default)]
     pub payloads: bool,
 }

@@ -39,8 +39,7 @@ impl Alarm {
         Self { description, metric, resource, threshold, periods, topic_arns: Vec::new() }
     }
 
-    /// Adds SNS topic ARNs. The topics are notified when the alarm triggers and when it returns to
-    /// OK.
+    /// Notifies these SNS topics when the alarm triggers and when it returns to OK.
     #[must_use]
     pub fn notify(mut self, topic_arns: &[Expression]) -> Self {
         self.topic_arns.extend_from_slice(topic_arns);

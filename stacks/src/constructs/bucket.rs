@@ -18,7 +18,7 @@ pub struct Bucket {
     kms_key: Option<String>,
 }
 
-/// A bucket's CORS settings, for browsers that use presigned URLs.
+/// The CORS settings of a bucket, for web pages that use presigned URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCors {
     /// Allowed web origins.
@@ -27,9 +27,9 @@ pub struct BucketCors {
     pub methods: Vec<String>,
     /// Request headers that web pages may send.
     pub request_headers: Vec<String>,
-    /// Response headers that web pages may read.
+    /// The response headers that web pages may read.
     pub exposed_headers: Vec<String>,
-    /// Number of seconds for which browsers may cache the CORS settings.
+    /// The number of seconds for which browsers may cache the CORS settings.
     pub max_age_s: u32,
 }
 
@@ -59,8 +59,8 @@ impl Bucket {
         self
     }
 
-    /// Returns the encryption settings. The bucket key is enabled because it reduces the number of
-    /// KMS requests, which are billed.
+    /// Returns the encryption settings. The bucket key reduces the number of KMS requests, which
+    /// are billed.
     fn encryption(&self) -> Value {
         let rule = match &self.kms_key {
             Some(key_arn) => json!({

@@ -10,8 +10,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A bucket policy, which is retained together with the bucket. Without the policy, the retained
-/// data could be read over plain HTTP.
+/// A policy that denies unencrypted access to a bucket. It is retained together with the bucket,
+/// because the retained data could otherwise be read over plain HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPolicy {
     bucket: Expression,
@@ -19,7 +19,7 @@ pub struct BucketPolicy {
 }
 
 impl BucketPolicy {
-    /// Creates a policy that denies every request without TLS.
+    /// Creates a policy that denies every request that does not use TLS.
     pub fn tls_only(bucket: &Handle<Bucket>) -> Self {
         let objects = Expression::concatenation([bucket.arn(), "/*".into()]);
         let statement = Statement::deny_everyone(

@@ -1,4 +1,5 @@
-//! The trait that all constructs implement. It determines what a stack writes to its template.
+//! The trait for typed resources. It determines what a stack writes to its template for each
+//! resource.
 
 use serde_json::{Map, Value};
 
@@ -12,31 +13,31 @@ pub trait Construct: Sized {
     /// Returns the resource's `Properties`.
     fn properties(self) -> Map<String, Value>;
 
-    /// Returns the action that CloudFormation takes when the resource is removed or replaced.
-    /// Returns `None` for resources without data. No policy is then written to the template.
+    /// Returns the action that CloudFormation takes when the resource is removed or replaced. If
+    /// `None`, the template contains no policy, so CloudFormation deletes the resource.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         None
     }
 
-    /// Returns the ids of the policy statements that allow all resources, each with the reason. The
-    /// stack writes ids and reasons to the resource's `Metadata.Reasons`.
+    /// Returns the id of each policy statement that allows all resources, with the reason for it.
+    /// The stack writes both to `Metadata.Reasons` of the resource.
     fn wildcard_reasons(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 }
 
-/// Action that CloudFormation takes on a resource when its stack is deleted or when an update
-/// removes or replaces it.
+/// The action that CloudFormation takes on a resource when the stack is deleted, or when an update
+/// removes or replaces the resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalPolicy {
     /// Deletes the resource, because its contents can be recreated or are no longer needed.
     Delete,
     /// Retains the resource, because it contains or protects customer data.
     Retain,
-    /// Like [`RemovalPolicy::Retain`], except that the resource is deleted if the deployment that
-    /// creates it fails.
+    /// Retains the resource, except if the deployment that creates it fails. In this case, the
+    /// resource is deleted.
     ///
-    /// Use only for resources that CloudFormation can delete. A table with deletion protection
+    /// Use this only for resources that CloudFormation can delete. A table with deletion protection
     /// would leave the stack in the state `ROLLBACK_FAILED`.
     RetainExceptOnCreate,
 }
@@ -51,7 +52,7 @@ impl RemovalPolicy {
         }
     }
 
-    /// Returns the value of the `UpdateReplacePolicy` attribute. This attribute does not support
+    /// Returns the value of the `UpdateReplacePolicy` attribute, which does not support
     /// `RetainExceptOnCreate`.
     pub const fn update_replace_policy(self) -> &'static str {
         match self {

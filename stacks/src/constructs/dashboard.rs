@@ -9,7 +9,7 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// Number of columns in a dashboard grid (CloudWatch).
+/// The number of columns in the grid of a CloudWatch dashboard.
 const GRID_COLUMNS: usize = 24;
 const WIDGETS_PER_ROW: usize = 3;
 /// Widget width in grid columns.
@@ -17,10 +17,11 @@ const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_PER_ROW;
 /// Widget height in grid rows.
 const WIDGET_ROWS: usize = 6;
 
-/// A dashboard with three widgets per row. An account's first three dashboards are free; each
+/// A dashboard with three charts per row. An account's first three dashboards are free. Each
 /// additional dashboard costs $3 a month.
 ///
-/// The body is a single `Fn::Sub` with placeholders for the resources and the region.
+/// The body of the dashboard is a single `Fn::Sub` with placeholders for resource names and the
+/// region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dashboard {
     widgets: Vec<Widget>,
@@ -63,19 +64,20 @@ impl Dashboard {
 }
 
 impl Widget {
-    /// Creates an empty chart. `title` must not contain `${`.
+    /// Creates a chart without lines. `title` must not contain `${`, because CloudFormation would
+    /// parse it as a placeholder.
     pub fn new(title: &'static str) -> Self {
         Self { title, series: Vec::new() }
     }
 
-    /// Adds a line for a resource's metric, using the metric's default statistic.
+    /// Adds a line that shows a resource's metric with the metric's default statistic.
     #[must_use]
     pub fn line(self, label: &'static str, metric: Metric, resource: MonitoredResource) -> Self {
         let statistic = metric.statistic();
         self.add_series(Series { label, metric, resource, statistic })
     }
 
-    /// Adds a line for a resource's metric, using a statistic such as `p99`.
+    /// Adds a line that shows a resource's metric with a statistic such as `p99`.
     #[must_use]
     pub fn percentile(
         self,

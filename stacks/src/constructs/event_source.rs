@@ -1,4 +1,5 @@
-//! `AWS::Lambda::EventSourceMapping`: invokes a function for a table's change stream.
+//! `AWS::Lambda::EventSourceMapping`: invokes a function for the records of a table's change
+//! stream.
 
 use serde_json::{Map, Value, json};
 
@@ -11,36 +12,39 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// Default maximum number of records per batch.
+/// The default for the maximum number of records per batch.
 const DEFAULT_BATCH_SIZE: u32 = 100;
-/// Default maximum number of retries per batch. Retries continue for about an hour, which outlasts
+/// The default for the maximum number of retries per batch. Retries continue for about an hour, which outlasts
 /// most outages of DynamoDB, SQS and S3. A record that can never be processed delays the later
 /// records of its shard for as long.
 const DEFAULT_MAX_RETRIES: i32 = 100;
-/// Lambda's value for an unlimited number of retries. Only record age then limits retries.
+/// The value that means an unlimited number of retries in Lambda's API. A batch is then retried
+/// until its records are too old.
 const UNLIMITED_RETRIES: i32 = -1;
-/// Record age in seconds above which a record is not retried: half of the change stream's retention
-/// period.
+/// The age in seconds above which Lambda does not retry a record. It is half of the period for
+/// which a change stream retains records.
 const MAX_RECORD_AGE_S: u32 = 12 * 60 * 60;
 
-/// A filter for change stream records. Only selected records cause invocations, which are billed.
+/// A filter for change stream records. Records that match no filter do not invoke the function,
+/// which saves the cost of the invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamFilter {
     pattern: Value,
 }
 
 impl StreamFilter {
-    /// Creates a filter from a Lambda event filter pattern.
+    /// Creates a filter from a pattern in the syntax of Lambda event filters.
     pub fn new(pattern: Value) -> Self {
         Self { pattern }
     }
 }
 
-/// Invokes a function for a table's changes, starting with the oldest record in the change stream.
+/// Invokes a function for the changes of a table. The function first receives the oldest record in
+/// the change stream.
 ///
-/// A failing record does not block other records. The function reports failures per record, and
-/// failed batches are split. Records that fail too often or are too old are sent to a dead-letter
-/// queue.
+/// A failing record does not block other records: the function reports which records failed, and
+/// Lambda splits failed batches. Records that fail too often or are too old are sent to a
+/// dead-letter queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSource {
     stream: Expression,
@@ -49,15 +53,15 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// Maximum number of retries, or [`UNLIMITED_RETRIES`].
+    /// The maximum number of retries, or [`UNLIMITED_RETRIES`].
     max_retries: i32,
     max_record_age_s: u32,
     splits_failed_batches: bool,
 }
 
 impl StreamSource {
-    /// Creates a mapping with batches of 100 records. A failed batch is retried up to 100 times,
-    /// while its records are less than 12 hours old (half of a change stream's retention period).
+    /// Creates an event source with batches of at most 100 records. Lambda retries a failed batch
+    /// up to 100 times, until its records are 12 hours old.
     pub fn new(
         table: &Handle<Table>,
         function: &Handle<Function>,
@@ -76,28 +80,28 @@ impl StreamSource {
         }
     }
 
-    /// Retries failed batches until their records are too old. Failed batches are not split. Use
-    /// this for functions that fail on all records at once, for example because a receiver is down.
+    /// Retries a failed batch without splitting it until its records are too old. This is for
+    /// functions that fail on all records at once, for example because a receiver is unavailable.
     #[must_use]
     pub fn retried_until_too_old(self) -> Self {
         Self { max_retries: UNLIMITED_RETRIES, splits_failed_batches: false, ..self }
     }
 
-    /// Sets the maximum number of records per batch, at most 10,000. Lambda also limits batches to
-    /// 6 MB.
+    /// Sets the maximum number of records per batch, which is at most 10,000. Lambda also limits a
+    /// batch to 6 MB.
     #[must_use]
     pub fn batch_size(self, batch_size: u32) -> Self {
         Self { batch_size, ..self }
     }
 
-    /// Sets the batching window, which is the maximum time to wait for a full batch, in seconds. It
-    /// is at most 300 and defaults to 0.
+    /// Sets the maximum time in seconds that Lambda waits for a full batch. It is at most 300 and
+    /// defaults to 0.
     #[must_use]
     pub fn batching_window_s(self, batching_window_s: u32) -> Self {
         Self { batching_window_s, ..self }
     }
 
-    /// Adds a filter. A record is selected if it matches any filter.
+    /// Adds a filter. With several filters, a record must match at least one of them.
     #[must_use]
     pub fn filter(mut self, filter: StreamFilter) -> Self {
         self.filters.push(filter);
@@ -105,7 +109,7 @@ impl StreamSource {
     }
 
     fn filter_criteria(&self) -> Value {
-        // Lambda expects the pattern as a JSON string.
+        // Lambda expects each pattern as a string that contains JSON.
         let filters: Vec<Value> = self
             .filters
             .iter()

@@ -24,7 +24,7 @@ pub struct BundleLocation {
 }
 
 /// A Lambda function that runs a `bootstrap` binary on Amazon Linux 2023 and writes JSON logs to
-/// its own log group. The function has no reserved and no provisioned concurrency.
+/// its own log group. It has neither reserved nor provisioned concurrency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     description: String,
@@ -75,16 +75,15 @@ impl Function {
         self
     }
 
-    /// Sets whether X-Ray traces invocations. Tracing requires a role that allows the function to
-    /// write traces.
+    /// Sets whether X-Ray traces invocations. The role must allow the function to write traces.
     #[must_use]
     pub fn traced(mut self, is_traced: bool) -> Self {
         self.is_traced = is_traced;
         self
     }
 
-    /// Allows the function to invoke itself without end, for example through a queue. Without this
-    /// setting, Lambda drops an invocation after about 16 invocations in a chain.
+    /// Allows the function to cause its own invocation, for example through a queue, any number of
+    /// times. Without this setting, Lambda stops such a chain after about 16 invocations.
     #[must_use]
     pub fn allow_recursion(mut self) -> Self {
         self.allows_recursion = true;
@@ -127,8 +126,8 @@ impl Construct for Function {
             .set("S3Key", self.bundle.object_key.clone());
         let logging_config =
             Properties::new().set("LogFormat", "JSON").set("LogGroup", self.log_group.clone());
-        // The tracing mode and the recursive loop setting are always written, because
-        // CloudFormation does not reset them if the property is removed.
+        // CloudFormation does not reset the tracing mode and the recursive loop setting if the
+        // properties are removed. Therefore, both are always written.
         let tracing_mode = if self.is_traced { "Active" } else { "PassThrough" };
         let recursive_loop = if self.allows_recursion { "Allow" } else { "Terminate" };
         let environment =

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::Url`: an HTTPS endpoint for a function. It avoids the cost of an API gateway.
+//! `AWS::Lambda::Url`: an HTTPS endpoint of a function. Unlike an API gateway, it costs nothing.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,9 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A public function URL. IAM does not know the customer's users, so the function verifies each
-/// request's token itself.
-///
-/// Calling the URL requires both kinds of [`Permission`](super::Permission).
+/// A public function URL. The function must verify the token of each request itself, because IAM
+/// does not know the customer's users. Calling the URL requires both kinds of
+/// [`Permission`](super::Permission).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionUrl {
     function: Expression,
@@ -24,14 +23,14 @@ pub struct FunctionUrl {
 pub struct FunctionUrlCors {
     /// Allowed web origins.
     pub origins: Vec<String>,
-    /// Allowed HTTP methods. `OPTIONS` must not be included, because Lambda rejects it and handles
-    /// these requests itself.
+    /// The allowed HTTP methods. They must not include `OPTIONS`, which Lambda rejects because it
+    /// answers these requests itself.
     pub methods: Vec<String>,
     /// Request headers that web pages may send.
     pub request_headers: Vec<String>,
-    /// Response headers that web pages may read.
+    /// The response headers that web pages may read.
     pub exposed_headers: Vec<String>,
-    /// Number of seconds for which browsers may cache the CORS settings.
+    /// The number of seconds for which browsers may cache the CORS settings.
     pub max_age_s: u32,
 }
 

@@ -1,18 +1,19 @@
-//! Typed references to a stack's constructs.
+//! Typed references to the constructs of a stack.
 
 use std::marker::PhantomData;
 
 use crate::expression::Expression;
 
-/// A reference to a construct in a stack. Its methods return only attributes that the construct's
-/// type supports.
+/// A reference to a construct in a stack. Its methods return only attributes that the type of the
+/// construct supports.
 #[derive(Debug)]
 pub struct Handle<C> {
     logical_id: String,
     construct: PhantomData<fn() -> C>,
 }
 
-// `#[derive(Clone)]` would require `C: Clone`, but copying a reference does not.
+// `#[derive(Clone)]` would require `C: Clone`, although cloning a reference does not clone the
+// construct.
 impl<C> Clone for Handle<C> {
     fn clone(&self) -> Self {
         Self { logical_id: self.logical_id.clone(), construct: PhantomData }

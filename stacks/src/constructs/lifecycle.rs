@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-/// A bucket lifecycle rule. Deleting tagged objects and aborting multipart uploads are separate
-/// variants, because S3 does not allow a rule with a tag filter to abort multipart uploads.
+/// A lifecycle rule of a bucket. Expiring tagged objects and aborting multipart uploads are
+/// separate variants, because S3 does not allow a rule with a tag filter to abort multipart
+/// uploads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LifecycleRule {
-    /// Deletes tagged objects the given number of days after they were written.
+    /// Deletes objects with a tag, the given number of days after they were written.
     ExpireTagged {
         /// Rule id, unique within the bucket.
         id: String,
@@ -17,19 +18,19 @@ pub enum LifecycleRule {
         /// Age in days.
         after_days: u32,
     },
-    /// Deletes noncurrent object versions the given number of days after the object was replaced or
+    /// Deletes an old version of an object, the given number of days after it was replaced or
     /// deleted. Without this rule, a versioned bucket retains all versions.
     ExpireNoncurrent {
         /// Rule id, unique within the bucket.
         id: String,
-        /// Number of days since the version was replaced or deleted.
+        /// The number of days after the version was replaced or deleted.
         after_days: u32,
     },
-    /// Deletes the parts of unfinished multipart uploads.
+    /// Deletes the parts of multipart uploads that were not completed.
     AbortMultipart {
         /// Rule id, unique within the bucket.
         id: String,
-        /// Number of days since the upload was started.
+        /// The number of days after the upload was started.
         after_days: u32,
     },
 }
@@ -47,7 +48,7 @@ impl From<&LifecycleRule> for Value {
                 "Id": id,
                 "Status": "Enabled",
                 "NoncurrentVersionExpiration": { "NoncurrentDays": after_days },
-                // Also removes an object's delete marker after its last version has expired.
+                // Also removes the delete marker of an object whose versions have all expired.
                 "ExpiredObjectDeleteMarker": true,
             }),
             LifecycleRule::AbortMultipart { id, after_days } => json!({

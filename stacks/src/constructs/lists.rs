@@ -1,4 +1,4 @@
-//! Determines which template lists AWS treats as sets. Reordering such a list is not a change.
+//! Determines which lists in a template AWS treats as sets. Reordering such a list is not a change.
 
 use super::resource_type::ResourceType;
 
@@ -7,17 +7,18 @@ use super::resource_type::ResourceType;
 pub(crate) enum ListKind {
     /// By position.
     Ordered,
-    /// Lists are compared as sets. Order and duplicates have no effect.
+    /// Lists are compared as sets: order and duplicates are ignored.
     Set,
-    /// Elements are matched by the value of this key, which is unique within a list. Their order
-    /// has no effect.
+    /// Elements with the same value of this key are compared with each other. The key is unique
+    /// within a list, and the order of the elements is ignored.
     Keyed(&'static str),
 }
 
-/// Returns how to compare the list at `path` in a resource.
+/// Returns how lists at `path` in a resource are compared.
 ///
-/// A path consists of `Properties`, `Metadata` or `DependsOn`, followed by property names and by
-/// keys of list elements. `resource_type` is `None` for resource types without a construct.
+/// The first segment of `path` is `Properties`, `Metadata` or `DependsOn`. The other segments are
+/// property names and keys of list elements. `resource_type` is `None` if this crate has no
+/// construct for the type.
 pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> ListKind {
     if let Some(kind) = policy_list_kind(path) {
         return kind;
@@ -34,16 +35,16 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether a list with a single element at `path` may be replaced with the element itself.
-pub(crate) fn may_be_single(path: &[&str]) -> bool {
+/// Returns whether the value at `path` may be a single element instead of a list.
+pub(crate) fn accepts_single_element(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 
-/// Properties that contain a policy document.
+/// The names of properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns how to compare a list in a policy document, such as the list of statements or a list in
-/// a statement.
+/// Returns how a list in a policy document is compared. Returns `None` if `path` is not such a
+/// list.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {
@@ -55,8 +56,8 @@ fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     }
 }
 
-/// Returns how to compare the list at `path` under `Properties`. In a pattern, `_` matches the key
-/// or index of a list element.
+/// Returns how the list at `path` under `Properties` is compared. In a path pattern, `_` matches
+/// the key or index of a list element.
 fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
     use ResourceType::{
         Alarm, Bucket, EventSourceMapping, Function, FunctionUrl, QueuePolicy, Role, Table,

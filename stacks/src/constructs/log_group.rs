@@ -8,8 +8,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A function's log group. If no log group is defined, Lambda creates one whose log lines never
-/// expire, so their storage is billed forever.
+/// The log group of a function. If a function has no log group, Lambda creates one that never
+/// deletes log lines, so their storage is billed forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogGroup {
     retention_days: u32,
@@ -53,7 +53,7 @@ impl Construct for LogGroup {
             .into_map()
     }
 
-    /// Logs are not needed after the stack has been deleted.
+    /// The logs are not needed after the stack has been deleted.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

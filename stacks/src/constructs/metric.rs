@@ -1,4 +1,4 @@
-//! CloudWatch metrics for alarms and dashboards.
+//! CloudWatch metrics that alarms and dashboards use.
 
 use super::function::Function;
 use super::handle::Handle;
@@ -13,28 +13,29 @@ pub enum Metric {
     Invocations,
     /// Number of failed function invocations.
     Errors,
-    /// Number of function invocations throttled by the concurrency limit.
+    /// The number of function invocations that the concurrency limit rejected.
     Throttles,
-    /// Number of concurrent function invocations.
+    /// The number of function invocations that run at the same time.
     ConcurrentExecutions,
     /// Invocation duration in milliseconds.
     Duration,
-    /// Age of the last change stream record that a function read, in milliseconds.
+    /// The age in milliseconds of the last record that a function read from a change stream.
     IteratorAge,
-    /// Number of function URL requests, including rejected ones.
+    /// The number of requests to a function URL, including rejected requests.
     UrlRequests,
-    /// Number of function URL requests with a 4xx response.
+    /// The number of requests to a function URL that got a 4xx response.
     UrlClientErrors,
-    /// Number of function URL requests with a 5xx response, including failed invocations.
+    /// The number of requests to a function URL that got a 5xx response. Failed invocations also
+    /// count.
     UrlServerErrors,
     /// Function URL latency in milliseconds.
     UrlLatency,
-    /// Age of the oldest message in a queue, in seconds.
+    /// The age in seconds of the oldest message in a queue.
     OldestMessage,
     /// Number of visible messages in a queue.
     VisibleMessages,
-    /// Number of in-flight messages, which were received but neither deleted nor made visible
-    /// again.
+    /// The number of in-flight messages of a queue. They were received, but neither deleted nor
+    /// made visible again.
     HiddenMessages,
     /// Read request units consumed by a table.
     ReadUnits,
@@ -70,8 +71,8 @@ impl Metric {
         }
     }
 
-    /// Returns the default statistic: the sum for counts, and the maximum for ages, queue lengths
-    /// and durations.
+    /// Returns the default statistic of the metric: the sum for event counts, and the maximum for
+    /// all other metrics.
     pub const fn statistic(self) -> &'static str {
         match self {
             Self::Invocations
@@ -95,7 +96,7 @@ impl Metric {
     }
 }
 
-/// A resource whose metrics are used by an alarm or the dashboard.
+/// A resource whose metrics an alarm or the dashboard uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonitoredResource {
     namespace: &'static str,
@@ -121,7 +122,7 @@ impl MonitoredResource {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the metrics' CloudWatch namespace.
+    /// Returns the CloudWatch namespace of the metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
@@ -136,7 +137,7 @@ impl MonitoredResource {
         self.name.clone()
     }
 
-    /// Returns an `Fn::Sub` placeholder for the physical name.
+    /// Returns the `Fn::Sub` placeholder that stands for the physical name.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

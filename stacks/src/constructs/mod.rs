@@ -1,8 +1,8 @@
-//! Typed structs for the AWS resource types that Cellar uses. CloudFormation property names appear
+//! A typed struct for each AWS resource type that Cellar uses. CloudFormation property names appear
 //! only in this module.
 //!
-//! Constructs do not accept physical resource names. With fixed names, there could be only one
-//! stack per region, and CloudFormation could not replace resources.
+//! Physical resource names cannot be set. With fixed names, there could be only one stack per
+//! region, and CloudFormation could not replace resources.
 
 mod alarm;
 mod bucket;
@@ -40,7 +40,7 @@ pub use function::{BundleLocation, Function};
 pub use function_url::{FunctionUrl, FunctionUrlCors};
 pub use handle::Handle;
 pub use lifecycle::LifecycleRule;
-pub(crate) use lists::{ListKind, POLICY_DOCUMENTS, list_kind, may_be_single};
+pub(crate) use lists::{ListKind, POLICY_DOCUMENTS, accepts_single_element, list_kind};
 pub use log_group::LogGroup;
 pub use metric::{Metric, MonitoredResource};
 pub use permission::Permission;

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::Permission`: permissions to invoke a function.
+//! `AWS::Lambda::Permission`: a permission to invoke a function.
 
 use serde_json::{Map, Value};
 
@@ -9,9 +9,9 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A permission for everyone to invoke a function through its URL. AWS requires a permission of
-/// each of the two kinds. Without [`Permission::invocation_through_url`], URLs created since
-/// October 2025 respond with 403.
+/// A permission for everyone to invoke a function through its URL. AWS requires one permission of
+/// each kind: without [`Permission::invocation_through_url`], URLs created since October 2025
+/// respond with 403.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
     function: Expression,
@@ -30,8 +30,8 @@ impl Permission {
         Self { function: function.arn(), kind: PermissionKind::Url }
     }
 
-    /// Creates the permission for everyone to invoke the function (`lambda:InvokeFunction`). Only
-    /// invocations through the function's URL are allowed.
+    /// Creates the permission for everyone to invoke the function through its URL
+    /// (`lambda:InvokeFunction`). It does not allow any other invocation.
     pub fn invocation_through_url(function: &Handle<Function>) -> Self {
         Self { function: function.arn(), kind: PermissionKind::InvocationThroughUrl }
     }

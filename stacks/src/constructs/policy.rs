@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::properties::Properties;
 use crate::expression::Expression;
 
-/// Version of the IAM policy language. Versions are dates.
+/// The version of the IAM policy language. IAM identifies versions by date.
 const POLICY_VERSION: &str = "2012-10-17";
 
 /// Effect of a policy statement.
@@ -15,18 +15,18 @@ const POLICY_VERSION: &str = "2012-10-17";
 pub enum Effect {
     /// Permits the actions.
     Allow,
-    /// Forbids the actions, even if another statement allows them.
+    /// Denies the actions, even if another statement allows them.
     Deny,
 }
 
 /// Resources of a policy statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resources {
-    /// Resources with these ARNs or ARN patterns.
+    /// The resources that match one of these ARNs or ARN patterns.
     Exactly(Vec<Expression>),
-    /// All resources. Only for actions that do not support resource ARNs.
+    /// All resources. Use this only for actions that do not support resource ARNs.
     Any {
-        /// Reason why the statement cannot be restricted to specific resources.
+        /// The reason why the statement cannot be restricted to specific resources.
         reason: String,
     },
 }
@@ -43,8 +43,9 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Creates a statement that allows the actions on the resources. Synthesis rejects actions and
-    /// resources with wildcards. `id` must consist of letters and digits.
+    /// Creates a statement that allows the actions on the resources. `id` must consist of letters
+    /// and digits. An action or literal ARN with a wildcard makes
+    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) fail.
     pub fn allow<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -53,8 +54,8 @@ impl Statement {
         Self::new(id, Effect::Allow, actions, Resources::Exactly(resources.into()))
     }
 
-    /// Creates a statement that allows the actions on all resources. Use only for actions that do
-    /// not support resource ARNs. `reason` is written to the template.
+    /// Creates a statement that allows the actions on all resources. Use this only for actions that
+    /// do not support resource ARNs. `reason` is written to the template.
     pub fn allow_on_any_resource<const N: usize>(
         id: &str,
         actions: [&str; N],
@@ -97,8 +98,8 @@ impl Statement {
         }
     }
 
-    /// Returns the statement id, and the reason why the statement allows all resources. Returns
-    /// `None` if the statement is restricted to specific resources.
+    /// Returns the statement's id, and the reason why the statement allows all resources. Returns
+    /// `None` if the statement allows only specific resources.
     pub(super) fn wildcard_reason(&self) -> Option<(String, String)> {
         match &self.resources {
             Resources::Exactly(_) => None,
@@ -142,7 +143,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns a policy document's statements, or none if `document` is malformed.
+/// Returns the statements of a policy document. Returns no statements if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let statements = document.get("Statement").and_then(Value::as_array);
     statements.into_iter().flatten().filter_map(Value::as_object)

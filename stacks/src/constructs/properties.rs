@@ -1,4 +1,4 @@
-//! Builder for the `Properties` of a resource.
+//! A builder for the `Properties` of a resource.
 
 use serde_json::{Map, Value};
 

@@ -8,25 +8,25 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A standard queue. FIFO queues are not used, because Cellar does not need ordering, and because
-/// FIFO queues deduplicate messages for only five minutes.
+/// A standard queue. FIFO queues are not supported, because Cellar does not depend on the order of
+/// messages, and because FIFO queues deduplicate messages only for five minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     retention_s: u32,
     visibility_s: u32,
-    /// Dead-letter queue ARN, and the number of failed receives after which a message is moved to
-    /// the dead-letter queue.
+    /// The ARN of the dead-letter queue, and the number of failed receives after which SQS moves a
+    /// message there.
     dead_letters: Option<(Expression, u32)>,
     kms_key: Option<String>,
 }
 
 impl Queue {
-    /// Maximum message retention period in seconds: 14 days, the limit of SQS.
+    /// The longest period, in seconds, for which SQS can retain messages: 14 days.
     pub const RETENTION_S_MAX: u32 = 14 * 24 * 60 * 60;
 
     const DEFAULT_VISIBILITY_S: u32 = 30;
 
-    /// Creates a queue with the maximum retention period and a visibility timeout of 30 s.
+    /// Creates a queue that retains messages for 14 days and has a visibility timeout of 30 s.
     pub fn new() -> Self {
         let retention_s = Self::RETENTION_S_MAX;
         Self {
@@ -37,16 +37,18 @@ impl Queue {
         }
     }
 
-    /// Sets the visibility timeout in seconds. If the queue invokes a function, the visibility
-    /// timeout must be at least six times the function timeout.
-    /// [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces this minimum.
+    /// Sets the visibility timeout in seconds.
+    ///
+    /// If the queue invokes a function, the visibility timeout must be at least six times the
+    /// timeout of the function. [`Stack::synthesize`](crate::stack::Stack::synthesize) enforces
+    /// this minimum.
     #[must_use]
     pub fn visibility_s(mut self, visibility_s: u32) -> Self {
         self.visibility_s = visibility_s;
         self
     }
 
-    /// Sets the dead-letter queue. A message is moved to this queue after `max_receive_count`
+    /// Sets the dead-letter queue. SQS moves a message to this queue after `max_receive_count`
     /// failed receives.
     #[must_use]
     pub fn dead_letters(mut self, queue: &Handle<Self>, max_receive_count: u32) -> Self {
@@ -54,8 +56,8 @@ impl Queue {
         self
     }
 
-    /// Encrypts the queue with the KMS key that has this ARN. If `None`, SQS-managed encryption is
-    /// used, which is free.
+    /// Encrypts the queue with the KMS key that has this ARN. If `None`, the queue is encrypted
+    /// with a key that SQS manages, which is free.
     #[must_use]
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
@@ -79,7 +81,8 @@ impl Handle<Queue> {
         self.attribute("Arn")
     }
 
-    /// Returns the physical queue name, which is a dimension of the queue's metrics.
+    /// Returns the physical name of the queue. The metrics of the queue have this name as a
+    /// dimension.
     pub fn name(&self) -> Expression {
         self.attribute("QueueName")
     }
@@ -93,7 +96,7 @@ impl Construct for Queue {
             let queue_arn = Value::from(queue_arn);
             json!({ "deadLetterTargetArn": queue_arn, "maxReceiveCount": max_receive_count })
         });
-        // SQS accepts either a KMS key or SQS-managed encryption.
+        // SQS rejects a queue that sets both a KMS key and the encryption that SQS manages.
         let uses_sqs_managed_key = if self.kms_key.is_none() { Some(true) } else { None };
         Properties::new()
             .set_option("KmsMasterKeyId", self.kms_key)
@@ -104,7 +107,7 @@ impl Construct for Queue {
             .into_map()
     }
 
-    /// Messages are jobs of this stack, which can be recreated from the logs.
+    /// The messages are jobs of this stack. The jobs can be recreated from the logs.
     fn removal_policy(&self) -> Option<RemovalPolicy> {
         Some(RemovalPolicy::Delete)
     }

@@ -10,7 +10,7 @@ use super::queue::Queue;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A resource-based queue policy. It contains only deny statements, because roles grant access.
+/// A resource policy of a queue. It contains only deny statements, because roles grant access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuePolicy {
     queue: Expression,
@@ -18,7 +18,7 @@ pub struct QueuePolicy {
 }
 
 impl QueuePolicy {
-    /// Creates a policy that denies every request without TLS.
+    /// Creates a policy that denies every request that does not use TLS.
     pub fn tls_only(queue: &Handle<Queue>) -> Self {
         let statement = Statement::deny_everyone(
             "DenyPlainHttp",

@@ -1,4 +1,4 @@
-//! `AWS::Lambda::EventSourceMapping`: invokes a function for a queue's messages.
+//! `AWS::Lambda::EventSourceMapping`: invokes a function for the messages of a queue.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use super::queue::Queue;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// Invokes a function for a queue's messages. Each invocation receives a single message, so that
-/// slow or failing messages do not affect other messages.
+/// Invokes a function for the messages of a queue. Each invocation receives a single message, so a
+/// slow or failing message does not affect others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSource {
     queue: Expression,
@@ -20,8 +20,8 @@ pub struct QueueSource {
 }
 
 impl QueueSource {
-    /// Creates a mapping. `max_concurrency` limits the number of concurrent invocations and must be
-    /// at least 2 (Lambda).
+    /// Creates an event source. `max_concurrency` limits the number of concurrent invocations.
+    /// Lambda requires that it is at least 2.
     pub fn new(queue: &Handle<Queue>, function: &Handle<Function>, max_concurrency: u32) -> Self {
         Self { queue: queue.arn(), function: function.arn(), max_concurrency }
     }

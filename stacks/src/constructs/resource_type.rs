@@ -1,8 +1,9 @@
-//! CloudFormation resource types that have a construct, with their `Fn::GetAtt` attributes.
+//! The CloudFormation resource types that have a construct in this crate, and the attributes that
+//! `Fn::GetAtt` can read from them.
 
 use std::fmt;
 
-/// A CloudFormation resource type with a construct in this crate.
+/// A CloudFormation resource type that has a construct in this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceType {
     /// `AWS::CloudWatch::Alarm`.
@@ -53,7 +54,7 @@ impl ResourceType {
         Self::Topic,
     ];
 
-    /// Returns the resource type's name in a template, such as `AWS::SQS::Queue`.
+    /// Returns the name of the resource type in templates, such as `AWS::SQS::Queue`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Alarm => "AWS::CloudWatch::Alarm",
@@ -73,7 +74,8 @@ impl ResourceType {
         }
     }
 
-    /// Parses a resource type's name in a template. Returns `None` if the type has no construct.
+    /// Returns the resource type with this name in templates, or `None` if this crate has no
+    /// construct for it.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|resource_type| resource_type.name() == name)
     }
@@ -95,7 +97,7 @@ impl ResourceType {
         }
     }
 
-    /// Returns whether the resource type has a `Tags` property that lists keys and values.
+    /// Returns whether the resource type has a `Tags` property that is a list of keys and values.
     pub const fn is_taggable(self) -> bool {
         match self {
             Self::Alarm
@@ -112,7 +114,7 @@ impl ResourceType {
         }
     }
 
-    /// Returns the property that must be set so that `attribute` exists. Returns `None` if the
+    /// Returns the property without which `attribute` does not exist. Returns `None` if the
     /// attribute always exists.
     pub fn property_required_by(self, attribute: &str) -> Option<&'static str> {
         match (self, attribute) {

@@ -16,9 +16,9 @@ pub enum Service {
     Lambda,
 }
 
-/// A role with inline policies only. Inline policies are deleted together with the role. Managed
-/// policies are not used, because a change to such a policy would silently change the role's
-/// permissions.
+/// A role with inline policies. Managed policies are not supported, because a change to a managed
+/// policy would silently change the permissions of the role. Inline policies are deleted together
+/// with the role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     service: Service,

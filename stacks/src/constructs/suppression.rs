@@ -1,5 +1,5 @@
-//! Suppressions of linter rules that do not apply to a resource. The reasons are written to the
-//! template.
+//! Suppressions of linter rules that do not apply to a resource. The template states the reason for
+//! each suppression.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub enum Rule {
     CfnLint(String),
     /// A checkov rule, such as `CKV_AWS_116`.
     Checkov(String),
-    /// A cloudformation-validate rule, such as `W9013`.
+    /// A rule of cloudformation-validate, such as `W9013`.
     CloudFormationValidate(String),
 }
 
@@ -36,10 +36,10 @@ pub struct Suppression {
     pub reason: String,
 }
 
-/// Adds suppressions to a resource's `Metadata`, in each linter's format.
+/// Adds suppressions to the `Metadata` of a resource, in the format of each linter.
 ///
-/// cfn-lint has no field for reasons, so the reasons are written next to its list of suppressed
-/// rules. cloudformation-validate does not support suppressions. Instead,
+/// The cfn-lint format has no field for reasons, so a separate map contains the reasons.
+/// cloudformation-validate does not support suppressions, so
 /// `tests/integration/template_linters.rs` removes the suppressed findings from its output.
 pub(crate) fn write_suppressions(suppressions: &[Suppression], metadata: &mut Map<String, Value>) {
     let mut checkov_skips = Vec::new();

@@ -1,4 +1,5 @@
-//! `AWS::DynamoDB::Table`: a retained, encrypted on-demand table with point-in-time recovery.
+//! `AWS::DynamoDB::Table`: an encrypted on-demand table with point-in-time recovery that is always
+//! retained.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +9,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A DynamoDB table.
-///
-/// Capacity is always on-demand, so an idle table costs only its storage. Point-in-time recovery,
-/// encryption and retention cannot be disabled.
+/// A DynamoDB table. Its capacity is always on-demand, so an idle table costs only its storage.
+/// Point-in-time recovery, encryption and retention cannot be disabled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     attributes: Vec<(String, AttributeType)>,
@@ -41,13 +40,12 @@ pub enum StreamView {
     NewImage,
     /// The item before the change.
     OldImage,
-    /// The item before the change, and the item after the change.
+    /// The item before the change and the item after the change.
     NewAndOldImages,
 }
 
 impl Table {
-    /// Creates a table with this partition key. The key's type must be set with
-    /// [`Table::attribute`].
+    /// Creates a table with this partition key. Set the type of the key with [`Table::attribute`].
     pub fn new(partition_key: impl Into<String>) -> Self {
         Self {
             attributes: Vec::new(),
@@ -59,7 +57,7 @@ impl Table {
         }
     }
 
-    /// Adds a sort key. The key's type must be set with [`Table::attribute`].
+    /// Adds a sort key. Set the type of the key with [`Table::attribute`].
     #[must_use]
     pub fn sort_key(mut self, name: impl Into<String>) -> Self {
         self.sort_key = Some(name.into());
@@ -67,7 +65,7 @@ impl Table {
     }
 
     /// Sets the type of a key attribute. [`Stack::synthesize`](crate::stack::Stack::synthesize)
-    /// checks that every key attribute has a type, and that no other attribute has one.
+    /// fails if a key attribute has no type, or if another attribute has one.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, attribute_type: AttributeType) -> Self {
         self.attributes.push((name.into(), attribute_type));
@@ -126,7 +124,7 @@ impl Handle<Table> {
         self.attribute("Arn")
     }
 
-    /// Returns the change stream ARN. Synthesis fails if the table has no change stream.
+    /// Returns the ARN of the change stream. Synthesis fails if the table has no change stream.
     pub fn stream_arn(&self) -> Expression {
         self.attribute("StreamArn")
     }

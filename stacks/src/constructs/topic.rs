@@ -8,10 +8,11 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// A topic that forwards messages to an email address. An idle topic is free. The first thousand
-/// emails per month are also free.
+/// An SNS topic that forwards messages to an email address. An idle topic and the first thousand
+/// emails per month are free.
 ///
-/// The default SNS policy is used. It allows alarms of the same account to publish messages.
+/// The topic has the default policy of SNS, which allows alarms of the same account to publish
+/// messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Topic {
     email: String,
@@ -19,7 +20,7 @@ pub struct Topic {
 }
 
 impl Topic {
-    /// Creates a topic that forwards messages to an email address. SNS sends no messages until the
+    /// Creates a topic that forwards messages to an email address. SNS forwards nothing until the
     /// recipient has confirmed the subscription.
     pub fn to_email(email: &str) -> Self {
         Self { email: email.to_owned(), kms_key: None }

@@ -1,36 +1,37 @@
-//! Determines how property changes affect resources, for the resource types that Cellar deploys.
-//! Based on "Update requires" in the CloudFormation documentation.
+//! Determines how a changed property affects the resource, for the resource types that Cellar
+//! deploys. The source is "Update requires" in the CloudFormation documentation.
 
 use serde::Serialize;
 
 use super::resource_type::ResourceType;
 
-/// Effect of a change on a resource, from least to most severe.
+/// How a change affects a resource. The variants are in order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
     /// The resource is updated in place.
     InPlace,
-    /// The resource may be replaced. Used for unknown properties and resource types.
+    /// The resource may be replaced. This is the effect of changes to unknown properties and
+    /// resource types.
     MayReplace,
-    /// A new resource is created. The old resource is deleted, or retained if its
+    /// A new resource replaces the old one. The old resource is deleted, or retained if its
     /// `UpdateReplacePolicy` is `Retain`.
     Replace,
 }
 
-/// Properties of a resource type, grouped by the effect of a change.
+/// The properties of a resource type, grouped by how a change affects the resource.
 struct PropertyUpdates {
     replacing: &'static [&'static str],
     in_place: &'static [&'static str],
 }
 
 impl ResourceType {
-    /// Returns the effect of a change at `path` under `Properties`. A path consists of property
-    /// names, list indices and list element keys.
+    /// Returns how a change at `path` under `Properties` affects the resource. A path consists of
+    /// property names, list indices and keys of list elements.
     pub fn update_of(self, path: &[&str]) -> Update {
         match (self, path) {
-            // If an index is added or removed, the attribute definitions change in place. If the
-            // type of a key changes, a new table is created.
+            // Adding or removing an index adds or removes attribute definitions without replacing
+            // the table. Changing the type of a key replaces the table.
             (Self::Table, ["AttributeDefinitions", _, _, ..]) => Update::Replace,
             (_, [property, ..]) => self.property_updates().update_of(property),
             (_, []) => Update::MayReplace,
@@ -45,8 +46,8 @@ impl ResourceType {
     /// Returns the attributes whose values change when `property` is updated in place.
     pub fn attributes_changed_by(self, property: &str) -> &'static [&'static str] {
         match (self, property) {
-            // If a change stream is disabled and enabled again, DynamoDB creates a new change
-            // stream with a different ARN.
+            // DynamoDB creates a change stream with a different ARN if the change stream is
+            // disabled and enabled again.
             (Self::Table, "StreamSpecification") => &["StreamArn"],
             _ => &[],
         }

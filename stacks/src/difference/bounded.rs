@@ -1,6 +1,6 @@
 //! Deserializes JSON or YAML into a value of limited size.
 //!
-//! A YAML alias repeats its anchor's value, so a few lines of YAML could expand to terabytes.
+//! A YAML alias repeats the value of its anchor, so a few lines of YAML could expand to terabytes.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Deserializes a value within a size budget. A value's size is the number of its nested values
-/// plus the number of bytes in its keys and strings.
+/// Deserializes a value and fails if the value is larger than a budget. The size of a value is the
+/// number of its nested values plus the number of bytes in its keys and strings.
 pub(super) struct BoundedValue<'a> {
-    /// Remaining budget, which all nested values share.
+    /// The remaining budget, which all nested values share.
     budget: &'a Cell<usize>,
 }
 

@@ -9,7 +9,7 @@ use super::permissions::PermissionChanges;
 use super::risk::Risk;
 use crate::constructs::Update;
 
-/// Severity of a change, from lowest to highest.
+/// The severity of a change. The variants are in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -25,7 +25,7 @@ pub enum Severity {
     Destructive,
 }
 
-/// Action that CloudFormation takes on a resource.
+/// The action that CloudFormation takes on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
@@ -33,30 +33,33 @@ pub enum ChangeAction {
     Add,
     /// Deletes the resource.
     Remove,
-    /// Removes the resource from the stack, but retains it in the account.
+    /// Removes the resource from the stack without deleting it.
     Abandon,
     /// Updates the resource in place.
     Update,
-    /// Updates the resource in place or replaces it. Which of the two is unknown.
+    /// Either updates the resource in place or replaces it.
     MayReplace,
     /// Replaces the resource with a new resource.
     Replace,
 }
 
-/// A changed value, which is a resource property or another template field.
+/// A changed property of a resource, or another changed field of the template.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PropertyChange {
-    /// Path of the value as a JSON pointer. For a value in a resource, the path is relative to the
-    /// resource, such as `/Properties/MemorySize`. All other paths start with the section name. An
-    /// element of a keyed list is identified by its key, and an element of a set by `-`.
+    /// The path of the changed value as a JSON pointer.
+    ///
+    /// If the value is part of a resource, the path is relative to the resource, such as
+    /// `/Properties/MemorySize`. All other paths start with the name of a section. The path segment
+    /// of an element of a keyed list is the element's key. The path segment of an element of a set
+    /// is `-`.
     pub path: String,
-    /// Value before the change, or `None` if the property is added.
+    /// The value before the change, or `None` if the change adds the property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// Value after the change, or `None` if the property is removed.
+    /// The value after the change, or `None` if the change removes the property.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// Effect of the change on the resource that contains the value.
+    /// How the change affects the resource that contains the value.
     pub update: Update,
 }
 
@@ -64,7 +67,7 @@ pub struct PropertyChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResourceChange {
     pub logical_id: String,
-    /// CloudFormation type of the resource. If the type changes, this is the new type.
+    /// The CloudFormation type of the resource. If the type changes, this is the new type.
     #[serde(rename = "type")]
     pub resource_type: String,
     pub action: ChangeAction,
@@ -73,10 +76,9 @@ pub struct ResourceChange {
     pub holds_data: bool,
     /// Risks for the data.
     pub risks: Vec<Risk>,
-    /// Logical ids of the changed resources that this resource references and that cause it to
-    /// change too.
+    /// The logical ids of the referenced resources whose changes also change this resource.
     pub follows: BTreeSet<String>,
-    /// Changed properties. Empty if the whole resource is added or removed.
+    /// The changed properties. Empty if the entire resource is added or removed.
     pub properties: Vec<PropertyChange>,
 }
 
@@ -85,15 +87,15 @@ pub struct ResourceChange {
 pub struct Difference {
     /// Highest severity among all changes.
     pub severity: Severity,
-    /// Changed resources, sorted by decreasing severity.
+    /// The changed resources, sorted by decreasing severity.
     pub resources: Vec<ResourceChange>,
     pub permissions: PermissionChanges,
-    /// Changes outside of resources, such as changed parameters, outputs and conditions.
+    /// The changes to all other parts of the template, such as parameters, outputs and conditions.
     pub sections: Vec<PropertyChange>,
 }
 
 impl Difference {
-    /// Returns whether there are no differences.
+    /// Returns whether the two templates are equivalent.
     pub fn is_empty(&self) -> bool {
         self.severity == Severity::None
     }

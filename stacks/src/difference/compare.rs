@@ -1,19 +1,19 @@
-//! Compares two normalized values and records each changed property.
+//! Compares two normalized values and records every property that differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use super::change::PropertyChange;
-use super::normal::{canonical_json, path_segments, usable_list_kind};
+use super::normal::{canonical_json, effective_list_kind, path_segments};
 use super::text::substitution_text;
 use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 
 /// Path segment for an element of a set.
 const SET_ELEMENT: &str = "-";
 
-/// Returns the changes between two versions of a resource. `resource_type` is `None` for types
-/// without a construct.
+/// Returns the changes between two versions of a resource. `resource_type` is `None` if this crate
+/// has no construct for the type.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,
@@ -25,7 +25,7 @@ pub(super) fn resource_changes(
     comparison.changes
 }
 
-/// Returns the changes between two versions of a section.
+/// Returns the changes between two versions of a template section.
 pub(super) fn section_changes(
     section_name: &str,
     old: Option<&Value>,
@@ -35,23 +35,22 @@ pub(super) fn section_changes(
     let empty_section = Value::Object(Map::new());
     let mut path = vec![section_name.to_owned()];
     match (old, new) {
-        // If a whole section is added or removed, each of the section's entries is reported
-        // separately.
-        (Some(old_section @ Value::Object(_)), None) => {
-            comparison.compare_values(&mut path, old_section, &empty_section);
-        }
-        (None, Some(new_section @ Value::Object(_))) => {
-            comparison.compare_values(&mut path, &empty_section, new_section);
-        }
         (Some(old_section), Some(new_section)) => {
             comparison.compare_values(&mut path, old_section, new_section);
         }
-        (old_value, new_value) => comparison.record_change(&path, old_value, new_value),
+        // An added or removed section is compared with an empty section, so that each of its
+        // entries is reported separately.
+        (Some(Value::Object(_)), None) | (None, Some(Value::Object(_))) => {
+            let old_section = old.unwrap_or(&empty_section);
+            let new_section = new.unwrap_or(&empty_section);
+            comparison.compare_values(&mut path, old_section, new_section);
+        }
+        _ => comparison.record_change(&path, old, new),
     }
     comparison.changes
 }
 
-/// Template part that contains the compared values.
+/// The part of a template to which the compared values belong.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -69,7 +68,9 @@ impl Comparison {
             return;
         }
         match (old, new) {
-            (Value::Object(old_map), Value::Object(new_map)) if !is_text(old) && !is_text(new) => {
+            (Value::Object(old_map), Value::Object(new_map))
+                if !is_string_expression(old) && !is_string_expression(new) =>
+            {
                 self.compare_maps(path, old_map, new_map);
             }
             (Value::Array(old_list), Value::Array(new_list)) => {
@@ -101,7 +102,8 @@ impl Comparison {
         path.push(child_name.to_owned());
         match (old, new) {
             (Some(old_child), Some(new_child)) => self.compare_values(path, old_child, new_child),
-            // CloudFormation treats empty metadata, properties and conditions as missing.
+            // CloudFormation treats an empty map or list in metadata, properties and conditions as
+            // missing.
             (Some(only_child), None) | (None, Some(only_child)) if is_empty(only_child) => {}
             (old_child, new_child) => self.record_change(path, old_child, new_child),
         }
@@ -113,48 +115,46 @@ impl Comparison {
             Subject::Resource(resource_type) => list_kind(resource_type, &path_segments(path)),
             Subject::Section => ListKind::Ordered,
         };
-        match usable_list_kind(declared_kind, &[old, new]) {
+        match effective_list_kind(declared_kind, &[old, new]) {
             ListKind::Ordered => self.compare_ordered_lists(path, old, new),
             ListKind::Set => self.compare_sets(path, old, new),
             ListKind::Keyed(key) => self.compare_keyed_lists(path, key, old, new),
         }
     }
 
-    /// Compares ordered lists after removing their common prefix and suffix. If the remaining lists
-    /// have the same length, elements are compared pairwise. Otherwise, old elements are reported
-    /// as removed and new elements as added.
+    /// Compares lists whose order matters, after removing their common prefix and suffix.
+    ///
+    /// If the remaining lists have the same length, each old element is compared with the new
+    /// element at the same index. Otherwise, all remaining old elements are recorded as removed,
+    /// and all remaining new elements as added.
     fn compare_ordered_lists(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let is_equal_pair = |pair: &(&Value, &Value)| are_equal(pair.0, pair.1);
-        let prefix_len = old.iter().zip(new).take_while(is_equal_pair).count();
-        let max_suffix_len = old.len().min(new.len()) - prefix_len;
-        let reversed_pairs = old.iter().rev().zip(new.iter().rev());
-        let suffix_len = reversed_pairs.take(max_suffix_len).take_while(is_equal_pair).count();
-        let old_middle = old.get(prefix_len..old.len() - suffix_len).unwrap_or_default();
-        let new_middle = new.get(prefix_len..new.len() - suffix_len).unwrap_or_default();
+        let prefix_len = count_equal_pairs(old.iter(), new.iter());
+        let old_rest = old.get(prefix_len..).unwrap_or_default();
+        let new_rest = new.get(prefix_len..).unwrap_or_default();
+        let suffix_len = count_equal_pairs(old_rest.iter().rev(), new_rest.iter().rev());
+        let old_middle = old_rest.get(..old_rest.len() - suffix_len).unwrap_or_default();
+        let new_middle = new_rest.get(..new_rest.len() - suffix_len).unwrap_or_default();
         if old_middle.len() == new_middle.len() {
-            for (offset, (old_item, new_item)) in old_middle.iter().zip(new_middle).enumerate() {
-                let index = (prefix_len + offset).to_string();
-                self.compare_child(path, &index, Some(old_item), Some(new_item));
+            for (index, (old_item, new_item)) in
+                (prefix_len..).zip(old_middle.iter().zip(new_middle))
+            {
+                self.compare_child(path, &index.to_string(), Some(old_item), Some(new_item));
             }
             return;
         }
-        for (offset, old_item) in old_middle.iter().enumerate() {
-            let index = (prefix_len + offset).to_string();
-            self.record_list_element(path, &index, Some(old_item), None);
+        for (index, old_item) in (prefix_len..).zip(old_middle) {
+            self.record_list_element(path, &index.to_string(), Some(old_item), None);
         }
-        for (offset, new_item) in new_middle.iter().enumerate() {
-            let index = (prefix_len + offset).to_string();
-            self.record_list_element(path, &index, None, Some(new_item));
+        for (index, new_item) in (prefix_len..).zip(new_middle) {
+            self.record_list_element(path, &index.to_string(), None, Some(new_item));
         }
     }
 
     fn compare_sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let old_elements = index_by_canonical_json(old);
-        let new_elements = index_by_canonical_json(new);
-        let removed_elements = elements_missing_in(&new_elements, &old_elements);
-        let added_elements = elements_missing_in(&old_elements, &new_elements);
-        // If exactly one map was replaced with another map, the two maps are compared entry by
-        // entry.
+        let removed_elements = elements_missing_in(new, old);
+        let added_elements = elements_missing_in(old, new);
+        // If one map is removed and one map is added, they are compared entry by entry instead. The
+        // result is more precise.
         if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
             (removed_elements.as_slice(), added_elements.as_slice())
         {
@@ -192,8 +192,8 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed list element. An empty element is recorded too, although an
-    /// empty map entry is not.
+    /// Records an added or removed list element. Unlike an empty map entry, an empty list element
+    /// is also recorded.
     fn record_list_element(
         &mut self,
         path: &mut Vec<String>,
@@ -224,11 +224,19 @@ impl Comparison {
                 None => Update::MayReplace,
             },
             ["Type"] => Update::Replace,
-            // A changed condition can add or remove the resource.
+            // If a resource's condition changes, the resource may be added or removed.
             ["Condition"] => Update::MayReplace,
             _ => Update::InPlace,
         }
     }
+}
+
+/// Returns how many elements at the start of both lists are equal.
+fn count_equal_pairs<'a>(
+    old: impl Iterator<Item = &'a Value>,
+    new: impl Iterator<Item = &'a Value>,
+) -> usize {
+    old.zip(new).take_while(|(old_item, new_item)| are_equal(old_item, new_item)).count()
 }
 
 fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a Value> {
@@ -241,21 +249,18 @@ fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a 
     elements
 }
 
-fn index_by_canonical_json(list: &[Value]) -> BTreeMap<String, &Value> {
-    list.iter().map(|element| (canonical_json(element), element)).collect()
-}
-
-fn elements_missing_in<'a>(
-    present_elements: &BTreeMap<String, &Value>,
-    elements: &BTreeMap<String, &'a Value>,
-) -> Vec<&'a Value> {
-    let mut missing_elements = Vec::new();
-    for (text, element) in elements {
-        if !present_elements.contains_key(text) {
-            missing_elements.push(*element);
+/// Returns the elements that the set `other` does not contain, without duplicates and sorted by
+/// their canonical JSON.
+fn elements_missing_in<'a>(other: &[Value], elements: &'a [Value]) -> Vec<&'a Value> {
+    let other_texts: BTreeSet<String> = other.iter().map(canonical_json).collect();
+    let mut missing_elements = BTreeMap::new();
+    for element in elements {
+        let text = canonical_json(element);
+        if !other_texts.contains(&text) {
+            missing_elements.insert(text, element);
         }
     }
-    missing_elements
+    missing_elements.into_values().collect()
 }
 
 /// Returns whether CloudFormation treats two values as equal. For example, the string `"true"` is
@@ -271,7 +276,7 @@ fn are_equal(old: &Value, new: &Value) -> bool {
 }
 
 /// Returns whether a value is a string or an intrinsic function that returns a string.
-fn is_text(value: &Value) -> bool {
+fn is_string_expression(value: &Value) -> bool {
     substitution_text(value).is_some()
 }
 
@@ -289,7 +294,7 @@ fn to_json_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// Splits a JSON pointer into its unescaped segments.
+/// Splits a JSON pointer into its path segments and unescapes them.
 pub(super) fn split_json_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect()
 }
@@ -303,7 +308,7 @@ mod tests {
     use super::super::normal::normalize;
     use super::*;
 
-    /// Returns a resource's changed properties, each in the form `path old -> new`.
+    /// Returns the changed properties of a resource in the form `path old -> new`.
     fn changes(resource_type: ResourceType, old: Value, new: Value) -> Vec<String> {
         let normal =
             |value| normalize(Some(resource_type), &mut Vec::new(), json!({ "Properties": value }));

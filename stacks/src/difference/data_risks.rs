@@ -1,5 +1,5 @@
-//! Finds changes that put data at risk: the removal or replacement of resources with data, and
-//! weaker protection.
+//! Finds changes that put data at risk. Such a change removes or replaces a resource with data, or
+//! weakens the protection of the data.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use super::change::ChangeAction;
 use super::document::{is_retained, known_type, property, removal_policy, value_at};
 use super::risk::Risk;
 
-/// Returns whether a resource contains data. For an unknown resource type, returns true if the
-/// `DeletionPolicy` preserves the resource or a backup of it.
+/// Returns whether a resource contains data. A resource of an unknown type is assumed to contain
+/// data if its `DeletionPolicy` preserves the resource or a backup of it.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(resource_type) => resource_type.holds_data(),
@@ -19,7 +19,8 @@ pub(super) fn holds_data(resource: &Value) -> bool {
     }
 }
 
-/// Returns the data risks of a change to a resource. A resource without data has no risks.
+/// Returns the risks that a change poses to the data in a resource. Returns no risks if the
+/// resource contains no data.
 pub(super) fn find_risks(
     action: ChangeAction,
     old: Option<&Value>,
@@ -40,7 +41,8 @@ pub(super) fn find_risks(
 }
 
 fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> {
-    // CloudFormation applies the removal policy of the new template, not of the old template.
+    // CloudFormation applies the `UpdateReplacePolicy` of the new template, not of the old
+    // template.
     let kept = is_retained(removal_policy(new_resource, "UpdateReplacePolicy"));
     match action {
         ChangeAction::Replace => Some(Risk::Replaced { certain: true, kept }),
@@ -51,7 +53,7 @@ fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> 
     }
 }
 
-/// Data that a removal policy preserves, in increasing order.
+/// The part of a resource that a removal policy preserves. The variants are in increasing order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preservation {
     Nothing,
@@ -64,8 +66,8 @@ enum Preservation {
 impl Preservation {
     fn of(removal_policy: &str) -> Self {
         match removal_policy {
-            // The two policies differ only if the creation of a resource fails, so they are
-            // equivalent for an existing resource.
+            // These policies differ only if the creation of a resource fails. For an existing
+            // resource, they are equivalent.
             "Retain" | "RetainExceptOnCreate" => Self::Resource,
             "Snapshot" => Self::Backup,
             _ => Self::Nothing,
@@ -79,17 +81,17 @@ fn find_weaker_removal_policies(old: &Value, new: &Value) -> Vec<Risk> {
         let old_policy = removal_policy(old, policy_name);
         let new_policy = removal_policy(new, policy_name);
         if Preservation::of(new_policy) < Preservation::of(old_policy) {
-            risks.push(weakened(policy_name, old_policy, new_policy));
+            risks.push(weaker_protection(policy_name, old_policy, new_policy));
         }
     }
     risks
 }
 
-fn weakened(protection: &str, old: &str, new: &str) -> Risk {
+fn weaker_protection(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-/// Data protection settings, each with its protective value.
+/// The settings that protect data, each with the value that enables the protection.
 const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
     (&["DeletionProtectionEnabled"], "true"),
     (&["PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"], "true"),
@@ -106,13 +108,13 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
         let is_protected = new_value.as_deref() == Some(protective_value);
         if was_protected && !is_protected {
             let new_value = new_value.as_deref().unwrap_or("absent");
-            risks.push(weakened(&path.join("."), protective_value, new_value));
+            risks.push(weaker_protection(&path.join("."), protective_value, new_value));
         }
     }
     risks
 }
 
-/// Returns a risk if the period for point-in-time recovery becomes shorter.
+/// Returns a risk if point-in-time recovery covers a shorter period than before.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     let old_days = recovery_days(old);
     let new_days = recovery_days(new);
@@ -120,7 +122,7 @@ fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
         return None;
     }
     let protection = RECOVERY_PERIOD_PATH.join(".");
-    Some(weakened(&protection, &old_days.to_string(), &new_days.to_string()))
+    Some(weaker_protection(&protection, &old_days.to_string(), &new_days.to_string()))
 }
 
 const RECOVERY_PERIOD_PATH: [&str; 2] =
@@ -132,18 +134,19 @@ fn recovery_days(table: &Value) -> f64 {
     property(table, &RECOVERY_PERIOD_PATH).and_then(to_number).unwrap_or(DEFAULT_DAYS)
 }
 
-/// Returns a setting as text, because a template may contain booleans and numbers as strings.
+/// Returns the value of a setting as a string, because booleans and numbers may be written as
+/// strings in a template.
 fn setting_text(resource: &Value, path: &[&str]) -> Option<String> {
     let value = property(resource, path)?;
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// Returns a number, which the template may contain as a string.
+/// Converts a value to a number. Numbers may be written as strings in a template.
 fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns a risk if time to live is newly enabled, or uses a different attribute than before.
+/// Returns a risk if time to live is newly enabled, or if the name of its attribute changes.
 fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
     let new_time_to_live = TimeToLive::of_table(new);
     if new_time_to_live == TimeToLive::Disabled || new_time_to_live == TimeToLive::of_table(old) {
@@ -155,7 +158,8 @@ fn find_expiring_items(old: &Value, new: &Value) -> Option<Risk> {
 #[derive(PartialEq, Eq)]
 enum TimeToLive {
     Disabled,
-    /// Attribute that contains an item's expiry time. `None` if the template is invalid.
+    /// The name of the attribute that contains the expiry time of an item, or `None` if the
+    /// template is invalid.
     Enabled {
         attribute: Option<String>,
     },
@@ -173,8 +177,8 @@ impl TimeToLive {
     }
 }
 
-/// Returns a risk for each bucket lifecycle rule that deletes more objects than the old rule with
-/// the same id, or deletes objects earlier.
+/// Returns a risk for each lifecycle rule that deletes more objects, or deletes objects earlier,
+/// than the old rule with the same id.
 fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     let old_rules = enabled_lifecycle_rules(old);
     let mut risks = Vec::new();
@@ -189,24 +193,25 @@ fn find_stricter_lifecycle_rules(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns whether a rule deletes objects that the old rule retains, or deletes objects earlier. A
-/// malformed number of days counts as earlier.
+/// Returns whether a rule deletes objects that the old rule retains, or deletes objects earlier
+/// than the old rule. If a number of days is malformed, the result is `true`.
 fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     let old_deletions = match old_rule {
-        Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => deletions(old_rule),
+        Some(old_rule) if rule_scope(old_rule) == rule_scope(new_rule) => read_deletions(old_rule),
         _ => Vec::new(),
     };
-    deletions(new_rule).iter().any(|new_deletion| {
+    read_deletions(new_rule).iter().any(|new_deletion| {
         let same_kind =
             old_deletions.iter().find(|old_deletion| old_deletion.kind == new_deletion.kind);
         same_kind.is_none_or(|old_deletion| new_deletion.is_stricter_than(old_deletion))
     })
 }
 
-/// One of the ways in which a lifecycle rule deletes objects.
+/// One of several ways in which a lifecycle rule can delete objects.
 struct Deletion {
     kind: &'static str,
-    /// Age in days at which objects are deleted. `None` if the rule does not contain a number.
+    /// The age in days at which objects are deleted, or `None` if the rule does not contain a
+    /// number.
     after_days: Option<f64>,
 }
 
@@ -225,7 +230,7 @@ fn enabled_lifecycle_rules(bucket: &Value) -> Vec<&Value> {
     rules.into_iter().flatten().filter(is_enabled).collect()
 }
 
-fn deletions(rule: &Value) -> Vec<Deletion> {
+fn read_deletions(rule: &Value) -> Vec<Deletion> {
     const KINDS_AND_PATHS: [(&str, &[&str]); 5] = [
         ("current", &["ExpirationInDays"]),
         ("current at a date", &["ExpirationDate"]),
@@ -242,7 +247,7 @@ fn deletions(rule: &Value) -> Vec<Deletion> {
     deletions
 }
 
-/// Returns the fields that determine to which objects a rule applies.
+/// Returns the fields of a rule that determine the objects to which it applies.
 fn rule_scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|field| rule.get(field))

@@ -1,4 +1,4 @@
-//! A normalized template, which is one side of a comparison. Equivalent templates have the same
+//! Reads and normalizes the two templates of a comparison. Equivalent templates have the same
 //! normal form.
 
 use std::cell::Cell;
@@ -20,30 +20,30 @@ use crate::template::limits::TEMPLATE_BYTES_MAX;
 const FORMAT_VERSION: &str = "AWSTemplateFormatVersion";
 const RESOURCES: &str = "Resources";
 
-/// Reason why a template to be compared could not be read.
+/// The reason why one of the compared templates could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
     /// The text is larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
     /// The text is neither JSON nor YAML.
-    #[error("not a template in JSON or YAML: {message}")]
+    #[error("the text is neither a JSON nor a YAML template: {message}")]
     Malformed {
         /// Parser message, including the position.
         message: String,
     },
     /// The text is valid JSON or YAML, but is not a template.
-    #[error("not a template: {reason}")]
+    #[error("the text is not a template: {reason}")]
     NoTemplate { reason: String },
 }
 
-/// A normalized template. It may contain sections and resource types that Cellar does not write
-/// (unlike [`Template`]), for example because the template was edited manually.
+/// A normalized template. Unlike [`Template`], it may contain sections and resource types that
+/// Cellar does not write, for example because the template was edited manually.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// All sections except resources.
     pub(super) sections: BTreeMap<String, Value>,
-    /// Resources by logical id. Each resource is a map that contains a `Type`.
+    /// The resources by logical id. Each resource is a map that contains a `Type`.
     pub(super) resources: BTreeMap<String, Value>,
 }
 
@@ -51,7 +51,7 @@ impl Document {
     /// Reads a JSON or YAML template.
     ///
     /// # Errors
-    /// [`DocumentError`] if the text is too large, malformed, or not a template.
+    /// Returns a [`DocumentError`] if the text is too large, malformed, or not a template.
     pub fn read(text: &str) -> Result<Self, DocumentError> {
         if text.len() > TEMPLATE_BYTES_MAX {
             return Err(DocumentError::TooLarge { bytes: text.len() });
@@ -65,7 +65,7 @@ impl Document {
     fn from_value(value: Value) -> Result<Self, DocumentError> {
         let no_template = |reason: &str| DocumentError::NoTemplate { reason: reason.to_owned() };
         let Value::Object(mut sections) = value else {
-            return Err(no_template("the text is not a map of sections"));
+            return Err(no_template("the text is not a map"));
         };
         let Some(Value::Object(resources)) = sections.remove(RESOURCES) else {
             return Err(no_template("the section `Resources` is missing"));
@@ -88,19 +88,19 @@ impl Document {
         self.resources.insert(logical_id, normalized);
     }
 
-    /// Adds a section. No-op for the format version, because there is only one version.
+    /// Adds a section. No-op for `AWSTemplateFormatVersion`, which has only one possible value.
     fn add_section(&mut self, name: String, section: Value) {
         if name != FORMAT_VERSION {
             self.sections.insert(name, normalize(None, &mut Vec::new(), section));
         }
     }
 
-    /// Returns the sorted logical ids of the resources.
+    /// Returns the logical ids of the resources in sorted order.
     pub fn logical_ids(&self) -> impl Iterator<Item = &str> {
         self.resources.keys().map(String::as_str)
     }
 
-    /// Returns an empty template, which stands for a stack that does not exist yet.
+    /// Returns an empty template. It represents a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -146,12 +146,12 @@ pub(super) fn type_name(resource: &Value) -> &str {
     resource.get("Type").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the resource type, or `None` if the type has no construct.
+/// Returns the type of a resource, or `None` if this crate has no construct for the type.
 pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::from_name(type_name(resource))
 }
 
-/// Returns the value at `path` in the resource's properties.
+/// Returns the value at `path` in the properties of a resource.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     value_at(resource.get("Properties")?, path)
 }
@@ -161,7 +161,8 @@ pub(super) fn value_at<'a>(map: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(map, |inner_map, name| inner_map.get(name))
 }
 
-/// Returns the value of `DeletionPolicy` or `UpdateReplacePolicy`. The default is `Delete`.
+/// Returns the value of a resource's `DeletionPolicy` or `UpdateReplacePolicy`, or the default
+/// `Delete`.
 pub(super) fn removal_policy<'a>(resource: &'a Value, policy_name: &str) -> &'a str {
     resource.get(policy_name).and_then(Value::as_str).unwrap_or("Delete")
 }
@@ -195,7 +196,7 @@ mod tests {
             ("{\"Resources\": {}} x", "trailing characters"),
             ("{\"Resources\": {}, \"Resources\": {}}", "occurs twice"),
             ("Resources: {A: {Type: T, Properties: {B: !Ref C}}}", "without tags"),
-            ("\u{0}", "not a template in JSON or YAML"),
+            ("\u{0}", "the text is neither a JSON nor a YAML template"),
         ] {
             let error = Document::read(text).unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");

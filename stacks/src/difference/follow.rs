@@ -1,9 +1,9 @@
-//! Finds changes that are caused by other changes. For example, replacing a bucket also changes
-//! every policy that references the bucket.
+//! Finds resources that change because a referenced resource changes. For example, replacing a
+//! bucket also changes every policy that references the bucket.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::change::PropertyChange;
 use super::compare::split_json_pointer;
@@ -11,14 +11,14 @@ use super::document::{Document, known_type};
 use crate::constructs::Update;
 use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_substitution};
 
-/// Index of the property name in a path such as `/Properties/NAME`.
+/// The index of the property name in a path such as `/Properties/NAME`.
 const PROPERTY_NAME_INDEX: usize = 1;
 
 /// Target of a reference.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Reference {
     logical_id: String,
-    /// Attribute name for `Fn::GetAtt`, or `None` for `Ref`.
+    /// The attribute that `Fn::GetAtt` reads, or `None` for a `Ref`.
     attribute: Option<String>,
 }
 
@@ -32,15 +32,37 @@ impl Reference {
     }
 }
 
-/// Changes to a resource that exists in both templates.
+/// The changes to a resource that exists in both templates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonResourceChange {
-    /// Most severe effect on the resource, or `None` if the resource is unchanged.
+    /// The most severe effect of all changes on the resource, or `None` if the resource is
+    /// unchanged.
     pub(super) update: Option<Update>,
     /// Properties whose definitions changed.
     pub(super) properties: Vec<PropertyChange>,
-    /// Logical ids of the changed resources that this resource references.
+    /// The logical ids of the referenced resources whose changes also change this resource.
     pub(super) follows: BTreeSet<String>,
+}
+
+impl CommonResourceChange {
+    /// Records that the resource changes because the resource `cause_id` changes. Returns whether
+    /// the record is new, or more severe than before.
+    fn record_cause(&mut self, cause_id: &str, update: Update) -> bool {
+        let is_new_cause = self.follows.insert(cause_id.to_owned());
+        let is_more_severe = self.update.is_none_or(|known_update| known_update < update);
+        if is_more_severe {
+            self.update = Some(update);
+        }
+        is_new_cause || is_more_severe
+    }
+}
+
+/// Whether the value of a `Ref` or `Fn::GetAtt` changes if the template is deployed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValueChange {
+    Unchanged,
+    MayChange,
+    Changes,
 }
 
 /// A property that references other resources.
@@ -99,59 +121,72 @@ fn propagate_once(
 ) -> bool {
     let mut has_changed = false;
     for referring_property in referring_properties {
-        let follower_id = &referring_property.logical_id;
         for reference in &referring_property.references {
             let Some(cause) = changes.get(&reference.logical_id) else { continue };
-            let Some(value_update) = referenced_value_update(new, reference, cause) else {
+            let value_change = referenced_value_change(new, reference, cause);
+            let Some(update) = referring_property.update_caused_by(value_change, new) else {
                 continue;
             };
-            let update = referring_property.update_caused_by(value_update, new);
-            let Some(follower) = changes.get_mut(follower_id) else { continue };
-            let is_new_cause = follower.follows.insert(reference.logical_id.clone());
-            let is_more_severe = follower.update.is_none_or(|known_update| known_update < update);
-            if is_more_severe {
-                follower.update = Some(update);
+            let Some(change) = changes.get_mut(&referring_property.logical_id) else { continue };
+            if change.record_cause(&reference.logical_id, update) {
+                has_changed = true;
             }
-            has_changed = has_changed || is_new_cause || is_more_severe;
         }
     }
     has_changed
 }
 
 impl ReferringProperty {
-    /// Returns the effect on the resource if a referenced value changes.
-    fn update_caused_by(&self, value_update: Update, new: &Document) -> Update {
+    /// Returns how a change of a referenced value affects the resource that contains this property.
+    /// Returns `None` if the value does not change.
+    fn update_caused_by(&self, value_change: ValueChange, new: &Document) -> Option<Update> {
+        if value_change == ValueChange::Unchanged {
+            return None;
+        }
         let resource_type = new.resources.get(&self.logical_id).and_then(known_type);
         let property_update = match resource_type {
             Some(known_type) => known_type.update_of(&[&self.property]),
             None => Update::MayReplace,
         };
-        // If it is unknown whether the value changes, it is also unknown whether the resource is
-        // replaced.
-        if property_update == Update::Replace { value_update } else { property_update }
+        match (property_update, value_change) {
+            (Update::Replace, ValueChange::MayChange) => Some(Update::MayReplace),
+            _ => Some(property_update),
+        }
     }
 }
 
-/// Returns whether a referenced value changes: [`Update::Replace`] if it changes,
-/// [`Update::MayReplace`] if it may change, and `None` if it does not change.
-fn referenced_value_update(
+/// Returns whether the value of `reference` changes because the referenced resource changes.
+fn referenced_value_change(
     new: &Document,
     reference: &Reference,
-    cause: &CommonResourceChange,
-) -> Option<Update> {
-    if let Some(update) = cause.update
-        && update != Update::InPlace
-    {
-        return Some(update);
+    target_change: &CommonResourceChange,
+) -> ValueChange {
+    match target_change.update {
+        Some(Update::Replace) => ValueChange::Changes,
+        Some(Update::MayReplace) => ValueChange::MayChange,
+        Some(Update::InPlace) | None if changes_attribute(new, reference, target_change) => {
+            ValueChange::Changes
+        }
+        Some(Update::InPlace) | None => ValueChange::Unchanged,
     }
-    let target_type = known_type(new.resources.get(&reference.logical_id)?)?;
-    let attribute = reference.attribute.as_deref()?;
-    let changes_attribute = cause.properties.iter().any(|change| {
+}
+
+/// Returns whether an update of the referenced resource in place changes the attribute that
+/// `reference` reads.
+fn changes_attribute(
+    new: &Document,
+    reference: &Reference,
+    target_change: &CommonResourceChange,
+) -> bool {
+    let target_type = new.resources.get(&reference.logical_id).and_then(known_type);
+    let (Some(target_type), Some(attribute)) = (target_type, reference.attribute.as_deref()) else {
+        return false;
+    };
+    target_change.properties.iter().any(|change| {
         let path = split_json_pointer(&change.path);
         let property = path.get(PROPERTY_NAME_INDEX).map(String::as_str).unwrap_or_default();
         target_type.attributes_changed_by(property).contains(&attribute)
-    });
-    if changes_attribute { Some(Update::Replace) } else { None }
+    })
 }
 
 fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
@@ -164,24 +199,25 @@ fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
         }
         Ok(Some(Intrinsic::Substitution { text, variables })) => {
             references.extend(placeholder_references(text));
-            for variable_value in variables.into_iter().flat_map(Map::values) {
-                collect_references(variable_value, references);
+            if let Some(variables) = variables {
+                collect_references_in_all(variables.values(), references);
             }
         }
-        // `Fn::Join`, functions that Cellar does not use, and plain values.
+        // All other values, including `Fn::Join`, are searched for nested references.
         _ => match value {
-            Value::Array(items) => {
-                for item in items {
-                    collect_references(item, references);
-                }
-            }
-            Value::Object(entries) => {
-                for entry_value in entries.values() {
-                    collect_references(entry_value, references);
-                }
-            }
+            Value::Array(items) => collect_references_in_all(items, references),
+            Value::Object(entries) => collect_references_in_all(entries.values(), references),
             _ => {}
         },
+    }
+}
+
+fn collect_references_in_all<'a>(
+    values: impl IntoIterator<Item = &'a Value>,
+    references: &mut BTreeSet<Reference>,
+) {
+    for value in values {
+        collect_references(value, references);
     }
 }
 

@@ -47,27 +47,28 @@ pub use permissions::{Grant, PermissionChanges, PermissionKind};
 pub use risk::Risk;
 pub use text::{printable, readable};
 
-/// Reason why two templates could not be compared.
+/// The reason why two templates could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DifferenceError {
     /// A template contains more than [`limits::PERMISSIONS_MAX`] individual permissions.
     #[error(
-        "the template has more than {} individual permissions (principal, action and \
-         resource), exceeded at `{logical_id}`; name fewer actions and resources",
+        "the template contains more than {} combinations of principal, action and resource, \
+         and `{logical_id}` exceeds this limit; list fewer actions and resources",
         limits::PERMISSIONS_MAX
     )]
     TooManyPermissions {
-        /// Logical id of the resource that exceeded the limit.
+        /// The logical id of the resource whose permissions exceeded the limit.
         logical_id: String,
     },
 }
 
 impl Difference {
-    /// Returns the changes that result from deploying `new` over `old`. If `old` is `None`, all
-    /// resources are added.
+    /// Returns what changes if `new` is deployed over `old`. If `old` is `None`, all resources are
+    /// added.
     ///
     /// # Errors
-    /// [`DifferenceError`] if a template contains more permissions than AWS accepts in any stack.
+    /// Returns a [`DifferenceError`] if a template contains more than [`limits::PERMISSIONS_MAX`]
+    /// individual permissions.
     pub fn between(old: Option<&Document>, new: &Document) -> Result<Self, DifferenceError> {
         let empty_document = Document::empty();
         let old = old.unwrap_or(&empty_document);
@@ -103,7 +104,7 @@ fn compare_resources(
     resource_changes
 }
 
-/// Returns the changes to resources that exist in both templates, by logical id.
+/// Returns the changes to the resources that exist in both templates. The keys are logical ids.
 fn compare_common_resources(
     old: &Document,
     new: &Document,
@@ -121,7 +122,7 @@ fn compare_common_resources(
     changes
 }
 
-/// Returns the change to a resource, or `None` if both templates contain the same resource.
+/// Returns the change to a resource, or `None` if the resource is the same in both templates.
 fn resource_change(
     logical_id: &str,
     old: Option<&Value>,
@@ -135,15 +136,8 @@ fn resource_change(
         (Some(_), Some(_)) => ChangeAction::from(common_change.update?),
     };
     let risks = data_risks::find_risks(action, old, new);
-    let severity = if !risks.is_empty() {
-        Severity::Destructive
-    } else if permissions.are_broadened_by(logical_id) {
-        Severity::Broadening
-    } else if matches!(common_change.update, Some(Update::MayReplace | Update::Replace)) {
-        Severity::Replacement
-    } else {
-        Severity::Update
-    };
+    let is_broadened = permissions.are_broadened_by(logical_id);
+    let severity = resource_severity(&risks, is_broadened, common_change.update);
     Some(ResourceChange {
         logical_id: logical_id.to_owned(),
         resource_type: document::type_name(new.or(old)?).to_owned(),
@@ -155,6 +149,19 @@ fn resource_change(
         follows: common_change.follows,
         properties: common_change.properties,
     })
+}
+
+fn resource_severity(risks: &[Risk], is_broadened: bool, update: Option<Update>) -> Severity {
+    if !risks.is_empty() {
+        return Severity::Destructive;
+    }
+    if is_broadened {
+        return Severity::Broadening;
+    }
+    match update {
+        Some(Update::MayReplace | Update::Replace) => Severity::Replacement,
+        Some(Update::InPlace) | None => Severity::Update,
+    }
 }
 
 fn removal_action(resource: &Value) -> ChangeAction {

@@ -1,18 +1,19 @@
-//! Normalizes template values. Equivalent notations have the same normal form, so a change of
-//! notation is not reported.
+//! Normalizes template values. Equivalent notations have the same normal form, so a change from one
+//! notation to another is not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::text::substitution_text;
-use crate::constructs::{ListKind, ResourceType, list_kind, may_be_single};
+use crate::constructs::{ListKind, ResourceType, accepts_single_element, list_kind};
 use crate::expression::{SubstitutionPart, intrinsic, parse_substitution};
 
 /// Returns the normal form of the value at `path` in a resource.
 ///
-/// Sets are sorted and deduplicated. If a property accepts both a list and a single value, a single
-/// value becomes a list. Strings use the simplest intrinsic function.
+/// - Sets are sorted, and duplicates are removed.
+/// - A single value becomes a list if the property also accepts a list.
+/// - An intrinsic function is replaced by the simplest equivalent one.
 pub(super) fn normalize(
     resource_type: Option<ResourceType>,
     path: &mut Vec<String>,
@@ -20,7 +21,7 @@ pub(super) fn normalize(
 ) -> Value {
     match value {
         Value::Array(items) => normalize_list(resource_type, path, items),
-        single_item if may_be_single(&path_segments(path)) => {
+        single_item if accepts_single_element(&path_segments(path)) => {
             normalize_list(resource_type, path, vec![single_item])
         }
         Value::Object(_) => match substitution_text(&value) {
@@ -34,20 +35,20 @@ pub(super) fn normalize(
     }
 }
 
-/// Converts the path segments to string slices.
+/// Returns the path segments as string slices.
 pub(super) fn path_segments(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
 
-/// Returns how to compare `lists`. Keyed lists are compared as sets if an element has no key, or if
-/// a list contains the same key twice.
-pub(super) fn usable_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
+/// Returns how `lists` are compared. Lists of kind `Keyed` are compared as sets if the elements of
+/// a list do not all have different keys.
+pub(super) fn effective_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKind {
     let ListKind::Keyed(key_name) = kind else { return kind };
     let have_unique_keys = lists.iter().all(|list| has_unique_keys(list, key_name));
     if have_unique_keys { kind } else { ListKind::Set }
 }
 
-/// Returns whether every list element has a unique key.
+/// Returns whether every element of the list has a key and all keys differ.
 fn has_unique_keys(list: &[Value], key_name: &str) -> bool {
     let keys = list.iter().filter_map(|item| item.get(key_name)?.as_str());
     let unique_keys: BTreeSet<&str> = keys.collect();
@@ -75,10 +76,10 @@ fn normalize_list(
     path: &mut Vec<String>,
     items: Vec<Value>,
 ) -> Value {
-    let kind = usable_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
+    let kind = effective_list_kind(list_kind(resource_type, &path_segments(path)), &[&items]);
     let mut normalized_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        // Path patterns accept any name for a list element, so the index is used as the name.
+        // A path pattern accepts any name for a list element, so the index is used as the name.
         path.push(index.to_string());
         normalized_items.push(normalize(resource_type, path, item));
         path.pop();
@@ -90,7 +91,7 @@ fn normalize_list(
     Value::Array(normalized_items)
 }
 
-/// Returns the simplest expression that is equivalent to an `Fn::Sub` of `text`. It is a literal, a
+/// Returns the simplest expression that is equivalent to an `Fn::Sub` of `text`: a literal, a
 /// `Ref`, an `Fn::GetAtt`, or the `Fn::Sub` itself. Returns `None` if `text` is malformed.
 fn simplest_intrinsic(text: &str) -> Option<Value> {
     let parts = parse_substitution(text).ok()?;
@@ -116,13 +117,14 @@ fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     texts.collect()
 }
 
-/// Returns whether the string at `path` is a filter pattern, which consists of JSON.
+/// Returns whether the string at `path` is a filter pattern of an event source. A filter pattern is
+/// JSON in a string.
 fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
         && matches!(*path_segments(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
-/// Sorts the keys in a filter pattern. A string that is not JSON is returned unchanged.
+/// Sorts the keys in a filter pattern. Returns a string that is not JSON unchanged.
 fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
         Ok(pattern) => Value::String(canonical_json(&pattern)),

@@ -10,24 +10,24 @@ use serde::Serialize;
 pub enum Risk {
     /// A resource with data is removed from the template.
     Removed {
-        /// Whether the resource is retained in the account, outside of the stack.
+        /// Whether the resource still exists in the account after it is removed from the stack.
         kept: bool,
     },
-    /// A resource with data is replaced with an empty one.
+    /// An empty resource replaces a resource with data.
     Replaced {
-        /// Whether the resource is certain to be replaced.
+        /// Whether CloudFormation will certainly replace the resource. If not, it may replace it.
         certain: bool,
-        /// Whether the old resource is retained in the account, outside of the stack.
+        /// Whether the old resource still exists in the account after it is replaced.
         kept: bool,
     },
     /// Data protection is weakened or removed.
     Weakened {
-        /// Property or policy that protects the data.
+        /// The name of the property or policy that protects the data.
         protection: String,
         old: String,
         new: String,
     },
-    /// Data is now deleted automatically. Before, it was retained permanently or for a longer time.
+    /// Data is deleted automatically that was previously retained permanently or for a longer time.
     Expires {
         /// Rule or setting that deletes the data.
         by: String,

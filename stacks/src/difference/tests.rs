@@ -230,7 +230,8 @@ fn json_has_the_documented_shape() {
     );
 }
 
-/// A change at a random place in Cellar's template. `None` as the new value removes the entry.
+/// A change of a random entry in Cellar's template. If the new value is `None`, the change removes
+/// the entry.
 #[derive(Clone, Debug)]
 struct Mutation {
     place: prop::sample::Index,
@@ -248,13 +249,14 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     (any::<prop::sample::Index>(), value).prop_map(|(place, with)| Mutation { place, with })
 }
 
-/// Collects the paths and keys of all map entries in the template sections.
+/// Collects the path and key of every map entry in the template.
 fn places(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 let escaped = key.replace('~', "~0").replace('/', "~1");
-                // An edited type must still be a string, and an intrinsic function must stay valid.
+                // Types and intrinsic functions are not edited, because the edited template would
+                // be invalid.
                 let is_fixed = ["Type", "Ref"].contains(&key.as_str()) || key.starts_with("Fn::");
                 if !is_fixed && path.split('/').count() > 2 {
                     found.push((path.to_owned(), key.clone()));

@@ -1,4 +1,4 @@
-//! Formats template values as short text, such as `${EntryTable.Arn}` instead of nested maps.
+//! Formats template values as short text. For example, a nested map becomes `${EntryTable.Arn}`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,8 +9,8 @@ use crate::expression::{
     Intrinsic, SubstitutionPart, intrinsic, parse_intrinsic, parse_substitution,
 };
 
-/// Returns the `Fn::Sub` text that is equivalent to a value. Returns `None` unless the value is a
-/// scalar or an intrinsic function that returns a string.
+/// Returns the text of an `Fn::Sub` that is equivalent to a value. Returns `None` unless the value
+/// is a scalar or an intrinsic function that returns a string.
 pub(super) fn substitution_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(escape_literal(text)),
@@ -19,7 +19,7 @@ pub(super) fn substitution_text(value: &Value) -> Option<String> {
         Value::Object(map) => match parse_intrinsic(value) {
             Ok(Some(intrinsic_function)) => substitution_text_of_intrinsic(&intrinsic_function),
             Ok(None) => None,
-            // In YAML, the short form `Fn::GetAtt: Table.Arn` is also valid.
+            // `Fn::GetAtt: Table.Arn` is a valid short form in YAML.
             Err(_) => substitution_text_of_short_attribute(map),
         },
     }
@@ -75,8 +75,8 @@ fn escape_literal(text: &str) -> String {
     text.replace("${", "${!")
 }
 
-/// Formats a value as one readable line without control characters. Literal strings are quoted.
-/// References are not quoted, because their values are unknown until deployment.
+/// Formats a value as one line without control characters. Literal strings are quoted, but
+/// references are not, because their values are unknown until deployment.
 pub fn readable(value: &Value) -> String {
     let mut output = String::new();
     write_value(value, &mut output);
@@ -115,15 +115,14 @@ fn write_list(items: &[Value], output: &mut String) {
     output.push(']');
 }
 
-/// Writes a separator before each element except the first.
+/// Writes a comma before every element except the first.
 fn write_separator(index: usize, output: &mut String) {
     if index > 0 {
         output.push_str(", ");
     }
 }
 
-/// Escapes control characters and other invisible characters, which a terminal or browser would not
-/// show.
+/// Escapes all characters that a terminal or browser would not show, such as control characters.
 pub fn printable(text: &str) -> String {
     let mut output = String::with_capacity(text.len());
     for character in text.chars() {
@@ -137,8 +136,8 @@ pub fn printable(text: &str) -> String {
     output
 }
 
-/// Returns whether a character is invisible. This includes characters that change the text
-/// direction, which could make a line look different.
+/// Returns whether a character is invisible. Characters that change the text direction also count,
+/// because they could change the appearance of a line.
 const fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -1,4 +1,5 @@
-//! Template values that CloudFormation computes during deployment, and their intrinsic functions.
+//! Strings in a template that CloudFormation computes during deployment, and the intrinsic
+//! functions that compute them.
 
 mod read;
 mod substitution;
@@ -9,9 +10,9 @@ pub(crate) use read::{Intrinsic, parse_intrinsic};
 pub use read::{IntrinsicError, NESTING_MAX};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
-/// Names of the intrinsic functions in templates.
+/// The names of intrinsic functions in a template.
 pub mod intrinsic {
-    /// A parameter's value, or a resource's physical name.
+    /// The value of a parameter, or the physical name of a resource.
     pub const REF: &str = "Ref";
     /// Attribute of a resource.
     pub const GET_ATT: &str = "Fn::GetAtt";
@@ -19,11 +20,11 @@ pub mod intrinsic {
     pub const JOIN: &str = "Fn::Join";
     /// Text with `${…}` placeholders.
     pub const SUB: &str = "Fn::Sub";
-    /// All intrinsic functions that this crate writes, checks and resolves.
+    /// All intrinsic functions that this crate supports.
     pub const ALL: [&str; 4] = [REF, GET_ATT, JOIN, SUB];
 }
 
-/// Pseudo parameters, whose values are set by CloudFormation. Every value is a single string.
+/// The pseudo parameters whose value is a single string. CloudFormation sets their values.
 pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::AccountId",
     "AWS::Partition",
@@ -33,17 +34,18 @@ pub const PSEUDO_PARAMETERS: [&str; 6] = [
     "AWS::URLSuffix",
 ];
 
-/// A string in a template, which is either literal or computed during deployment.
+/// A string in a template. It is either literal, or CloudFormation computes it during deployment.
 ///
-/// References created from a construct's [`Handle`](crate::constructs::Handle) always refer to an
-/// existing resource. References created from strings are validated when the stack is synthesized.
+/// An expression that a [`Handle`](crate::constructs::Handle) returns always references an existing
+/// resource. If the logical id was given as a string, the reference is validated when the stack is
+/// synthesized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// A literal text.
     Literal(String),
-    /// `Ref`: a parameter value or a resource name.
+    /// `Ref`: the value of a parameter, or the physical name of a resource.
     Reference {
-        /// Name of a parameter or pseudo parameter, or logical id of a resource.
+        /// The name of a parameter or pseudo parameter, or the logical id of a resource.
         logical_id: String,
     },
     /// `Fn::GetAtt`.
@@ -54,11 +56,11 @@ pub enum Expression {
     },
     /// `Fn::Join`.
     Join { separator: String, parts: Vec<Expression> },
-    /// `Fn::Sub`: a text with placeholders `${LogicalId}`, `${LogicalId.Attribute}` or
+    /// `Fn::Sub`: text with placeholders such as `${LogicalId}`, `${LogicalId.Attribute}` and
     /// `${variable}`.
     Substitution {
         text: String,
-        /// Values of the variables, by placeholder name.
+        /// The name and the value of each variable.
         variables: Vec<(String, Expression)>,
     },
 }
@@ -79,12 +81,13 @@ impl Expression {
         Self::Attribute { logical_id: logical_id.into(), attribute: attribute.into() }
     }
 
-    /// Creates a `Fn::Join` of `parts` without a separator.
+    /// Creates an `Fn::Join` that concatenates `parts` without a separator.
     pub fn concatenation(parts: impl Into<Vec<Self>>) -> Self {
         Self::Join { separator: String::new(), parts: parts.into() }
     }
 
-    /// Creates an `Fn::Sub`. Its placeholders may refer only to resources and parameters.
+    /// Creates an `Fn::Sub` without variables. Its placeholders may reference only resources and
+    /// parameters.
     pub fn substitution(text: impl Into<String>) -> Self {
         Self::Substitution { text: text.into(), variables: Vec::new() }
     }

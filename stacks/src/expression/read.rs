@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::intrinsic;
 
-/// Maximum nesting depth of values. Real templates have fewer than 15 levels.
+/// The maximum nesting depth of values. Real templates have fewer than 15 levels.
 pub const NESTING_MAX: usize = 64;
 
 /// An intrinsic function in a template.
@@ -21,7 +21,7 @@ pub(crate) enum Intrinsic<'a> {
     Substitution { text: &'a str, variables: Option<&'a Map<String, Value>> },
 }
 
-/// Reason why an intrinsic function could not be parsed.
+/// The reason why an intrinsic function could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IntrinsicError {
     /// Cellar does not use this function.
@@ -36,10 +36,10 @@ pub enum IntrinsicError {
     },
 }
 
-/// Parses an intrinsic function. Returns `None` if the value is not an intrinsic function.
+/// Parses an intrinsic function. Returns `None` if `value` is not an intrinsic function.
 ///
 /// # Errors
-/// [`IntrinsicError`] if the function is not supported or its arguments are malformed.
+/// Returns an [`IntrinsicError`] if the function is not supported or its arguments are malformed.
 pub(crate) fn parse_intrinsic(value: &Value) -> Result<Option<Intrinsic<'_>>, IntrinsicError> {
     let Some((function_name, argument)) = single_entry(value) else { return Ok(None) };
     match function_name {
@@ -54,7 +54,7 @@ pub(crate) fn parse_intrinsic(value: &Value) -> Result<Option<Intrinsic<'_>>, In
     }
 }
 
-/// Returns the key and value of a map with a single entry.
+/// Returns the key and the value of a map that has exactly one entry.
 fn single_entry(value: &Value) -> Option<(&str, &Value)> {
     let map = value.as_object()?;
     if map.len() != 1 {
@@ -106,7 +106,7 @@ fn parse_sub(argument: &Value) -> Result<Intrinsic<'_>, IntrinsicError> {
         }
         _ => Err(IntrinsicError::Malformed {
             name: intrinsic::SUB,
-            expected: "a text, or a list of a text and a map of variables",
+            expected: "a string, or a list of a string and a map of variables",
         }),
     }
 }

@@ -5,11 +5,11 @@ use thiserror::Error;
 /// A part of an `Fn::Sub` text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubstitutionPart {
-    /// Literal text, in which escape sequences such as `${!x}` have been replaced by `${x}`.
+    /// Literal text. An escape sequence such as `${!x}` has already been replaced by `${x}`.
     Text(String),
-    /// `${Name}`, a reference to a variable, parameter or resource.
+    /// `${Name}`: a reference to a variable, a parameter or a resource.
     Name(String),
-    /// `${LogicalId.Attribute}`, a reference to a resource's attribute.
+    /// `${LogicalId.Attribute}`: a reference to an attribute of a resource.
     Attribute { logical_id: String, attribute: String },
 }
 
@@ -19,20 +19,20 @@ pub enum SubstitutionError {
     /// A `${` has no `}`.
     #[error("`${{` has no closing `}}`: add it, or write `${{!` for a literal `${{`")]
     Unclosed,
-    /// A placeholder contains an empty name, as in `${}`, `${.x}` or `${x.}`.
+    /// A placeholder has an empty name, as in `${}`, `${.x}` and `${x.}`.
     #[error(
-        "`${{{name}}}` has no name: write a logical id, or a logical id, a dot and an attribute"
+        "the placeholder `${{{placeholder}}}` has an empty name: write `${{Name}}` or `${{LogicalId.Attribute}}`"
     )]
-    Nameless {
-        /// Text between the braces.
-        name: String,
+    EmptyName {
+        /// The text between the braces.
+        placeholder: String,
     },
 }
 
-/// Splits an `Fn::Sub` text into literal text and placeholders.
+/// Splits the text of an `Fn::Sub` into literal text and placeholders.
 ///
 /// # Errors
-/// [`SubstitutionError`] if a closing brace is missing or a name is empty.
+/// Returns a [`SubstitutionError`] if a closing brace is missing or a name is empty.
 pub fn parse_substitution(text: &str) -> Result<Vec<SubstitutionPart>, SubstitutionError> {
     let mut parts = Vec::new();
     let mut unparsed_text = text;
@@ -56,21 +56,17 @@ fn parse_placeholder(placeholder: &str) -> Result<SubstitutionPart, Substitution
     if let Some(escaped_name) = placeholder.strip_prefix('!') {
         return Ok(SubstitutionPart::Text(format!("${{{escaped_name}}}")));
     }
-    let nameless = || SubstitutionError::Nameless { name: placeholder.to_owned() };
-    let name = placeholder.trim();
-    let Some((logical_id, attribute)) = name.split_once('.') else {
-        if name.is_empty() {
-            return Err(nameless());
+    let target = placeholder.trim();
+    match target.split_once('.') {
+        Some((logical_id, attribute)) if !logical_id.is_empty() && !attribute.is_empty() => {
+            Ok(SubstitutionPart::Attribute {
+                logical_id: logical_id.to_owned(),
+                attribute: attribute.to_owned(),
+            })
         }
-        return Ok(SubstitutionPart::Name(name.to_owned()));
-    };
-    if logical_id.is_empty() || attribute.is_empty() {
-        return Err(nameless());
+        None if !target.is_empty() => Ok(SubstitutionPart::Name(target.to_owned())),
+        _ => Err(SubstitutionError::EmptyName { placeholder: placeholder.to_owned() }),
     }
-    Ok(SubstitutionPart::Attribute {
-        logical_id: logical_id.to_owned(),
-        attribute: attribute.to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -105,12 +101,12 @@ mod tests {
             assert_eq!(parse_substitution(text), Err(SubstitutionError::Unclosed), "{text}");
         }
         for (text, name) in [("${}", ""), ("${ }", " "), ("${.x}", ".x"), ("${x.}", "x.")] {
-            let wanted = Err(SubstitutionError::Nameless { name: name.to_owned() });
+            let wanted = Err(SubstitutionError::EmptyName { placeholder: name.to_owned() });
             assert_eq!(parse_substitution(text), wanted, "{text}");
         }
         assert_eq!(
-            SubstitutionError::Nameless { name: "x.".to_owned() }.to_string(),
-            "`${x.}` has no name: write a logical id, or a logical id, a dot and an attribute"
+            SubstitutionError::EmptyName { placeholder: "x.".to_owned() }.to_string(),
+            "the placeholder `${x.}` has an empty name: write `${Name}` or `${LogicalId.Attribute}`"
         );
     }
 }

@@ -14,7 +14,7 @@ use crate::template::limits::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplatePart {
     pub logical_id: String,
-    /// CloudFormation resource type, or `parameter` or `output`.
+    /// The CloudFormation resource type, `parameter`, or `output`.
     pub kind: String,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for TemplatePart {
 /// A fault of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynthesisError {
-    /// A logical id is empty, too long or contains characters other than letters and digits.
+    /// A logical id is empty or too long, or contains characters other than letters and digits.
     #[error(
         "{template_part}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits"
     )]
@@ -50,19 +50,20 @@ pub enum SynthesisError {
     )]
     DuplicateLogicalId {
         template_part: TemplatePart,
-        /// Type of the part that already uses the logical id.
+        /// The type of the template part that already has the logical id.
         taken_by: String,
     },
-    /// A reference target does not exist in the stack.
+    /// The target of a reference does not exist in the stack.
     #[error("{template_part}: {path} refers to `{target}`, which does not exist in the stack{}", suggestion_hint(suggestion.as_deref()))]
     UnknownReference {
         template_part: TemplatePart,
         path: String,
         target: String,
-        /// Most similar existing name, or `None` if none is similar enough.
+        /// The existing name that is most similar to the target, or `None` if none is similar
+        /// enough.
         suggestion: Option<String>,
     },
-    /// `Fn::GetAtt` refers to an attribute that does not exist in the resource type.
+    /// `Fn::GetAtt` refers to an attribute that the type of the target does not have.
     #[error(
         "{template_part}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
         describe_available_attributes(available)
@@ -75,8 +76,8 @@ pub enum SynthesisError {
         /// All attributes of the resource type.
         available: &'static [&'static str],
     },
-    /// `Fn::GetAtt` refers to an attribute that exists only if a certain property is set, but the
-    /// property is not set.
+    /// `Fn::GetAtt` refers to an attribute that does not exist because a property of the target is
+    /// not set.
     #[error(
         "{template_part}: {path} refers to `{attribute}` of {target}, which requires the property `{property}`; set that property"
     )]
@@ -100,17 +101,17 @@ pub enum SynthesisError {
     TooDeep { template_part: TemplatePart, path: String },
     /// A table key has no attribute definition.
     #[error(
-        "{template_part}: the key `{attribute}` has no definition; add `.attribute(\"{attribute}\", …)`"
+        "{template_part}: the key `{attribute}` has no attribute definition; add `.attribute(\"{attribute}\", …)`"
     )]
     UndefinedKey { template_part: TemplatePart, attribute: String },
-    /// A table attribute is defined but not used as a key.
+    /// A table defines an attribute that none of its keys uses.
     #[error(
         "{template_part}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
     UnusedAttribute { template_part: TemplatePart, attribute: String },
-    /// A role allows actions or resources by wildcard.
+    /// A statement in a role allows actions or resources that contain a wildcard.
     #[error(
-        "{template_part}: statement `{statement}` allows `{pattern}`; name each action and each resource"
+        "{template_part}: statement `{statement}` allows the wildcard `{pattern}`; list each action and each resource instead"
     )]
     WildcardPermission { template_part: TemplatePart, statement: String, pattern: String },
     /// A bucket or queue policy contains an allow statement. Only roles may grant permissions.
@@ -118,16 +119,16 @@ pub enum SynthesisError {
         "{template_part}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
     AllowingPolicy { template_part: TemplatePart, statement: String },
-    /// A queue could redeliver a message while a function still processes it.
+    /// A queue could deliver a message again while a function still processes it.
     #[error(
         "{template_part}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
         timeout_s.saturating_mul(MIN_VISIBILITY_PER_TIMEOUT)
     )]
     VisibilityTooShort {
         template_part: TemplatePart,
-        /// Visibility timeout of the queue in seconds.
+        /// The visibility timeout of the queue in seconds.
         visibility_s: u64,
-        /// Logical id of the function that reads from the queue.
+        /// The logical id of the function that reads from the queue.
         function: String,
         /// Function timeout in seconds.
         timeout_s: u64,
@@ -136,33 +137,33 @@ pub enum SynthesisError {
     #[error("{template_part}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
         template_part: TemplatePart,
-        /// Logical ids along the cycle. The first id is repeated at the end.
+        /// The logical ids of the resources in the cycle, in order. The last id repeats the first.
         path: Vec<String>,
     },
-    /// A section has too many entries for CloudFormation.
+    /// A section has more entries than CloudFormation accepts.
     #[error(
-        "the stack has {count} {section}, but CloudFormation accepts at most {limit}; `{first_beyond}` is the first one over the limit"
+        "the stack has {count} {section}, but CloudFormation accepts at most {limit}; the first entry beyond the limit is `{first_beyond}`"
     )]
     TooMany {
-        /// Section name: `resources`, `parameters` or `outputs`.
+        /// The name of the section: `resources`, `parameters` or `outputs`.
         section: &'static str,
         count: usize,
         limit: usize,
-        /// First entry over the limit, in sorted order.
+        /// The first entry beyond the limit if the entries are sorted by name.
         first_beyond: String,
     },
-    /// The template is too large for CloudFormation.
+    /// The template is larger than CloudFormation accepts.
     #[error(
-        "the template has {bytes} bytes, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
+        "the template is {bytes} bytes long, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
     )]
     TemplateTooLarge {
         bytes: usize,
         /// Logical id of the largest resource.
         largest: String,
     },
-    /// The stack's description is too long for CloudFormation.
+    /// The description of the stack is longer than CloudFormation accepts.
     #[error(
-        "the description of the stack has {bytes} bytes, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
+        "the description of the stack is {bytes} bytes long, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
     )]
     DescriptionTooLong { bytes: usize },
 }
@@ -175,7 +176,7 @@ fn describe_available_attributes(available: &[&str]) -> String {
     }
 }
 
-/// All faults of a stack, in a fixed order. Never empty.
+/// All faults of a stack, in a fixed order. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthesisErrors(pub Vec<SynthesisError>);
 

@@ -1,5 +1,5 @@
-//! Builds stacks: stores constructs by logical id, creates typed references to constructs and
-//! validates the entire stack.
+//! Builds stacks. A [`Stack`] collects constructs by logical id, returns typed references to them,
+//! and validates all of them.
 
 mod check;
 mod error;
@@ -46,10 +46,10 @@ impl Stack {
         }
     }
 
-    /// Adds a construct under a logical id.
+    /// Adds a construct with a logical id.
     ///
     /// The template records the source line of the caller. A helper function that calls this method
-    /// must be `#[track_caller]`. Otherwise, the line in the helper function is recorded.
+    /// must be `#[track_caller]`. Otherwise, the template records a line of the helper function.
     ///
     /// # Errors
     /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -62,8 +62,8 @@ impl Stack {
         self.add_from_source_line(SourceLine::caller(), logical_id, construct)
     }
 
-    /// Like [`Stack::add`], but records `source_line` instead of the caller's line. Use this for
-    /// constructs that are defined in a list.
+    /// Adds a construct with a logical id and records `source_line` instead of the source line of
+    /// the caller. This is for constructs that are defined in a list.
     pub(crate) fn add_from_source_line<C: Construct>(
         &mut self,
         source_line: SourceLine,
@@ -89,8 +89,8 @@ impl Stack {
         Ok(Handle::new(logical_id))
     }
 
-    /// Adds a parameter and returns a reference to it. The parameter's value is supplied when the
-    /// stack is deployed.
+    /// Adds a parameter and returns a reference to it. The value of the parameter is supplied when
+    /// the stack is deployed.
     ///
     /// # Errors
     /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -104,8 +104,8 @@ impl Stack {
         Ok(Expression::reference(logical_id))
     }
 
-    /// Adds an output, which is a value that can be read from the deployed stack. An output may
-    /// have the same name as a resource.
+    /// Adds an output, whose value can be read from the deployed stack. An output may have the same
+    /// name as a resource.
     ///
     /// # Errors
     /// Returns [`SynthesisError::InvalidLogicalId`] or [`SynthesisError::DuplicateLogicalId`].
@@ -120,14 +120,14 @@ impl Stack {
         Ok(())
     }
 
-    /// Suppresses a linter rule that does not apply to a resource. `reason` is written to the
-    /// template.
+    /// Suppresses a linter rule that does not apply to a resource. The template contains `reason`.
     pub fn suppress<C: Construct>(&mut self, handle: &Handle<C>, rule: Rule, reason: &str) {
         let suppression = Suppression { rule, reason: reason.to_owned() };
         self.suppressions.entry(handle.logical_id().to_owned()).or_default().push(suppression);
     }
 
-    /// Makes CloudFormation create `earlier` before `later`. `later` need not reference `earlier`.
+    /// Makes CloudFormation create `earlier` before `later`, even if `later` does not reference
+    /// `earlier`.
     pub fn depends_on<C: Construct, D: Construct>(
         &mut self,
         later: &Handle<C>,
@@ -138,8 +138,7 @@ impl Stack {
         }
     }
 
-    /// Sets the tags of all taggable resources. The tags also apply to resources that are added
-    /// later.
+    /// Sets the tags of all taggable resources, including resources that are added later.
     pub fn add_tags(&mut self, tags: &BTreeMap<String, String>) {
         self.tags.extend(tags.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
@@ -162,8 +161,8 @@ impl Stack {
     ///
     /// # Errors
     /// Returns all faults of the stack, such as unknown references and attributes, table keys
-    /// without a definition, wildcard permissions, dependency cycles, and exceeded CloudFormation
-    /// limits.
+    /// without a definition, wildcard permissions, dependency cycles, and exceeded limits of
+    /// CloudFormation.
     pub fn synthesize(mut self) -> Result<Template, SynthesisErrors> {
         self.write_tags();
         for (logical_id, suppressions) in &self.suppressions {
@@ -175,8 +174,7 @@ impl Stack {
         if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Checks that a logical id is valid and not in use. No resource may have the same logical id
-    /// as a parameter.
+    /// Checks that a logical id is valid and is not used by a resource or parameter.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let template_part = TemplatePart::new(logical_id, kind);
         check_logical_id(&template_part)?;
@@ -188,7 +186,7 @@ impl Stack {
     }
 }
 
-/// Section of a role's metadata that contains the reasons for statements that allow all resources.
+/// The section of a role's metadata that states why a statement allows all resources.
 pub(crate) const WILDCARD_REASONS: &str = "Reasons";
 
 fn check_logical_id(template_part: &TemplatePart) -> Result<(), SynthesisError> {

@@ -1,11 +1,11 @@
-//! JSON serialization with an indentation of two spaces. Entries are in the order of
+//! Serializes templates as JSON with an indentation of two spaces. Entries are in the order of
 //! [`ordered_entries`].
 
 use serde_json::{Map, Value};
 
 use super::order::ordered_entries;
 
-/// Returns a document as JSON with a trailing newline.
+/// Returns a document as JSON that ends with a newline.
 pub(super) fn to_document(value: &Value) -> String {
     let mut output = String::new();
     write_value(value, 0, &mut output);
@@ -17,7 +17,7 @@ fn write_value(value: &Value, level: usize, output: &mut String) {
     match value {
         Value::Object(map) if !map.is_empty() => write_map(map, level, output),
         Value::Array(items) if !items.is_empty() => write_list(items, level, output),
-        // serde_json writes scalars and empty containers in the required form.
+        // serde_json already writes scalars and empty containers in the required form.
         scalar_or_empty => output.push_str(&scalar_or_empty.to_string()),
     }
 }
@@ -46,7 +46,7 @@ fn write_list(items: &[Value], level: usize, output: &mut String) {
     output.push(']');
 }
 
-/// Starts a line for a container element. Writes a comma before every element except the first.
+/// Starts the line of a container element. Writes a comma before every element except the first.
 fn start_line(index: usize, level: usize, output: &mut String) {
     output.push_str(if index == 0 { "\n" } else { ",\n" });
     write_indent(level, output);

@@ -1,9 +1,9 @@
-//! Finished templates. A template can be written as JSON for deployment or as YAML for people, read
-//! from JSON, and resolved.
+//! Finished templates. A template can be written as JSON for deployment and as YAML for people. It
+//! can also be read from JSON, and its intrinsic functions can be resolved.
 //!
-//! Sections are in CloudFormation's usual order. The entries of a section are sorted by name, and
-//! the keys of a resource start with `Type`. The output thus does not depend on the order in which
-//! parts were added to a stack.
+//! The order of the output does not depend on the order in which parts were added to a stack.
+//! Sections are in CloudFormation's usual order, the entries of a section are sorted by name, and
+//! the first key of a resource is `Type`.
 
 mod json;
 pub mod limits;
@@ -27,10 +27,10 @@ pub use read::TemplateError;
 pub use resolve::{DeployedValues, ResolveError, ResolveFault};
 pub use source_line::SourceLine;
 
-/// The only CloudFormation template format version.
+/// The version of the CloudFormation template format. Only one version exists.
 const FORMAT_VERSION: &str = "2010-09-09";
 
-/// Stands for the resource type in error messages about a parameter.
+/// The word that error messages use for a parameter instead of a resource type.
 pub(crate) const PARAMETER_KIND: &str = "parameter";
 
 /// A CloudFormation template, created by [`Stack::synthesize`](crate::stack::Stack::synthesize) or
@@ -43,30 +43,35 @@ pub struct Template {
     pub(crate) outputs: BTreeMap<String, Output>,
 }
 
-/// A resource in a template. Equality ignores `source_line`.
+/// A resource in a template. Resources that differ only in `source_line` are equal.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Resource {
-    /// CloudFormation type, such as `AWS::DynamoDB::Table`.
+    /// The CloudFormation type, such as `AWS::DynamoDB::Table`.
     #[serde(rename = "Type")]
     pub resource_type: String,
-    /// Action when the resource is removed from the stack. `None` means `Delete`.
+    /// The action that CloudFormation takes when the resource is removed from the stack. `None`
+    /// means
+    /// `Delete`.
     #[serde(default)]
     pub deletion_policy: Option<String>,
-    /// Action on the old resource when an update replaces it. `None` means `Delete`.
+    /// The action that CloudFormation takes on the old resource when an update replaces it. `None`
+    /// means
+    /// `Delete`.
     #[serde(default)]
     pub update_replace_policy: Option<String>,
-    /// Logical ids of resources that must be created before this resource. A resource that the
-    /// properties reference is created first in any case.
+    /// The logical ids of resources that must be created before this resource. Resources that the
+    /// properties reference need not be listed.
     #[serde(default)]
     pub depends_on: Vec<String>,
-    /// Metadata, such as reasons for wildcard permissions and suppressed linter rules.
+    /// The metadata, such as the reasons for wildcard permissions and the suppressed linter rules.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// Resource properties, which may contain intrinsic functions (see [`Template::resolve`]).
+    /// The properties of the resource. They may contain intrinsic functions, which
+    /// [`Template::resolve`] replaces.
     #[serde(default)]
     pub properties: Map<String, Value>,
-    /// Source line that added the resource. `None` if the template was read from JSON.
+    /// The source line that added the resource, or `None` if the template was read from JSON.
     #[serde(skip)]
     pub source_line: Option<SourceLine>,
 }
@@ -105,7 +110,7 @@ impl Template {
         &self.description
     }
 
-    /// Returns all resources and their logical ids, sorted by logical id.
+    /// Returns all resources with their logical ids, sorted by logical id.
     pub fn resources(&self) -> impl Iterator<Item = (&str, &Resource)> {
         self.resources.iter().map(|(logical_id, resource)| (logical_id.as_str(), resource))
     }
@@ -114,18 +119,18 @@ impl Template {
         self.resources.get(logical_id)
     }
 
-    /// Returns all parameters and their names, sorted by name.
+    /// Returns all parameters with their names, sorted by name.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Parameter)> {
         self.parameters.iter().map(|(name, parameter)| (name.as_str(), parameter))
     }
 
-    /// Returns all outputs and their names, sorted by name.
+    /// Returns all outputs with their names, sorted by name.
     pub fn outputs(&self) -> impl Iterator<Item = (&str, &Output)> {
         self.outputs.iter().map(|(name, output)| (name.as_str(), output))
     }
 
-    /// Returns the type of the resource with this logical id, or [`PARAMETER_KIND`] if it is a
-    /// parameter. Returns `None` if the logical id does not exist.
+    /// Returns the type of the resource with this logical id, or [`PARAMETER_KIND`] if the logical
+    /// id is a parameter's. Returns `None` if the logical id does not exist.
     pub(crate) fn kind_of_logical_id(&self, logical_id: &str) -> Option<&str> {
         if let Some(resource) = self.resources.get(logical_id) {
             return Some(&resource.resource_type);
@@ -136,19 +141,21 @@ impl Template {
         None
     }
 
-    /// Returns the template as JSON with a trailing newline. For equal stacks, the bytes are
-    /// identical.
+    /// Returns the template as JSON that ends with a newline. Equal templates yield identical
+    /// bytes.
     pub fn to_json(&self) -> String {
         json::to_document(&self.to_value())
     }
 
-    /// Returns the template as readable YAML. Strings that YAML 1.1 or 1.2 could parse as another
-    /// type are quoted. Intrinsic functions are written with their long names.
+    /// Returns the template as readable YAML.
+    ///
+    /// Strings that a parser for YAML 1.1 or 1.2 could read as another type are quoted. Intrinsic
+    /// functions are written with their long names.
     pub fn to_yaml(&self) -> String {
         yaml::to_document(&self.to_value())
     }
 
-    /// Returns the template as a JSON value. The order of entries may differ from
+    /// Returns the template as a JSON value. The order of entries may differ from the output of
     /// [`Template::to_json`].
     pub fn to_value(&self) -> Value {
         let mut document = json!({
@@ -164,7 +171,7 @@ impl Template {
     }
 }
 
-/// Inserts a section unless it is empty. CloudFormation rejects empty sections.
+/// Inserts a section if it has entries. CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
     section_name: &str,
@@ -193,8 +200,8 @@ impl Resource {
         }
     }
 
-    /// Sets the actions that CloudFormation takes when the resource is removed from the stack and
-    /// when an update replaces the resource.
+    /// Sets the actions that CloudFormation takes when the resource is removed from the stack, and
+    /// when an update replaces it.
     pub(crate) fn set_removal_policy(&mut self, removal: RemovalPolicy) {
         self.deletion_policy = Some(removal.deletion_policy().to_owned());
         self.update_replace_policy = Some(removal.update_replace_policy().to_owned());

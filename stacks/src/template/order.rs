@@ -14,8 +14,8 @@ const RESOURCE_FIELDS: [&str; 6] =
 
 /// Returns the entries of a map at nesting level `level`, in output order.
 ///
-/// The entries are sorted here, because the order of a `serde_json` map is not fixed. It depends on
-/// a feature that any crate in the build can enable.
+/// The entries are sorted here, because the order of a `serde_json` map depends on a feature that
+/// any crate in the build can enable.
 pub(super) fn ordered_entries(map: &Map<String, Value>, level: usize) -> Vec<(&String, &Value)> {
     let leading_keys: &[&str] = match level {
         DOCUMENT_LEVEL => &SECTIONS,

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use crate::expression::Expression;
 
-/// A value supplied when the stack is deployed.
+/// A value that is supplied when the stack is deployed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub struct Parameter {
     #[serde(default)]
     pub description: String,
-    /// CloudFormation parameter type. This crate writes only the type `String`.
+    /// The CloudFormation type of the parameter. This crate writes only the type `String`.
     #[serde(rename = "Type")]
     pub parameter_type: String,
-    /// Default value. `None` for the parameters of the Cellar stack.
+    /// The default value. The parameters of the Cellar stack have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
@@ -25,12 +25,12 @@ pub struct Parameter {
 pub struct Output {
     #[serde(default)]
     pub description: String,
-    /// Value of the output, which may contain intrinsic functions.
+    /// The value of the output. It may contain intrinsic functions.
     pub value: Value,
 }
 
 impl Parameter {
-    /// Creates a string parameter without a default.
+    /// Creates a string parameter without a default value.
     pub fn text(description: &str) -> Self {
         Self {
             description: description.to_owned(),

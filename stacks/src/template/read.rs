@@ -1,4 +1,4 @@
-//! Reads JSON templates that this crate has written.
+//! Reads templates that this crate has written as JSON.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,16 @@ use thiserror::Error;
 use super::limits::TEMPLATE_BYTES_MAX;
 use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 
-/// Reason why a text is not a Cellar template.
+/// The reason why text is not a template of Cellar.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
     /// The text is larger than CloudFormation accepts.
-    #[error("the template has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are allowed")]
+    #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
     /// The text is not JSON, or contains a section or field that Cellar does not write.
-    #[error("not a template of Cellar: {message}; synthesize the template again")]
+    #[error(
+        "the text is not a template that Cellar has written: {message}; synthesize the template again"
+    )]
     Malformed {
         /// Parser message, including the position.
         message: String,
@@ -27,8 +29,8 @@ pub enum TemplateError {
     Version { version: String },
 }
 
-/// Sections that Cellar writes. Other sections are rejected, because sections such as `Conditions`
-/// would change the template's meaning.
+/// The sections that Cellar writes. Other sections are rejected, because a section such as
+/// `Conditions` would change the meaning of the template.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Document {
@@ -44,10 +46,10 @@ struct Document {
 }
 
 impl Template {
-    /// Reads JSON that was written by [`Template::to_json`].
+    /// Reads JSON that [`Template::to_json`] has written.
     ///
     /// # Errors
-    /// Returns a [`TemplateError`] if the text is too large, is malformed, or uses features that
+    /// Returns a [`TemplateError`] if the text is too large or malformed, or contains features that
     /// Cellar does not use.
     pub fn from_json(text: &str) -> Result<Self, TemplateError> {
         if text.len() > TEMPLATE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Replaces intrinsic functions with the values from a deployment.
+//! Replaces intrinsic functions by the values that they have in a deployment.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -9,26 +9,26 @@ use crate::expression::{
     parse_substitution,
 };
 
-/// Looks up the values of a deployment: resource names, resource attributes, parameters, and pseudo
-/// parameters such as `AWS::Region`.
+/// The values of a deployment: the names and attributes of its resources, its parameters, and
+/// pseudo parameters such as `AWS::Region`.
 pub trait DeployedValues {
-    /// Returns the value of `Ref`, or `None` if the value is unknown.
+    /// Returns the value of a `Ref`, or `None` if the value is unknown.
     fn reference(&self, logical_id: &str) -> Option<String>;
 
-    /// Returns the value of `Fn::GetAtt`, or `None` if the value is unknown.
+    /// Returns the value of an `Fn::GetAtt`, or `None` if the value is unknown.
     fn attribute(&self, logical_id: &str, attribute: &str) -> Option<String>;
 }
 
-/// Error for a value that could not be resolved.
+/// Error about a template value that could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{path}: {fault}")]
 pub struct ResolveError {
-    /// Path of the value, such as `Environment.Variables.NAME`.
+    /// The path of the value, such as `Environment.Variables.NAME`.
     pub path: String,
     pub fault: ResolveFault,
 }
 
-/// Reason why a value could not be resolved.
+/// The reason why a template value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResolveFault {
     /// The target of a `Ref` has no value.
@@ -44,7 +44,7 @@ pub enum ResolveFault {
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
     /// A part of an `Fn::Join` or a variable of an `Fn::Sub` is a map, a list or null.
-    #[error("only text, numbers and booleans can be inserted into a text")]
+    #[error("only strings, numbers and booleans can be inserted into text")]
     NotAScalar,
     /// Values are nested more than [`NESTING_MAX`] levels deep.
     #[error("values are nested more than {NESTING_MAX} levels deep")]
@@ -52,13 +52,14 @@ pub enum ResolveFault {
 }
 
 impl Template {
-    /// Returns a copy of `value` in which intrinsic functions are replaced by the values from a
+    /// Returns a copy of `value` in which every intrinsic function is replaced by its value in a
     /// deployment.
     ///
-    /// If `deployed_values` does not contain a parameter, the template's default value is used.
+    /// If `deployed_values` does not contain a parameter, the default of the parameter is used.
     ///
     /// # Errors
-    /// Returns a [`ResolveError`] that contains the path of the unresolved value within `value`.
+    /// Returns a [`ResolveError`] with the path of a value that could not be resolved. The path is
+    /// relative to `value`.
     pub fn resolve(
         &self,
         value: &Value,
@@ -67,11 +68,11 @@ impl Template {
         Resolver { template: self, deployed_values }.resolve_value("", value, 0)
     }
 
-    /// Returns a resource's resolved properties, or `None` if the resource does not exist.
+    /// Returns the resolved properties of a resource, or `None` if the resource does not exist.
     ///
     /// # Errors
-    /// Returns a [`ResolveError`] that contains the path of the unresolved value within the
-    /// properties.
+    /// Returns a [`ResolveError`] with the path of a value that could not be resolved. The path is
+    /// relative to the properties.
     pub fn resolved_properties(
         &self,
         logical_id: &str,
@@ -202,7 +203,7 @@ impl Resolver<'_> {
         Ok(resolved_text)
     }
 
-    /// Resolves a value that is to be inserted into a text.
+    /// Resolves a value and converts it to text, so that it can be inserted into other text.
     fn resolve_to_text(
         &self,
         path: &str,
@@ -322,7 +323,7 @@ mod tests {
         );
         assert_eq!(
             resolve_error(&json!({"a": {"Fn::Join": ["", ["x", {"y": "z"}]]}})),
-            "a[1]: only text, numbers and booleans can be inserted into a text"
+            "a[1]: only strings, numbers and booleans can be inserted into text"
         );
         assert!(resolve_error(&json!({"a": {"Ref": 1}})).starts_with("a: `Ref` expects"));
         assert!(

@@ -1,21 +1,20 @@
-//! Source lines of resources. They are included in the error messages of failed deployments.
+//! The source lines of resources. The error message of a failed deployment shows them.
 
 use std::fmt;
 use std::panic::Location;
 
-/// Path of this crate's source files, relative to the workspace.
+/// The path of this crate's source files, relative to the workspace.
 const SOURCE_FOLDER: &str = "stacks/src/";
 
-/// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is always relative to the
-/// workspace.
+/// A source line, such as `stacks/src/cellar/storage.rs:41`. The path is relative to the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceLine {
     location: &'static Location<'static>,
 }
 
 impl SourceLine {
-    /// Returns the source line from which the calling function was called. The calling function
-    /// must be `#[track_caller]`.
+    /// Returns the source line that called the calling function. The calling function must be
+    /// `#[track_caller]`.
     #[track_caller]
     pub(crate) fn caller() -> Self {
         Self { location: Location::caller() }
@@ -38,8 +37,8 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// Removes the workspace directory from a path. A path is absolute if another workspace uses this
-/// crate as a dependency.
+/// Removes the directory of the workspace from a path. The compiler uses absolute paths if this
+/// crate is a dependency of another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE_FOLDER) {

@@ -1,17 +1,17 @@
-//! YAML serialization in block style. Entries are in the order of [`ordered_entries`].
+//! Serializes templates as YAML in block style. Entries are in the order of [`ordered_entries`].
 
 use serde_json::Value;
 
 use super::order::ordered_entries;
 use super::yaml_scalar::{yaml_scalar, yaml_string};
 
-/// Maximum length in bytes of a key in the short form. Longer keys are written as `? key`, because
-/// YAML limits short keys to 1,024 characters.
+/// The maximum length in bytes of a key that is written as `key:`. Longer keys are written as `?
+/// key`, because YAML limits the short form to 1,024 characters.
 const SHORT_KEY_BYTES: usize = 1000;
 /// Number of spaces per nesting level.
 const INDENT_PER_LEVEL: usize = 2;
 
-/// Returns a document as YAML with a trailing newline.
+/// Returns a document as YAML that ends with a newline.
 pub(super) fn to_document(value: &Value) -> String {
     let mut output = String::new();
     if is_written_inline(value) {
@@ -31,8 +31,8 @@ fn is_written_inline(value: &Value) -> bool {
     }
 }
 
-/// Writes a container whose first line is already indented. `indent` is the number of
-/// spaces before each other line.
+/// Writes a map or list whose first line is already indented. `indent` is the number of spaces
+/// before every other line.
 fn write_block(value: &Value, level: usize, indent: usize, output: &mut String) {
     match value {
         Value::Object(map) => {
@@ -84,8 +84,8 @@ fn write_map_entry(
     }
 }
 
-/// Indents a line of a block. No-op for the first line, which follows the previous text on the same
-/// line.
+/// Indents a line of a block. No-op for the first line, which continues a line that is already
+/// indented.
 fn indent_line(index: usize, indent: usize, output: &mut String) {
     if index > 0 {
         write_indent(indent, output);

@@ -1,17 +1,18 @@
 //! Serializes YAML scalars so that every YAML parser reads a string as a string.
 //!
-//! A string is quoted unless a rule allows the string to be unquoted. If the rule does not cover a
-//! string, its quotes may be unnecessary, but its value is still correct.
+//! A string is written without quotes only if it is certain that no parser reads it as another
+//! type. Some strings are therefore quoted although it is not necessary.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Words that YAML 1.1 or 1.2 parses, in any letter case, as a boolean, null or number.
+/// The words that YAML 1.1 or 1.2 reads as a boolean, a null or a number, regardless of letter
+/// case.
 const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
-/// Returns the text of a scalar or empty container.
+/// Returns the YAML of a scalar or an empty container.
 pub(super) fn yaml_scalar(value: &Value) -> String {
     match value {
         Value::String(text) => yaml_string(text),
@@ -20,35 +21,35 @@ pub(super) fn yaml_scalar(value: &Value) -> String {
     }
 }
 
-/// Returns a string without quotes if this is safe, and otherwise in double quotes.
+/// Returns a string without quotes if no parser reads it as another type, and otherwise in double
+/// quotes.
 pub(super) fn yaml_string(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// Returns whether a string may be unquoted. The first character must be a letter, because numbers,
-/// dates, signs and indicators start with other characters. Only letters, digits, some punctuation
-/// and single spaces may follow. No colon may be followed by a space or end the string, because the
-/// text before the colon would then be a key. The string must not be one of [`RESERVED_WORDS`].
+/// Returns whether a string may be written without quotes.
+///
+/// - It starts with a letter, because numbers, dates and YAML indicators do not.
+/// - It contains only letters, digits, some punctuation and single spaces.
+/// - It contains no colon before a space or at the end, because the text before the colon would be
+///   a key.
+/// - It is not one of [`RESERVED_WORDS`].
 fn is_plain(text: &str) -> bool {
-    let mut previous = ' ';
-    for (index, character) in text.chars().enumerate() {
-        let is_allowed = match character {
-            'a'..='z' | 'A'..='Z' => true,
-            '0'..='9' | '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' => index > 0,
-            // A colon ends a key if it is followed by a space or is the last character. The checks
-            // below reject both cases.
-            ':' => index > 0,
-            ' ' => previous != ' ' && previous != ':',
-            _ => false,
-        };
-        if !is_allowed {
-            return false;
-        }
-        previous = character;
-    }
-    let has_valid_end = !text.is_empty() && previous != ' ' && previous != ':';
+    let starts_with_letter = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let has_plain_characters = text.chars().all(is_plain_character);
+    let has_invalid_space = text.contains("  ") || text.ends_with(' ');
+    let has_key = text.contains(": ") || text.ends_with(':');
     let is_reserved_word = RESERVED_WORDS.iter().any(|word| word.eq_ignore_ascii_case(text));
-    has_valid_end && !is_reserved_word
+    starts_with_letter
+        && has_plain_characters
+        && !has_invalid_space
+        && !has_key
+        && !is_reserved_word
+}
+
+const fn is_plain_character(character: char) -> bool {
+    character.is_ascii_alphanumeric()
+        || matches!(character, '_' | '.' | '/' | '-' | ',' | ';' | '(' | ')' | ':' | ' ')
 }
 
 fn quoted(text: &str) -> String {

@@ -1,5 +1,5 @@
-//! Conditions of policy statements. Determines whether one condition allows all requests that
-//! another condition allows.
+//! Conditions of policy statements. A condition can be compared with another one to determine
+//! whether it allows all requests that the other one allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,9 +9,18 @@ use serde_json::Value;
 use super::pattern::{Case, covers};
 use crate::difference::text::substitution_text;
 
-/// A condition: lists of values by operator and key. Requests must satisfy all operators.
+/// The condition of a policy statement: a set of values for each operator and key. A request must
+/// satisfy all operators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Condition(BTreeMap<(String, String), BTreeSet<String>>);
+pub(super) struct Condition {
+    values: BTreeMap<(Operator, Key), BTreeSet<String>>,
+}
+
+type Operator = String;
+type Key = String;
+
+/// Replaces the operator or key of a condition that cannot be interpreted, such as an `Fn::If`.
+const UNREADABLE: &str = "";
 
 /// How an operator interprets its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,12 +29,13 @@ enum ValueSemantics {
     AnyOf,
     /// A request must not match any value, so additional values allow fewer requests.
     NoneOf,
-    /// The meaning of the values is unknown, so only equal sets of values can be compared.
+    /// The meaning of the values is unknown, so two conditions are comparable only if their values
+    /// are equal.
     Unknown,
 }
 
 impl Condition {
-    /// Reads the `Condition` of a normalized statement.
+    /// Reads the `Condition` field of a normalized policy statement.
     pub(super) fn parse(value: Option<&Value>) -> Self {
         let mut condition = Self::default();
         match value {
@@ -35,7 +45,9 @@ impl Condition {
                     condition.add_keys(operator, keys);
                 }
             }
-            Some(unreadable) => condition.add_values("", "", [value_text(unreadable)]),
+            Some(unreadable) => {
+                condition.add_values(UNREADABLE, UNREADABLE, [value_text(unreadable)]);
+            }
         }
         condition
     }
@@ -52,7 +64,7 @@ impl Condition {
                     }
                 }
             }
-            unreadable => self.add_values(operator, "", [value_text(unreadable)]),
+            unreadable => self.add_values(operator, UNREADABLE, [value_text(unreadable)]),
         }
     }
 
@@ -62,26 +74,27 @@ impl Condition {
         key: &str,
         values: impl IntoIterator<Item = String>,
     ) {
-        self.0.entry((operator.to_owned(), key.to_owned())).or_default().extend(values);
+        let operator_and_key = (operator.to_owned(), key.to_owned());
+        self.values.entry(operator_and_key).or_default().extend(values);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
-    /// Returns the values for an operator and a key. Keys are case-insensitive.
+    /// Returns the values of an operator and a key. Letter case in the key is ignored.
     fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
-        let mut entries = self.0.iter();
-        let entry = entries.find(|((entry_operator, entry_key), _)| {
+        let mut entries = self.values.iter();
+        let (_, values) = entries.find(|((entry_operator, entry_key), _)| {
             entry_operator == operator && entry_key.eq_ignore_ascii_case(key)
-        });
-        entry.map(|(_, values)| values)
+        })?;
+        Some(values)
     }
 
-    /// Returns whether this condition allows every request that `other` allows. Returns `false` if
-    /// this is unknown.
+    /// Returns whether this condition allows every request that `other` allows. If this cannot be
+    /// determined, returns `false`.
     pub(super) fn permits_all_of(&self, other: &Self) -> bool {
-        self.0.iter().all(|((operator, key), values)| {
+        self.values.iter().all(|((operator, key), values)| {
             let Some(other_values) = other.values_of(operator, key) else { return false };
             match value_semantics(operator) {
                 ValueSemantics::AnyOf => are_all_covered(operator, other_values, values),
@@ -101,7 +114,7 @@ fn are_all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSe
 
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, ((operator, key), values)) in self.0.iter().enumerate() {
+        for (index, ((operator, key), values)) in self.values.iter().enumerate() {
             if index > 0 {
                 formatter.write_str(" and ")?;
             }
@@ -118,7 +131,7 @@ fn value_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
 
-/// Removes the prefix `ForAllValues:` or `ForAnyValue:` and the suffix `IfExists` from an operator.
+/// Removes a prefix such as `ForAllValues:` and the suffix `IfExists` from an operator.
 fn base_operator(operator: &str) -> &str {
     let without_prefix = operator.rsplit_once(':').map_or(operator, |(_, suffix)| suffix);
     without_prefix.strip_suffix("IfExists").unwrap_or(without_prefix)

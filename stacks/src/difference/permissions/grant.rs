@@ -1,4 +1,4 @@
-//! Groups individual permissions into grants that are easy to read.
+//! Groups individual permissions into grants, which are easier to read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::rule::{PermissionKind, Rule, SinglePermission};
 use crate::constructs::Effect;
 
-/// A group of permissions that the same resource defines and that have the same kind, effect and
-/// condition. It contains every combination of its principals, actions and resources.
+/// A group of permissions that are defined by the same resource and have the same kind, effect and
+/// condition. The group contains every combination of its principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Grant {
-    /// Logical id of the resource that defines the permissions.
+    /// The logical id of the resource that defines the permissions.
     pub logical_id: String,
     pub kind: PermissionKind,
     pub effect: Effect,
@@ -20,12 +20,12 @@ pub struct Grant {
     pub actions: Vec<String>,
     /// Resources to which the actions apply.
     pub resources: Vec<String>,
-    /// Condition that all of the permissions share.
+    /// The condition of all permissions in the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
 }
 
-/// Fields that all permissions of a grant share.
+/// The fields that all permissions in a grant have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct GrantKey {
     logical_id: String,
@@ -38,8 +38,10 @@ type Principal = String;
 type Resource = String;
 type Names = BTreeSet<String>;
 
-/// Groups permissions into grants. First merges the actions on the same resource, then the
-/// resources with the same actions, and finally the principals with the same actions and resources.
+/// Groups permissions into grants.
+///
+/// The actions on the same resource are merged first, then the resources with the same actions, and
+/// finally the principals with the same actions and resources.
 pub(super) fn group_permissions<'a>(
     permissions: impl IntoIterator<Item = SinglePermission<'a>>,
 ) -> Vec<Grant> {

@@ -1,12 +1,13 @@
 //! Compares the permissions of two templates.
 //!
-//! Each rule is split into individual permissions, each for one principal, one action and one
-//! resource. A permission is broadened if the new template allows it and no single rule of the old
-//! template covers it. A permission is also broadened if the old template denies it and no single
-//! rule of the new template covers it.
+//! A rule is split into individual permissions, each of which has one principal, one action and one
+//! resource. A permission is broadened in two cases:
 //!
-//! All broadened permissions are found. There may be false positives, because the comparison does
-//! not detect that two rules together cover a permission.
+//! - The new template allows it, and no single rule of the old template covers it.
+//! - The old template denies it, and no single rule of the new template covers it.
+//!
+//! The comparison finds all broadened permissions. It can also report permissions that are not
+//! broadened, because it does not detect that two rules together cover a permission.
 
 mod condition;
 mod grant;
@@ -18,6 +19,7 @@ mod rule;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::document::{Document, is_retained, removal_policy};
 use super::limits::PERMISSIONS_MAX;
@@ -30,9 +32,9 @@ pub use rule::PermissionKind;
 /// Broadened and narrowed permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PermissionChanges {
-    /// Permissions that are newly allowed or no longer denied.
+    /// The permissions that are newly allowed or no longer denied.
     pub broadened: Vec<Grant>,
-    /// Permissions that are no longer allowed or newly denied.
+    /// The permissions that are no longer allowed or newly denied.
     pub narrowed: Vec<Grant>,
 }
 
@@ -42,7 +44,7 @@ impl PermissionChanges {
         self.broadened.is_empty() && self.narrowed.is_empty()
     }
 
-    /// Returns whether a permission that the resource defines is broadened.
+    /// Returns whether any broadened permission is defined by this resource.
     pub fn are_broadened_by(&self, logical_id: &str) -> bool {
         self.broadened.iter().any(|grant| grant.logical_id == logical_id)
     }
@@ -51,7 +53,7 @@ impl PermissionChanges {
 /// Compares the permissions of two templates.
 ///
 /// # Errors
-/// [`TooManyPermissions`] if a template contains more than [`PERMISSIONS_MAX`] individual
+/// Returns [`TooManyPermissions`] if a template contains more than [`PERMISSIONS_MAX`] individual
 /// permissions.
 pub(super) fn compare_permissions(
     old: &Document,
@@ -60,18 +62,18 @@ pub(super) fn compare_permissions(
     let (old_rules, new_rules) = (read_rules(old)?, read_rules(new)?);
     let old_set = RuleSet::new(old, &old_rules);
     let new_set = RuleSet::new(new, &new_rules);
-    let newly_allowed = new_set.permissions_beyond(&old_set, Effect::Allow);
+    let newly_allowed = new_set.permissions_not_covered_by(&old_set, Effect::Allow);
     let no_longer_denied = old_set
-        .permissions_beyond(&new_set, Effect::Deny)
-        .filter(|permission| !new_set.has_lost_resource(&permission.rule.scope, &old_set));
-    // If a resource is removed from the stack but retained in the account, it still allows what it
-    // allowed before. What it denied may no longer be denied.
+        .permissions_not_covered_by(&new_set, Effect::Deny)
+        .filter(|permission| !new_set.has_deleted_resource(&permission.rule.scope, &old_set));
+    // A resource that is removed from the stack but retained in the account still allows everything
+    // that it allowed before. It may no longer deny what it denied before.
     let no_longer_allowed = old_set
-        .permissions_beyond(&new_set, Effect::Allow)
-        .filter(|permission| !old_set.is_abandoned_by(&new_set, &permission.rule.defined_by));
+        .permissions_not_covered_by(&new_set, Effect::Allow)
+        .filter(|permission| !new_set.has_retained_resource(&permission.rule.defined_by, &old_set));
     let newly_denied = new_set
-        .permissions_beyond(&old_set, Effect::Deny)
-        .filter(|permission| !old_set.has_lost_resource(&permission.rule.scope, &new_set));
+        .permissions_not_covered_by(&old_set, Effect::Deny)
+        .filter(|permission| !old_set.has_deleted_resource(&permission.rule.scope, &new_set));
     Ok(PermissionChanges {
         broadened: grant::group_permissions(newly_allowed.chain(no_longer_denied)),
         narrowed: grant::group_permissions(no_longer_allowed.chain(newly_denied)),
@@ -82,9 +84,9 @@ pub(super) fn compare_permissions(
 struct RuleSet<'a> {
     document: &'a Document,
     rules: BTreeSet<&'a Rule>,
-    /// Rules whose actions have no wildcards, by lowercase action.
+    /// The rules whose actions have no wildcards. The keys are the lowercase actions.
     rules_by_action: BTreeMap<String, Vec<&'a Rule>>,
-    /// Rules whose actions have wildcards or exclusions.
+    /// The rules whose actions have wildcards, or exclude actions.
     wildcard_rules: Vec<&'a Rule>,
 }
 
@@ -106,7 +108,7 @@ impl<'a> RuleSet<'a> {
     }
 
     /// Returns the individual permissions with this effect that no rule of `other` covers.
-    fn permissions_beyond<'b>(
+    fn permissions_not_covered_by<'b>(
         &'b self,
         other: &'b Self,
         effect: Effect,
@@ -124,28 +126,36 @@ impl<'a> RuleSet<'a> {
         rules_of_action.chain(&self.wildcard_rules).any(|rule| rule.covers(permission))
     }
 
-    /// Returns whether a resource is removed from the stack by `new` but retained in the account.
-    fn is_abandoned_by(&self, new: &Self, logical_id: &str) -> bool {
-        let Some(resource) = self.document.resources.get(logical_id) else { return false };
-        is_retained(removal_policy(resource, "DeletionPolicy"))
-            && !new.document.resources.contains_key(logical_id)
+    /// Returns whether this template removes a resource of `other` from the stack, but retains it
+    /// in the account.
+    fn has_retained_resource(&self, logical_id: &str, other: &Self) -> bool {
+        self.removed_resource(logical_id, other).is_some_and(is_retained_when_removed)
     }
 
-    /// Returns whether a resource of `other` no longer exists: it is not in this template and is
-    /// not retained in the account. A resource that no longer exists needs no rules.
-    fn has_lost_resource(&self, logical_id: &str, other: &Self) -> bool {
-        if self.document.resources.contains_key(logical_id) {
-            return false;
-        }
-        let Some(resource) = other.document.resources.get(logical_id) else { return false };
-        !is_retained(removal_policy(resource, "DeletionPolicy"))
+    /// Returns whether this template deletes a resource of `other`. A deleted resource needs no
+    /// rules.
+    fn has_deleted_resource(&self, logical_id: &str, other: &Self) -> bool {
+        let removed_resource = self.removed_resource(logical_id, other);
+        removed_resource.is_some_and(|resource| !is_retained_when_removed(resource))
     }
+
+    /// Returns a resource of `other` that this template does not contain.
+    fn removed_resource<'b>(&self, logical_id: &str, other: &'b Self) -> Option<&'b Value> {
+        if self.document.resources.contains_key(logical_id) {
+            return None;
+        }
+        other.document.resources.get(logical_id)
+    }
+}
+
+fn is_retained_when_removed(resource: &Value) -> bool {
+    is_retained(removal_policy(resource, "DeletionPolicy"))
 }
 
 /// A template contains too many individual permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TooManyPermissions {
-    /// Logical id of the resource that exceeded the limit.
+    /// The logical id of the resource whose permissions exceeded the limit.
     pub(super) logical_id: String,
 }
 

@@ -1,9 +1,10 @@
-//! Names and name patterns in policy statements. Determines whether one pattern covers another.
+//! Names and patterns of names in policy statements. Determines whether one pattern covers another.
 
 pub(super) use crate::wildcard::Case;
 use crate::wildcard::matches_wildcard_bytes;
 
-/// Principals, actions or resources of a statement. A name may contain the wildcards `*` and `?`.
+/// The principals, actions or resources of a statement. A name may contain the wildcards `*` and
+/// `?`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Names {
     /// Exactly the listed names.
@@ -12,7 +13,7 @@ pub(super) enum Names {
     AllBut(Vec<String>),
 }
 
-/// An element of [`Names`]. A list of excluded names is a single element.
+/// An element of [`Names`]. All excluded names together are one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     Only(&'a str),
@@ -38,8 +39,8 @@ impl Names {
         }
     }
 
-    /// Returns whether these names cover everything that `element` matches. Returns `false` if this
-    /// is unknown.
+    /// Returns whether these names cover everything that `element` matches. If this cannot be
+    /// determined, returns `false`.
     pub(super) fn cover(&self, element: Name<'_>, case: Case) -> bool {
         let is_covered_by_any = |name: &str, patterns: &[String]| {
             patterns.iter().any(|pattern| covers(pattern, name, case))
@@ -50,7 +51,7 @@ impl Names {
                 patterns.iter().any(|pattern| pattern == "*")
             }
             (Self::AllBut(excluded), Name::Only(name)) => {
-                // A name with wildcards could match one of the excluded names.
+                // A name with wildcards could match an excluded name.
                 let has_wildcards = name.contains(['*', '?']);
                 !has_wildcards && !is_covered_by_any(name, excluded)
             }
@@ -71,8 +72,8 @@ impl Name<'_> {
     }
 }
 
-/// Returns whether `pattern` matches everything that `name` matches. Only a `*` in `pattern` covers
-/// a `*` in `name`.
+/// Returns whether `pattern` matches everything that `name` matches. A `*` in `name` is covered
+/// only by a `*` in `pattern`.
 pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
     if !pattern.contains(['*', '?']) {
         return match case {
@@ -80,7 +81,7 @@ pub(super) fn covers(pattern: &str, name: &str, case: Case) -> bool {
             Case::Sensitive => pattern == name,
         };
     }
-    // AWS names are ASCII, so `?` does not have to match multi-byte characters.
+    // AWS names are ASCII, so a `?` need not match a multi-byte character.
     let wildcard_len = |byte: u8| usize::from(byte.is_ascii() && byte != b'*');
     matches_wildcard_bytes(pattern.as_bytes(), name.as_bytes(), case, wildcard_len)
 }

@@ -1,5 +1,5 @@
-//! Reads rules from policies: role policies, trust policies, and the resource-based policies of
-//! buckets, queues and other resources.
+//! Reads permission rules from policies: the policies and trust policies of roles, and the
+//! resource-based policies of buckets, queues and other resources.
 use serde_json::{Map, Value};
 
 use super::condition::Condition;
@@ -12,18 +12,19 @@ use crate::difference::text::substitution_text;
 /// Principal that stands for everyone.
 pub(super) const EVERYONE: &str = "*";
 
-/// Values that the rules of a policy document take from the resource that contains the policy.
+/// The values that a policy document does not specify itself. They depend on the resource that
+/// contains the policy.
 struct PolicyContext<'a> {
     defined_by: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// Principal of statements that do not specify a principal.
+    /// The principal of a statement that does not specify a principal.
     default_principal: &'a str,
-    /// Resource of statements that do not specify a resource.
+    /// The resource of a statement that does not specify a resource.
     default_resource: String,
 }
 
-/// Reads all rules from a resource's policies.
+/// Reads the rules from all policies of a resource.
 pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Role) => read_role_rules(logical_id, resource),
@@ -39,7 +40,7 @@ pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns the context of a policy that is embedded in the resource to which the policy applies.
+/// Returns the context of a policy that is part of the resource to which it applies.
 fn embedded_policy_context(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         defined_by: logical_id,
@@ -69,9 +70,11 @@ fn read_role_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a rule for each managed policy and for the permissions boundary. A managed policy
-/// broadens the role, and a permissions boundary restricts it. The template contains only the ARNs
-/// of these policies, not their statements.
+/// Returns a rule for each managed policy and for the permissions boundary of a role.
+///
+/// The template contains only the ARNs of these policies, not their statements. Therefore, a
+/// managed policy is represented by a rule that allows an action, and a permissions boundary by a
+/// rule that denies one.
 fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let policy_rule = |effect, action: &str, policy_arn: &Value| Rule {
         actions: Names::single(action),
@@ -90,7 +93,7 @@ fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Reads the rules of a policy that is a separate resource, attached to other resources.
+/// Reads the rules of a policy that is a resource of its own and applies to other resources.
 fn read_attached_policy_rules<'a>(
     logical_id: &str,
     resource: &Value,
@@ -111,7 +114,7 @@ fn read_attached_policy_rules<'a>(
     rules
 }
 
-/// Reads rules from policy documents in the properties of all other resource types.
+/// Reads the rules of the policy documents in the properties of a resource.
 fn read_embedded_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let context = embedded_policy_context(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
@@ -157,8 +160,8 @@ impl PolicyContext<'_> {
         }
     }
 
-    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The rule's
-    /// action is the value as text, so that every change to the value is reported.
+    /// Returns a rule for a value that cannot be interpreted, such as an `Fn::If`. The action of
+    /// the rule is the value as text, so that every change to the value is reported.
     fn unreadable_rule(&self, value: &Value) -> Rule {
         Rule { actions: Names::single(name_text(value)), ..self.default_rule(Effect::Allow) }
     }
@@ -178,7 +181,8 @@ impl PolicyContext<'_> {
 }
 
 /// Reads the names in a statement field such as `Action`. If the field is missing, reads the
-/// excluded names from the negated field, such as `NotAction`.
+/// excluded names from the negated field, such as `NotAction`. If both are missing, returns
+/// `default`.
 fn read_names(
     statement: &Map<String, Value>,
     field: &str,
@@ -192,8 +196,8 @@ fn read_names(
     }
 }
 
-/// Returns the logical id of the resource that a value references. Any other value is returned as
-/// text.
+/// Returns the logical id of the resource that a value references. If the value is not a reference,
+/// returns the value as text.
 pub(super) fn referenced_id(value: &Value) -> String {
     let text = name_text(value);
     let placeholder = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -206,7 +210,7 @@ pub(super) fn referenced_id(value: &Value) -> String {
     }
 }
 
-/// Returns a name as text, with intrinsic functions in `Fn::Sub` syntax.
+/// Returns a name as text. Intrinsic functions are written in the syntax of `Fn::Sub`.
 pub(super) fn name_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }
@@ -218,7 +222,7 @@ pub(super) fn name_texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns principals prefixed with their kind, such as `Service lambda.amazonaws.com`.
+/// Returns the principals, each prefixed with its kind, as in `Service lambda.amazonaws.com`.
 fn principal_texts(value: &Value) -> Vec<String> {
     let Value::Object(names_by_kind) = value else { return name_texts(value) };
     if substitution_text(value).is_some() {

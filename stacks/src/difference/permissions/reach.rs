@@ -1,5 +1,5 @@
-//! Reads rules that are not defined by policies, but by invocation permissions, function URLs, CORS
-//! settings and public access settings.
+//! Reads permission rules from everything that is not a policy: invocation permissions, function
+//! URLs, CORS settings and public access settings.
 
 use serde_json::Value;
 
@@ -10,7 +10,10 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// Reads all of a resource's rules that are not defined by policies.
+/// The pattern that matches every name.
+const ANY_NAME: &str = "*";
+
+/// Reads the rules of a resource that are not defined by a policy.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
@@ -20,22 +23,23 @@ pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns a rule with all actions for everyone, on the resource that defines the rule.
-fn default_rule(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
+/// Returns a rule that applies to everyone, and to every action on the resource that defines the
+/// rule.
+fn rule_for_everyone(defined_by: &str, kind: PermissionKind, effect: Effect) -> Rule {
     Rule {
         defined_by: defined_by.to_owned(),
         scope: defined_by.to_owned(),
         kind,
         effect,
         principals: Names::single(EVERYONE),
-        actions: Names::single("*"),
+        actions: Names::single(ANY_NAME),
         resources: Names::single(defined_by),
         condition: Condition::default(),
     }
 }
 
-/// Properties that restrict an invocation permission, each with the equivalent condition operator
-/// and key.
+/// The properties that restrict an invocation permission. Each has an equivalent condition operator
+/// and condition key.
 const RESTRICTIONS: [(&str, &str, &str); 6] = [
     ("EventSourceToken", "StringEquals", "lambda:EventSourceToken"),
     ("FunctionUrlAuthType", "StringEquals", "lambda:FunctionUrlAuthType"),
@@ -46,27 +50,31 @@ const RESTRICTIONS: [(&str, &str, &str); 6] = [
 ];
 
 fn read_invocation_rule(logical_id: &str, resource: &Value) -> Rule {
-    let text_or_any = |property_name: &str| {
-        property(resource, &[property_name]).map_or_else(|| "*".to_owned(), name_text)
-    };
-    // A function's name and ARN refer to the same function, so they are treated as equal.
-    let function =
-        property(resource, &["FunctionName"]).map_or_else(|| "*".to_owned(), referenced_id);
+    // A function is referenced by name or by ARN. `referenced_id` returns the same id for both.
+    let function = property(resource, &["FunctionName"]).map(referenced_id);
+    let function = function.unwrap_or_else(|| ANY_NAME.to_owned());
     Rule {
+        defined_by: logical_id.to_owned(),
         scope: function.clone(),
-        principals: Names::Only(vec![text_or_any("Principal")]),
-        actions: Names::Only(vec![text_or_any("Action")]),
+        kind: PermissionKind::Invocation,
+        effect: Effect::Allow,
+        principals: Names::single(property_text_or_any(resource, "Principal")),
+        actions: Names::single(property_text_or_any(resource, "Action")),
         resources: Names::single(function),
         condition: invocation_condition(resource),
-        ..default_rule(logical_id, PermissionKind::Invocation, Effect::Allow)
     }
+}
+
+fn property_text_or_any(resource: &Value, property_name: &str) -> String {
+    let text = property(resource, &[property_name]).map(name_text);
+    text.unwrap_or_else(|| ANY_NAME.to_owned())
 }
 
 fn invocation_condition(permission: &Value) -> Condition {
     let mut condition = Condition::default();
     for (property_name, operator, key) in RESTRICTIONS {
         let Some(value) = property(permission, &[property_name]).map(name_text) else { continue };
-        // The value `InvokedViaFunctionUrl: false` does not restrict the permission.
+        // If `InvokedViaFunctionUrl` is false, it does not restrict the permission.
         let is_restriction = operator != "Bool" || value != "false";
         if is_restriction {
             condition.add_values(operator, key, [value]);
@@ -84,7 +92,7 @@ fn read_function_url_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let mut rules = vec![Rule {
         principals: Names::single(callers),
         actions: Names::single("call the function URL"),
-        ..default_rule(logical_id, PermissionKind::Url, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::Url, Effect::Allow)
     }];
     if let Some(cors) = property(resource, &["Cors"]) {
         rules.push(read_cors_rule(logical_id, cors, &FUNCTION_URL_CORS));
@@ -114,8 +122,8 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for web pages from other origins. Each allowed method and each allowed header
-/// is an action.
+/// Returns the rule for web pages from other origins. Its actions are the allowed methods and the
+/// allowed headers.
 fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     let names_in = |field: &str| cors.get(field).map(name_texts).unwrap_or_default();
     let mut actions = Vec::new();
@@ -134,7 +142,7 @@ fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     Rule {
         principals: Names::Only(names_in(fields.origins)),
         actions: Names::Only(actions),
-        ..default_rule(logical_id, PermissionKind::Cors, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::Cors, Effect::Allow)
     }
 }
 
@@ -150,8 +158,8 @@ fn read_bucket_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Returns a deny rule for each kind of public access that the bucket blocks. If access control
-/// lists are disabled, also returns a deny rule for them.
+/// Returns a deny rule for each kind of public access that the bucket blocks, and another if the
+/// bucket disables access control lists.
 fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     const BLOCK_SETTINGS: [(&str, &str); 4] = [
         ("BlockPublicAcls", "create a public access list"),
@@ -171,7 +179,7 @@ fn read_blocked_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     }
     let deny_rule = |action| Rule {
         actions: Names::single(action),
-        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Deny)
+        ..rule_for_everyone(logical_id, PermissionKind::PublicAccess, Effect::Deny)
     };
     blocked_actions.into_iter().map(deny_rule).collect()
 }
@@ -185,7 +193,7 @@ fn disables_access_lists(bucket: &Value) -> bool {
 }
 
 /// Returns the rule that is equivalent to a canned access control list. Returns `None` if the list
-/// allows no access to others.
+/// gives access only to the bucket owner.
 fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
     let access_list = property(resource, &["AccessControl"]).map(name_text)?;
     let (principal, actions): (&str, &[&str]) = match access_list.as_str() {
@@ -198,6 +206,6 @@ fn read_access_list_rule(logical_id: &str, resource: &Value) -> Option<Rule> {
     Some(Rule {
         principals: Names::single(principal),
         actions: Names::Only(actions.iter().map(|action| (*action).to_owned()).collect()),
-        ..default_rule(logical_id, PermissionKind::PublicAccess, Effect::Allow)
+        ..rule_for_everyone(logical_id, PermissionKind::PublicAccess, Effect::Allow)
     })
 }

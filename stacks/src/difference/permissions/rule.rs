@@ -1,4 +1,4 @@
-//! A template's permission rules. Each rule states which principals may or may not perform which
+//! The permission rules of a template. A rule states which principals may or may not perform which
 //! actions on which resources.
 
 use serde::Serialize;
@@ -7,34 +7,34 @@ use super::condition::Condition;
 use super::pattern::{Case, Name, Names};
 use crate::constructs::Effect;
 
-/// Kind of setting that defines a permission.
+/// The kind of setting that defines a permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
     /// Policy of a role.
     Role,
-    /// Trust policy of a role. It lists the principals that may assume the role.
+    /// The trust policy of a role, which lists the principals that may assume the role.
     Trust,
-    /// Resource-based policy, for example a bucket's or a queue's policy.
+    /// A resource-based policy, such as the policy of a bucket or a queue.
     Resource,
     /// Permission to invoke a function.
     Invocation,
     /// URL of a function.
     Url,
-    /// CORS settings for web pages from other origins.
+    /// The CORS settings that apply to web pages from other origins.
     Cors,
-    /// A bucket's public access settings, which override the bucket's policy and access control
+    /// The public access settings of a bucket, which override its policy and its access control
     /// lists.
     PublicAccess,
 }
 
-/// A rule for all combinations of its principals, actions and resources.
+/// A rule that allows or denies every combination of its principals, actions and resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rule {
-    /// Logical id of the resource that defines the rule.
+    /// The logical id of the resource that defines the rule.
     pub(super) defined_by: String,
-    /// Resource to which the rule applies, such as the bucket of a bucket policy. Only rules that
-    /// apply to the same resource can cover each other.
+    /// The resource to which the rule applies, such as the bucket of a bucket policy. A rule can
+    /// cover another rule only if both apply to the same resource.
     pub(super) scope: String,
     pub(super) kind: PermissionKind,
     pub(super) effect: Effect,
@@ -44,8 +44,7 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// An individual permission, which is one combination of a rule's principals, actions and
-/// resources.
+/// One combination of a rule's principals, actions and resources.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
@@ -55,27 +54,26 @@ pub(super) struct SinglePermission<'a> {
 }
 
 impl Rule {
-    /// Returns the number of individual permissions.
+    /// Returns the number of individual permissions in the rule.
     pub(super) fn permission_count(&self) -> usize {
         let counts = [&self.principals, &self.actions, &self.resources].map(Names::count);
         counts.into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// Returns all combinations of principal, action and resource.
-    pub(super) fn single_permissions(&self) -> impl Iterator<Item = SinglePermission<'_>> {
-        self.principals.elements().into_iter().flat_map(move |principal| {
-            self.actions.elements().into_iter().flat_map(move |action| {
-                self.resources.elements().into_iter().map(move |resource| SinglePermission {
-                    rule: self,
-                    principal,
-                    action,
-                    resource,
-                })
-            })
-        })
+    /// Returns every combination of principal, action and resource.
+    pub(super) fn single_permissions(&self) -> Vec<SinglePermission<'_>> {
+        let mut permissions = Vec::new();
+        for principal in self.principals.elements() {
+            for action in self.actions.elements() {
+                for resource in self.resources.elements() {
+                    permissions.push(SinglePermission { rule: self, principal, action, resource });
+                }
+            }
+        }
+        permissions
     }
 
-    /// Returns the actions, or `None` if there are wildcards or excluded names.
+    /// Returns the rule's actions, or `None` if they contain wildcards or exclude names.
     pub(super) fn plain_actions(&self) -> Option<&[String]> {
         match &self.actions {
             Names::Only(names) if !names.iter().any(|name| name.contains(['*', '?'])) => {

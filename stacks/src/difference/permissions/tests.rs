@@ -110,12 +110,12 @@ fn a_deny_that_goes_is_broader() {
     let line = vec!["R Deny R s3:* b".to_owned()];
     assert_eq!(compared(with.clone(), without.clone()), (line.clone(), none()));
     assert_eq!(compared(without, with.clone()), (none(), line));
-    // A condition restricts what a Deny statement forbids.
+    // A condition limits what a Deny statement denies.
     let mut conditional = deny;
     conditional["Condition"] = json!({"Bool": {"aws:SecureTransport": "false"}});
     let (broader, narrower) = compared(with.clone(), role(json!([allowed, conditional])));
     assert_eq!((broader.len(), narrower.len()), (1, 0));
-    // If the role no longer exists, its Deny statements are not needed.
+    // The Deny statements of a role that no longer exists are not needed.
     assert_eq!(compared(with, json!({})), (none(), vec!["R Allow R s3:GetObject b".to_owned()]));
 }
 
@@ -179,7 +179,7 @@ fn a_policy_of_a_bucket_counts_by_its_bucket() {
     let line = vec!["P Deny * s3:* x".to_owned()];
     assert_eq!(compared(with.clone(), without.clone()), (line.clone(), none()));
     assert_eq!(compared(without, with.clone()), (none(), line));
-    // The bucket is retained in the account, so its protective policy is still needed.
+    // The bucket is retained in the account, so the policy that protects it is still needed.
     assert_eq!(compared(with.clone(), json!({})).0.len(), 1);
     let mut gone = with;
     gone["B"]["DeletionPolicy"] = "Delete".into();
@@ -327,7 +327,7 @@ fn the_number_of_permissions_is_bounded() {
 #[test]
 fn the_maximum_number_of_permissions_is_compared_fast() {
     let document = |suffix: &str| {
-        // Half of the statements have wildcards and must be compared with all others.
+        // Half of the statements contain wildcards, so they are compared with all other statements.
         let statement = |number: usize| match number % 2 {
             0 => allow(json!(format!("a:B{number}{suffix}")), json!("x")),
             _ => allow(json!(format!("a:*{number}{suffix}")), json!("x")),

@@ -10,10 +10,11 @@ use crate::expression::{
 use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
-/// Dependencies by logical id. A resource's dependencies must be created before the resource.
+/// The logical ids of the resources that must be created before each resource.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// Returns an error for each dependency cycle. Cycles that share a resource may be reported as one.
+/// Returns an error for each dependency cycle. If several cycles share a resource, only one of them
+/// may be reported.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let mut graph = Graph::new();
     for (logical_id, resource) in &template.resources {
@@ -40,8 +41,8 @@ fn resource_dependencies(resource: &Resource, template: &Template) -> BTreeSet<S
     referenced_names
 }
 
-/// Adds all names that a value references to `names`. Ignores malformed and too deeply nested
-/// values, because other checks report them.
+/// Adds all names that a value references to `names`. Malformed and too deeply nested values are
+/// ignored, because other checks report them.
 fn collect_referenced_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
@@ -79,7 +80,7 @@ fn collect_from_values<'a>(
     }
 }
 
-/// Returns the names in the placeholders of an `Fn::Sub` text.
+/// Returns the names in the placeholders of the text of an `Fn::Sub`.
 fn placeholder_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in parse_substitution(text).unwrap_or_default() {
@@ -92,45 +93,55 @@ fn placeholder_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Searches depth-first from `start_id` and returns the first cycle. Adds all reached resources to
-/// `visited`.
+/// Searches depth-first from `start_id` and returns the first cycle. Adds all resources that it
+/// reaches to `visited`.
 ///
-/// The search is not recursive, because a long chain of dependencies could overflow the thread's
-/// stack.
+/// The search is iterative, because recursion over a long chain of dependencies could overflow the
+/// thread's stack.
 fn find_cycle_from<'a>(
     start_id: &'a str,
     graph: &'a Graph<'a>,
     visited: &mut BTreeSet<&'a str>,
 ) -> Option<Vec<String>> {
-    let mut walk = vec![WalkStep::new(start_id, graph)];
-    while let Some(step) = walk.last_mut() {
-        let is_finished = visited.contains(step.logical_id);
-        let next_dependency = if is_finished { None } else { step.pending_dependencies.next() };
+    let mut path = vec![PathStep::new(start_id, graph)];
+    while let Some(last_step) = path.last_mut() {
+        let is_finished = visited.contains(last_step.logical_id);
+        let next_dependency =
+            if is_finished { None } else { last_step.pending_dependencies.next() };
         let Some(dependency) = next_dependency else {
-            visited.insert(step.logical_id);
-            walk.pop();
+            visited.insert(last_step.logical_id);
+            path.pop();
             continue;
         };
-        if let Some(cycle_start) = walk.iter().position(|step| step.logical_id == dependency) {
-            visited.extend(walk.iter().map(|step| step.logical_id));
-            let mut cycle: Vec<String> =
-                walk.iter().skip(cycle_start).map(|step| step.logical_id.to_owned()).collect();
-            cycle.push(dependency.clone());
+        if let Some(cycle) = cycle_closed_by(dependency, &path) {
+            visited.extend(path.iter().map(|step| step.logical_id));
             return Some(cycle);
         }
-        walk.push(WalkStep::new(dependency, graph));
+        path.push(PathStep::new(dependency, graph));
     }
     None
 }
 
-/// A resource on the current path of a depth-first search.
-struct WalkStep<'a> {
+/// Returns the part of `path` that starts and ends with `dependency`, or `None` if the path does
+/// not contain `dependency` yet.
+fn cycle_closed_by(dependency: &str, path: &[PathStep<'_>]) -> Option<Vec<String>> {
+    let cycle_start = path.iter().position(|step| step.logical_id == dependency)?;
+    let mut cycle = Vec::new();
+    for step in path.iter().skip(cycle_start) {
+        cycle.push(step.logical_id.to_owned());
+    }
+    cycle.push(dependency.to_owned());
+    Some(cycle)
+}
+
+/// A resource on the current path of the depth-first search.
+struct PathStep<'a> {
     logical_id: &'a str,
-    /// Dependencies that the search has not visited yet.
+    /// The dependencies of the resource that the search has not visited yet.
     pending_dependencies: btree_set::Iter<'a, String>,
 }
 
-impl<'a> WalkStep<'a> {
+impl<'a> PathStep<'a> {
     fn new(logical_id: &'a str, graph: &'a Graph<'a>) -> Self {
         let pending_dependencies = match graph.get(logical_id) {
             Some(dependencies) => dependencies.iter(),

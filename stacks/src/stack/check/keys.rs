@@ -1,4 +1,4 @@
-//! Checks that a table defines exactly the attributes that its keys use.
+//! Checks that a table defines the attributes that its keys use, and no other attributes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::{Resource, Template};
 
 /// Returns an error for each table key without an attribute definition, and for each attribute
-/// definition without a table key. CloudFormation rejects such tables.
+/// definition that no key uses. CloudFormation rejects such tables.
 pub(super) fn find_key_faults(template: &Template) -> Vec<SynthesisError> {
     let tables = template
         .resources
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(faults(table.clone()), "");
         assert_eq!(
             faults(table.clone().sort_key("at")),
-            "`Orders` (AWS::DynamoDB::Table): the key `at` has no definition; add \
+            "`Orders` (AWS::DynamoDB::Table): the key `at` has no attribute definition; add \
              `.attribute(\"at\", …)`"
         );
         assert_eq!(

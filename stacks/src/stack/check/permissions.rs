@@ -1,5 +1,5 @@
-//! Checks that roles restrict permissions to specific actions and resources, and that bucket and
-//! queue policies contain only deny statements.
+//! Checks that roles allow only specific actions on specific resources, and that bucket and queue
+//! policies contain only deny statements.
 
 use serde_json::{Map, Value};
 
@@ -11,8 +11,9 @@ use crate::template::{Resource, Template};
 /// Returns an error for each wildcard in a role policy, and for each allow statement in a
 /// resource-based policy.
 ///
-/// The resource `*` is accepted if the role's metadata contains a reason. A pattern that is based
-/// on a resource's ARN is also accepted, because it is an expression and not a literal string.
+/// The resource `*` is accepted if the metadata of the role contains a reason. A pattern that
+/// contains the ARN of a resource is also accepted, because it is an expression and not a literal
+/// string.
 pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError> {
     let mut wildcard_faults = Vec::new();
     let mut allowing_policy_faults = Vec::new();
@@ -31,7 +32,7 @@ pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError>
     wildcard_faults
 }
 
-/// Returns an error for each allow statement of a resource-based policy. Only roles may grant
+/// Returns an error for each allow statement in a resource-based policy. Only roles may grant
 /// permissions.
 fn find_allowing_statements(logical_id: &str, policy: &Resource) -> Vec<SynthesisError> {
     let Some(document) = policy.properties.get("PolicyDocument") else { return Vec::new() };
@@ -78,8 +79,8 @@ fn has_wildcard_reason(role: &Resource, statement_id: &str) -> bool {
     reasons.is_some_and(|reasons| reasons.get(statement_id).is_some())
 }
 
-/// Returns the actions with wildcards. If no reason is given for wildcard resources, also returns
-/// the resources with wildcards.
+/// Returns the actions that contain wildcards, and the resources that contain wildcards unless the
+/// role states a reason for them.
 fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bool) -> Vec<&str> {
     let mut wildcards = wildcards_in_field(statement, "Action");
     if !has_wildcard_reason {
@@ -88,7 +89,7 @@ fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bo
     wildcards
 }
 
-/// Returns the strings that contain `*` in a statement field. The field is a list or a single
+/// Returns the strings in a statement field that contain `*`. The field is a list or a single
 /// value.
 fn wildcards_in_field<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
     let values = match statement.get(field) {
@@ -119,12 +120,12 @@ mod tests {
         let arn = "arn:aws:s3:::b/k".into();
         assert_eq!(
             faults(Statement::allow("Read", ["s3:Get*"], [arn])),
-            "`Worker` (AWS::IAM::Role): statement `Read` allows `s3:Get*`; name each action and \
-             each resource"
+            "`Worker` (AWS::IAM::Role): statement `Read` allows the wildcard `s3:Get*`; list each \
+             action and each resource instead"
         );
         for arn in ["*", "arn:aws:s3:::*"] {
             let message = faults(Statement::allow("Read", ["s3:GetObject"], [arn.into()]));
-            assert!(message.contains(&format!("allows `{arn}`")), "{message}");
+            assert!(message.contains(&format!("allows the wildcard `{arn}`")), "{message}");
         }
     }
 
@@ -132,7 +133,7 @@ mod tests {
     fn a_reason_permits_any_resource_but_not_any_action() {
         let any = |action| Statement::allow_on_any_resource("Trace", [action], "knows no ARN");
         assert_eq!(faults(any("xray:PutTraceSegments")), "");
-        assert!(faults(any("xray:*")).contains("allows `xray:*`"));
+        assert!(faults(any("xray:*")).contains("allows the wildcard `xray:*`"));
     }
 
     #[test]

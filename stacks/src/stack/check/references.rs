@@ -1,4 +1,4 @@
-//! Checks that every reference has an existing target.
+//! Checks that the target of every reference exists.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::suggest;
 use crate::template::Template;
 
-/// Returns all invalid references in resources and outputs.
+/// Returns an error for each invalid reference in a resource or output.
 pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     for (logical_id, resource) in &template.resources {
@@ -34,7 +34,7 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
     faults
 }
 
-/// Checks the values in a part of the template.
+/// Checks the values in one resource or output of the template.
 struct ReferenceChecker<'a> {
     template: &'a Template,
     template_part: &'a TemplatePart,
@@ -166,8 +166,8 @@ impl ReferenceChecker<'_> {
         let Some(resource) = self.template.resources.get(logical_id) else {
             return self.check_resource(path, logical_id);
         };
-        // A stack contains only resource types that have a construct. For any other type, the valid
-        // attributes would be unknown.
+        // Stacks contain only resource types that have a construct. The valid attributes of any
+        // other type would be unknown, so they are not checked.
         let Some(resource_type) = ResourceType::from_name(&resource.resource_type) else { return };
         let template_part = self.template_part.clone();
         let path = path.to_owned();

@@ -6,7 +6,7 @@ use crate::template::limits::{
     DESCRIPTION_BYTES_MAX, OUTPUTS_MAX, PARAMETERS_MAX, RESOURCES_MAX, TEMPLATE_BYTES_MAX,
 };
 
-/// Returns an error for each exceeded limit.
+/// Returns an error for each limit that the template exceeds.
 pub(super) fn find_exceeded_limits(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     faults.extend(find_exceeded_count("resources", template.resources.keys(), RESOURCES_MAX));
@@ -30,6 +30,9 @@ fn find_exceeded_count<'a>(
     limit: usize,
 ) -> Option<SynthesisError> {
     let count = names.len();
+    if count <= limit {
+        return None;
+    }
     let first_beyond = names.nth(limit)?.clone();
     Some(SynthesisError::TooMany { section, count, limit, first_beyond })
 }
@@ -68,8 +71,8 @@ mod tests {
         assert_eq!(resources(RESOURCES_MAX), []);
         assert_eq!(
             resources(RESOURCES_MAX + 1)[0].to_string(),
-            "the stack has 501 resources, but CloudFormation accepts at most 500; `Logs500` is the \
-             first one over the limit"
+            "the stack has 501 resources, but CloudFormation accepts at most 500; the first entry \
+             beyond the limit is `Logs500`"
         );
     }
 

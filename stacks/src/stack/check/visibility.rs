@@ -1,5 +1,5 @@
-//! Checks that each queue's visibility timeout is long enough for the function that processes the
-//! queue's messages.
+//! Checks that the visibility timeout of a queue is long enough for the function that processes its
+//! messages.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::template::limits::MIN_VISIBILITY_PER_TIMEOUT;
 use crate::template::{Resource, Template};
 
-/// Visibility timeout that SQS uses by default, in seconds.
+/// The default visibility timeout of SQS queues, in seconds.
 const DEFAULT_VISIBILITY_S: u64 = 30;
-/// Function timeout that Lambda uses by default, in seconds.
+/// The default timeout of Lambda functions, in seconds.
 const DEFAULT_TIMEOUT_S: u64 = 3;
 
-/// Returns an error for each queue that could redeliver a message while a function still processes
-/// it.
+/// Returns an error for each queue that could deliver a message again while a function still
+/// processes it.
 pub(super) fn find_short_visibility_timeouts(template: &Template) -> Vec<SynthesisError> {
     let event_sources = template
         .resources
@@ -47,8 +47,8 @@ fn number_property(resource: &Resource, name: &str) -> Option<u64> {
     resource.properties.get(name)?.as_u64()
 }
 
-/// Returns the resource that a `Ref` or `Fn::GetAtt` references, if the resource is of the given
-/// type.
+/// Returns the resource that a `Ref` or `Fn::GetAtt` references, or `None` if its type is not
+/// `resource_type`.
 fn find_target<'a>(
     template: &'a Template,
     reference: &'a Value,
