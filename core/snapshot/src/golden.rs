@@ -31,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Checks that the current encoder still produces the released objects, and returns the released
-/// objects. If `WRITE_GOLDEN_FILES` is set, creates a missing golden file.
+/// Checks that the current encoder still produces the released objects, and returns them. Creates a
+/// missing golden file if `WRITE_GOLDEN_FILES` is set.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -41,7 +41,10 @@ fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
         fs::write(&path, &today).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
-    assert_eq!(today, released, "the released encoding has changed: add a version instead");
+    assert_eq!(
+        today, released,
+        "the encoding of a released version has changed: add a new version instead"
+    );
     let object = |line: &str| {
         let (name, bytes) = line.split_once(' ').unwrap();
         (name.to_owned(), from_hexadecimal(bytes))

@@ -1,5 +1,5 @@
-//! Determines which cells of the older state were touched by a range of entries. To report the
-//! changes, only these cells must be read, regardless of the size of the sheet.
+//! Determines which cells of the older state a range of entries touched. To report the changes,
+//! only these cells must be read, regardless of the size of the sheet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,8 +13,8 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Maximum number of untouched rows between two touched rows that are still read in the same
-/// window. Reading a few untouched rows reduces the number of windows.
+/// Maximum number of untouched rows between two touched rows in the same window. Reading a few
+/// untouched rows reduces the number of windows.
 const MAX_GAP_ROWS: u32 = 64;
 
 /// Touched cells of a sheet, in the coordinates of the older state.
@@ -22,18 +22,19 @@ const MAX_GAP_ROWS: u32 = 64;
 pub struct TouchedCells {
     /// Individual cells as (row, column) pairs.
     cells: BTreeSet<(u32, u32)>,
-    /// Regions in which all cells were touched, clipped to the used range of the sheet.
+    /// Regions in which all cells were touched, limited to the used range of the sheet.
     regions: Vec<Region>,
 }
 
 /// A window to read. Together, the windows of a sheet contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// Window of at most `MAX_BAND_CELLS` cells, unless the window is a single row.
+    /// Cells to read: at most `MAX_BAND_CELLS`, or a single row.
     pub window: Window,
-    /// Whether the window was created for individually touched cells. If so, it may also contain
-    /// untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched cells.
-    /// Otherwise, it was created for a touched region, and all its cells may be treated as touched.
+    /// Whether the window was created for individually touched cells. Such a window may also
+    /// contain untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched ones.
+    /// Any other window was created for a touched region, and all its cells may be treated as
+    /// touched.
     pub partly: bool,
 }
 
@@ -108,13 +109,13 @@ impl TouchedCells {
     }
 
     /// Adds deleted rows and columns. Also adds the ranges of range formats that start or end
-    /// inside deleted rows or columns.
+    /// inside them.
     fn add_deleted_lines(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
         let deleted_rows = deleted_lines(&folded.moves.rows);
         let deleted_columns = deleted_lines(&folded.moves.columns);
         for range_format in old_sheet.formats.records() {
-            // A range format that started or ended inside deleted lines is not extended again when
-            // an undo restores the lines.
+            // Undoing a deletion restores the lines, but not the extent of a range format that
+            // started or ended inside them.
             let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
                 || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
             if is_cut {
@@ -220,7 +221,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
 }
 
 /// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells or a single row each.
-/// `has_untouched_cells` is the value of [`TouchedWindow::partly`] for all of them.
+/// `has_untouched_cells` becomes [`TouchedWindow::partly`] of all windows.
 fn push_bands(
     rows: Span,
     columns: Range<u32>,

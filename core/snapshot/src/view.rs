@@ -22,7 +22,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Returns a root's workbook metadata.
 ///
 /// # Errors
-/// [`SnapshotError`] if parts of the root are inconsistent.
+/// Returns a [`SnapshotError`] if parts of the root are inconsistent.
 pub fn read_metadata(
     root: &Root,
     objects: &Objects,
@@ -41,11 +41,11 @@ pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
 }
 
 /// Returns the cells of a window after the entries in `tail` are applied to `root`. Without a root,
-/// the entries are applied to the empty state. Missing objects at the same depth of an index are
-/// requested together.
+/// applies the entries to the empty state. Requests missing objects at the same depth of an index
+/// together.
 ///
 /// # Errors
-/// [`SnapshotError`] if an object does not match the reference to the object.
+/// Returns a [`SnapshotError`] if an object does not match the reference to it.
 pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,

@@ -10,15 +10,15 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// First byte of a column's encoded formulas or formats. This value means that they are in exactly
-/// the rows that have values. Any other value is the number of a row encoding.
+/// First byte of a column's encoded formulas or formats if they are in exactly the rows that have
+/// values. Otherwise, the first byte is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
-/// Base row for encoding the rows of formulas. Formula rows are encoded as indices into the value
-/// rows, so their base is the index of the first value.
+/// Base row for encoding the rows of formulas. The rows of formulas are encoded as indices into the
+/// value rows, which start at 0.
 const FIRST_VALUE_INDEX: u32 = 0;
 
-/// First byte of an encoded column: the kind of the column, the row encoding, and flags for
+/// First byte of an encoded column. It contains the value kind, the row encoding, and flags for
 /// formulas and formats.
 struct ColumnFlags {
     column_kind: ColumnKind,
@@ -64,13 +64,13 @@ impl ColumnFlags {
     }
 }
 
-/// State that encoding or decoding a column of a tile passes on to the next column.
+/// State that encoding or decoding a column passes on to the next column of the tile.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// Minimum index of the next column.
     min_column: u32,
-    /// First row of the previous column. The first row of the next column is stored relative to
-    /// this row.
+    /// First row of the previous column, relative to which the first row of the next column is
+    /// stored.
     base_row: u32,
 }
 
@@ -81,15 +81,15 @@ impl ColumnContext {
         self.base_row = first_row.copied().unwrap_or(self.base_row);
     }
 
-    /// Returns the base row of a column's formats: the row relative to which the first format's row
-    /// is stored. `values` are the values of the column.
+    /// Returns the base row of a column's formats, relative to which the first format's row is
+    /// stored. `values` are the values of the column.
     fn format_base_row(&self, values: &ValueLayer) -> u32 {
         values.rows().first().copied().unwrap_or(self.base_row)
     }
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded texts may
-/// be longer than their encoding.
+/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded strings
+/// may be longer than their encoding.
 pub(super) fn write_column(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -133,8 +133,8 @@ fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. If they are the same as the value rows, only a flag is
-/// written.
+/// Encodes the rows of formulas or formats. Writes only a flag if they are the same as the value
+/// rows.
 fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32], base_row: u32) {
     if layer_rows == value_rows {
         output.push(SAME_ROWS_AS_VALUES);
@@ -145,8 +145,8 @@ fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32]
     output.extend_from_slice(&encoded_rows.bytes);
 }
 
-/// Encodes formulas. Because every row with a formula also has a value, the rows are encoded as
-/// indices of values.
+/// Encodes formulas. Each formula's row is encoded as an index into the value rows, because every
+/// row with a formula also has a value.
 fn write_formulas(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -230,7 +230,7 @@ fn read_layer_rows(
             reader.charge_cells(value_rows.len())?;
             Ok(value_rows.to_vec())
         }
-        _ => Err(UnreadableChunk::Malformed("rows are encoded in an unknown form")),
+        _ => Err(UnreadableChunk::Malformed("a list of rows has an unknown encoding")),
     }
 }
 

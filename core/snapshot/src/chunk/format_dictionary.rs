@@ -1,4 +1,4 @@
-//! A tile's format dictionary. It contains each distinct cell format once, and columns refer to
+//! Format dictionary of a tile. It contains each distinct cell format once. Columns refer to
 //! formats by code.
 
 use std::collections::hash_map::Entry;
@@ -98,8 +98,8 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes a column's formats for the given rows, and copies the referenced formats into the
-    /// column.
+    /// Decodes the formats of a column for the given rows. Copies the formats that are used from
+    /// the dictionary into the column.
     pub(super) fn read_codes(
         &self,
         reader: &mut ChunkReader<'_>,
@@ -124,7 +124,7 @@ impl StoredFormats {
     }
 }
 
-/// Formats used by a column, copied from the dictionary.
+/// Formats of one column, which are copied from the dictionary on first use.
 #[derive(Default)]
 struct ColumnFormats {
     texts: String,

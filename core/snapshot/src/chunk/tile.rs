@@ -13,7 +13,7 @@ use cellar_base::limits::{
 /// Encodes a tile as an uncompressed chunk. The same tile yields the same bytes on every machine.
 ///
 /// # Errors
-/// [`TileTooLarge`] if the tile is invalid or exceeds the limits of a chunk.
+/// Returns a [`TileTooLarge`] if the tile is invalid or exceeds the limits of a chunk.
 pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
     check_tile_size(tile)?;
     let mut chunk_bytes = chunk_header(ChunkKind::Tile).to_vec();
@@ -55,11 +55,11 @@ fn count_column_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Decodes an uncompressed chunk. Accepts arbitrary input. The limits of a tile bound the memory
-/// use even if the chunk declares greater lengths.
+/// Decodes an uncompressed chunk. Never panics on malformed bytes. The limits of a tile also limit
+/// the memory use, even if the chunk declares greater lengths.
 ///
 /// # Errors
-/// [`UnreadableChunk`] if the bytes are not a valid tile chunk.
+/// Returns an [`UnreadableChunk`] if the bytes are not a valid tile chunk.
 pub fn decode(bytes: &[u8]) -> Result<Tile, UnreadableChunk> {
     let mut reader = open_chunk(bytes, ChunkKind::Tile)?;
     let formats = StoredFormats::read(&mut reader)?;

@@ -103,14 +103,16 @@ fn write_text_values(
     Ok(())
 }
 
-/// Returns the text of a span. Returns an error if the span or its length is invalid.
+/// Returns the string of a span, or an error if the span or its length is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
-        return Err(TileTooLarge::Malformed("the span of a text is invalid"));
+        return Err(TileTooLarge::Malformed("the span of a string is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Malformed("a text is too long: store it as a long text"));
+        return Err(TileTooLarge::Malformed(
+            "a string is too long for a tile: store it as a long text",
+        ));
     }
     Ok(text)
 }
@@ -154,22 +156,22 @@ fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileT
     Ok(long_texts)
 }
 
-/// Returns whether a text of this length is stored as a separate object.
+/// Returns whether a string of this length is stored as a separate object.
 fn is_long_text_length(byte_length: u32) -> bool {
     let byte_length = to_usize(byte_length);
     byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
 }
 
-/// Texts of the value layer that is being decoded.
+/// Strings of the value layer that is being decoded.
 #[derive(Default)]
 struct LayerTexts {
-    /// String that contains the texts and the previews of long texts.
+    /// The strings and the previews of long texts, concatenated.
     texts: String,
     long_texts: Vec<LongText>,
 }
 
-/// Decodes the values of a column, which are in the given rows. `column_kind` is the kind of all
-/// values, or `Mixed` if their kinds differ.
+/// Decodes the values of a column in the given rows. `column_kind` is the kind of all values, or
+/// `Mixed` if their kinds differ.
 pub(super) fn read_values(
     reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,
@@ -192,7 +194,7 @@ fn read_mixed_values(
     value_count: usize,
     layer_texts: &mut LayerTexts,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
+    let malformed = UnreadableChunk::Malformed("the value kinds of a column are malformed");
     let kinds_by_row = kinds::read_kinds(reader, value_count)?;
     let mut unplaced_values_by_kind = Vec::with_capacity(VALUE_KINDS.len());
     for stored_kind in VALUE_KINDS {

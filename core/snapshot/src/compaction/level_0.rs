@@ -29,8 +29,8 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&sheet_inputs)
 }
 
-/// Estimates the size of the next level 0, assuming that new cells have the same average size as
-/// the cells in the current level 0. If the estimate is clearly too large, the level is not built.
+/// Estimates whether the next level 0 is clearly too large, in which case it is not built. New
+/// cells are assumed to have the same average size as the cells in the current level 0.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();
     let level_0_bytes: usize = base.level_0.values().map(LevelZeroSheet::tile_bytes).sum();
@@ -61,7 +61,8 @@ fn count_cells_in_memory(sheet_inputs: &[SheetInput]) -> usize {
         .sum()
 }
 
-/// Returns `None` if the merged level is too large for the root.
+/// Merges level 0 with the folded entries. Returns `None` if the merged level is too large for the
+/// root.
 fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
     let mut level = Level::default();
     let mut level_bytes = 0_usize;

@@ -20,7 +20,7 @@ pub struct FoldedLevel {
     pub sheets: Vec<FoldedSheet>,
     /// Imported sheets, whose cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts to store as separate objects before any object that references the texts.
+    /// Long texts to store before any object that references them.
     pub long_texts: Vec<LongTextObject>,
 }
 
@@ -31,14 +31,15 @@ pub struct FoldedSheet {
     pub sheet: SheetId,
     /// Effect of the entries on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
-    /// All changed cells of the sheet. Shared because several merges may use the tile as input.
+    /// All changed cells of the sheet. The tile is shared, because several merges may use it as
+    /// input.
     pub tile: Arc<Tile>,
 }
 
-/// A text that is stored as a separate object.
+/// A long text, which is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTextObject {
-    /// Object name: the BLAKE3 hash of the text.
+    /// Name of the object, which is the BLAKE3 hash of the text.
     pub hash: [u8; 32],
     /// The text.
     pub text: String,

@@ -4,8 +4,8 @@ use super::window::OlderLevels;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Maps a level's cells to the coordinates of the newest level, and records the cells that newer
-/// levels hide.
+/// Maps the cells of a level to the coordinates of the newest level, and records the cells that
+/// newer levels hide.
 #[derive(Debug, Clone)]
 pub struct LevelMapping {
     /// Maps rows to the coordinates of the newest level.
@@ -52,8 +52,8 @@ pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
 }
 
 impl SheetMoves {
-    /// Returns the moves unchanged if an older level exists. If none exists, there are no cells to
-    /// move, so empty moves are returned.
+    /// Returns the moves unchanged if an older level exists. Otherwise, returns empty moves,
+    /// because there are no older cells to move.
     #[must_use]
     pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
         if older_levels.are_present() { self } else { Self::default() }
@@ -69,8 +69,8 @@ impl SheetMoves {
         }
     }
 
-    /// Maps older cleared regions through these moves, and appends the regions that are not covered
-    /// by another region.
+    /// Maps older cleared regions through these moves. Appends those that are not covered by
+    /// another region.
     fn merge_clears(&self, newer_clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
         let mut merged_clears = newer_clears.to_vec();
         for older_clear in older_clears {

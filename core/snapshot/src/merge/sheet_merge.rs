@@ -16,7 +16,7 @@ pub(super) struct SheetMerge {
     pub(super) mappings: Vec<LevelMapping>,
     /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// State of the current stripe's merge, or `None` if the merge of the stripe has not started.
+    /// State of the current stripe's merge, or `None` if it has not started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output_stripes: Vec<Stripe>,
@@ -56,8 +56,8 @@ impl SheetMerge {
         self.stripe_index += 1;
     }
 
-    /// Appends a finished tile to the output stripe at an index. No-op if the index is out of
-    /// range.
+    /// Appends a finished tile to the output stripe with the given index. Does nothing if the index
+    /// is out of range.
     pub(super) fn push_tile(&mut self, stripe_index: usize, tile: StripeTile) {
         if let Some(stripe) = self.output_stripes.get_mut(stripe_index) {
             stripe.tiles.push(tile);

@@ -1,4 +1,4 @@
-//! Merges one stripe (range of columns) from top to bottom. Only the tiles of a few rows are in
+//! Merges one stripe (a range of columns) from top to bottom. Only the tiles of a few rows are in
 //! memory at a time.
 
 use std::collections::BTreeMap;
@@ -103,8 +103,8 @@ impl StripeMerge {
         merge
     }
 
-    /// Returns the density of the input tiles: their stored bytes per `DENSITY_CELLS` cells. Used
-    /// as an estimate for the output tiles.
+    /// Returns the number of stored bytes per `DENSITY_CELLS` cells of the input tiles, as an
+    /// estimate for the output tiles.
     fn input_density(&self) -> Option<u64> {
         let stored_bytes: u64 =
             self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
@@ -122,7 +122,7 @@ impl StripeMerge {
         }
     }
 
-    /// Returns the unfinished rows before `end_row` in the columns of the stripe.
+    /// Returns the window with the unfinished rows before `end_row` in the columns of the stripe.
     fn window_until(&self, end_row: u32) -> Window {
         Window { rows: self.next_row..end_row, columns: self.columns.first..self.columns.end() }
     }
@@ -169,7 +169,7 @@ impl StripeMerge {
         }
     }
 
-    /// Cuts off the next output tile from the pending cells. If no cells are pending, the stripe is
+    /// Encodes the next output tile from the pending cells. If no cells are pending, the stripe is
     /// finished.
     fn finish_pending_tile(
         &mut self,
@@ -182,7 +182,7 @@ impl StripeMerge {
         Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
     }
 
-    /// Makes an input tile an output tile without changing it.
+    /// Returns an input tile unchanged as a finished output tile.
     fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {
@@ -211,7 +211,7 @@ impl StripeMerge {
     }
 
     /// Returns a tile that can be reused unchanged. Such a tile starts at the next row, and no
-    /// other input has cells in the tile's rows.
+    /// other input has cells in its rows.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let reusable_tile = self
             .unfinished_tiles()
@@ -225,7 +225,7 @@ impl StripeMerge {
     }
 
     /// Returns the next row at which a tile starts or ends. The unfinished rows before it form a
-    /// band: all rows of a band overlap the same tiles.
+    /// band, in which all rows overlap the same tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             let starts_later = tile.output_rows.first > self.next_row;
@@ -234,8 +234,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles that must be loaded before the band can be merged, plus a few tiles below
-    /// the band. Returns no tiles if the band can already be merged.
+    /// Returns the tiles that must be loaded before the rows up to `band_end` can be merged, plus a
+    /// few tiles below them. Returns no tiles if these rows can already be merged.
     fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &InputTile| !loaded_tiles.contains_key(&tile.chunk.hash);
         let mut missing_chunks: Vec<ChunkRef> = self
@@ -266,8 +266,7 @@ impl StripeMerge {
         self.next_row = band_end;
     }
 
-    /// Returns the tiles with cells before `band_end`. The tiles are ordered by level, oldest
-    /// first.
+    /// Returns the tiles with cells before `band_end`, ordered by level, oldest first.
     fn placed_tiles<'a>(
         &'a self,
         band_end: u32,

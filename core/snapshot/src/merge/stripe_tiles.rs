@@ -1,4 +1,4 @@
-//! Finds the stored input tiles that overlap an output stripe (range of columns).
+//! Finds the stored input tiles that overlap an output stripe, which is a range of columns.
 
 use super::level_mapping::LevelMapping;
 use super::placed_tile::TileSize;
@@ -8,8 +8,8 @@ use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
 
-/// Minimum stored size at which a tile is reused unchanged, in bytes. Smaller tiles are merged with
-/// their neighbours, so that small fragments do not accumulate.
+/// Minimum stored size in bytes at which a tile is reused unchanged. Smaller tiles are merged with
+/// their neighbours, so that small tiles do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
 /// A stored tile of an input level.
@@ -59,7 +59,7 @@ impl OutputStripe {
         input_tiles
     }
 
-    /// Returns `None` if the tile has no cells in the stripe's unfinished rows.
+    /// Returns the input tile, or `None` if the tile has no cells in the stripe's unfinished rows.
     fn to_input_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -84,7 +84,7 @@ impl OutputStripe {
         })
     }
 
-    /// Returns whether an input tile's cells stay together and unchanged in the merge output.
+    /// Returns whether the cells of an input tile stay together and unchanged in the merge output.
     fn keeps_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -101,8 +101,8 @@ impl OutputStripe {
         let is_visible = !overlaps_any(&mapping.hidden_values, output_rows, self.columns)
             && !overlaps_any(&mapping.hidden_formats, output_rows, self.columns);
         // A tile above the oldest merged level may contain blanks that hide older cells. If no
-        // level is older than the merged levels, these blanks must be dropped, so the tile cannot
-        // be reused.
+        // older level remains after the merge, these blanks must be dropped, so the tile cannot be
+        // reused.
         let is_oldest_merged_level = level.level_index == 0;
         let may_keep_blanks = self.older_levels.are_present() || is_oldest_merged_level;
         is_unfinished

@@ -1,5 +1,5 @@
 //! Writes the tiles of a new sheet, such as an imported sheet. Rows must be passed from top to
-//! bottom. No levels are merged.
+//! bottom. Nothing is merged.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl SheetWriter {
     /// column numbers are absolute within the sheet.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row does not fit into a chunk.
+    /// Returns [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn push(
         &mut self,
         block: Tile,
@@ -97,7 +97,7 @@ impl SheetWriter {
     /// Finishes the sheet. Returns the sheet, and the remaining chunks to store.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row does not fit into a chunk.
+    /// Returns [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn finish(
         self,
         encode_tile: TileEncoder<'_>,

@@ -1,7 +1,6 @@
-//! In-memory tiles. A tile contains the cells of a rectangle, stored column by column.
-//!
-//! In memory, a column stores all its texts in one string, so that cells need no individual
-//! allocations. For storage, tiles are encoded in the chunk format.
+//! In-memory tiles. A tile contains the cells of a rectangle, stored column by column. A column
+//! concatenates its strings, so that cells need no individual allocations. Stored tiles are encoded
+//! in the chunk format.
 
 mod named_text;
 mod text_layer;
@@ -23,15 +22,15 @@ pub struct Tile {
 }
 
 /// A column of a tile. Values (with their formulas) and formats are separate layers, because a
-/// level may set only the value or only the format of a cell. The part that is not set is taken
-/// from older levels.
+/// level may set only the value or only the format of a cell. The other part comes from older
+/// levels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
     pub column: u32,
     /// Values set by the level. `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, which exist only in rows with a value. A value without a formula hides an older
+    /// Formulas, each in a row that also has a value. A value without a formula hides an older
     /// formula.
     pub formulas: TextLayer,
     /// Number formats of cells. `General` hides an older format.
@@ -109,7 +108,7 @@ impl Tile {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in the given rows, relative to `top_row` and `left_column`.
+    /// Returns a tile with the cells in the given rows, relative to `top_row` and `left_column`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
         let slice_column = |column: &TileColumn| TileColumn {
@@ -130,8 +129,8 @@ impl TileColumn {
         Self { column, ..Self::default() }
     }
 
-    /// Returns an empty column with the same index, and with enough capacity for all cells of this
-    /// column.
+    /// Returns an empty column with the same column index, and with enough capacity for all cells
+    /// of this column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
         let mut column = Self::new(self.column);
@@ -141,8 +140,8 @@ impl TileColumn {
         column
     }
 
-    /// Returns the estimated number of cells, which is the number of values or the number of
-    /// formats, whichever is larger.
+    /// Returns the estimated number of cells, which is the larger of the number of values and the
+    /// number of formats.
     #[must_use]
     pub fn cells(&self) -> usize {
         self.values.len().max(self.formats.len())
@@ -154,8 +153,8 @@ impl TileColumn {
         self.values.is_empty() && self.formats.is_empty()
     }
 
-    /// Returns an estimate of the number of cells above `row`: the larger of the number of values
-    /// and the number of formats.
+    /// Returns the estimated number of cells above `row`, which is the larger of the number of
+    /// values and the number of formats.
     #[must_use]
     pub fn cells_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))

@@ -9,7 +9,7 @@ use cellar_base::limits::{
 impl Tile {
     /// Returns whether the tile is valid: rows and columns are in ascending order and within the
     /// limits of a sheet, no column is empty, every row with a formula has a value, numbers are
-    /// finite, and texts are within their limits.
+    /// finite, and strings are not too long.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.columns.is_sorted_by(|column, next_column| column.column < next_column.column)

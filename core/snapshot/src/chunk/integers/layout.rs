@@ -9,15 +9,16 @@ use crate::saturate::to_usize;
 /// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One integer. All integers of the list are equal to it.
+    /// A single integer, to which all integers of the list are equal.
     Constant = 0,
     /// Every integer as a separate varint.
     Each = 1,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
-    /// and bit-packed offsets from the minimum.
+    /// and the bit-packed offsets of its integers from the minimum.
     Packed = 2,
-    /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum: first
-    /// the lowest byte of every offset, then the second byte of every offset, and so on.
+    /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum. The
+    /// first plane contains the lowest byte of every offset, the second plane the second byte, and
+    /// so on.
     Planes = 3,
 }
 
@@ -71,7 +72,7 @@ impl Layout {
     /// because the statistics of planes differ.
     pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // The planes are penalized by 1/63 of their size, because bit packing decodes faster.
+            // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
             Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
             Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
         }
@@ -160,8 +161,8 @@ fn read_planes(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    /// The greatest offsets are those of second differences. They are at most 8 times
-    /// `MAX_INTEGER`, and therefore take at most 7 bytes.
+    /// Second differences have the greatest offsets. They are at most 8 times `MAX_INTEGER`, and
+    /// therefore take at most 7 bytes.
     const MAX_PLANES: u8 = 7;
     let min = reader.read_signed_varint()?;
     let plane_count = reader.read_byte()?;
