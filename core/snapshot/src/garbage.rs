@@ -52,7 +52,7 @@ impl ReferencedObjects {
     }
 }
 
-/// A sweep, which identifies garbage among the object versions of a log family. All versions of a
+/// A sweep, which identifies garbage among the object versions of a log family. The versions of a
 /// key must be passed one after another, newest first.
 #[derive(Debug)]
 pub struct GarbageSweep {
@@ -60,7 +60,7 @@ pub struct GarbageSweep {
     referenced: ReferencedObjects,
     /// Objects that were written at or after this time are kept, in seconds since the Unix epoch.
     keep_since_s: u64,
-    /// Key of the version that was passed last, with the decision for this key.
+    /// Key of the last version, and whether its versions are garbage.
     previous_key: Option<JudgedKey>,
 }
 

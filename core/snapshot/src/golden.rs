@@ -65,7 +65,7 @@ fn tile(rows: (u32, u32), number: u8) -> StripeTile {
     StripeTile { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
 }
 
-/// Returns a sample level with moves, cleared regions and an inline tile.
+/// Returns a sample level with axis maps, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);

@@ -55,7 +55,7 @@ pub struct SheetMoves {
 }
 
 impl Default for SheetMoves {
-    /// Returns moves that keep all older cells in place and visible.
+    /// Returns the effect of a level that neither moves nor hides older cells.
     fn default() -> Self {
         Self {
             rows: AxisMap::identity(Axis::Rows),

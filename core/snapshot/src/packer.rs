@@ -17,7 +17,8 @@ use cellar_base::limits::{
 /// called stored lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Maximum length of one inline part, which is a sheet's tile index, moves or formats.
+    /// Maximum length of one inline part, which is a sheet's tile index, its axis maps with its
+    /// cleared regions, or its formats.
     pub inline_bytes: usize,
     /// Maximum total length of all inline parts.
     pub inline_total_bytes: usize,

@@ -114,8 +114,8 @@ impl TouchedCells {
         let deleted_rows = deleted_lines(&folded.moves.rows);
         let deleted_columns = deleted_lines(&folded.moves.columns);
         for range_format in old_sheet.formats.records() {
-            // Undoing a deletion restores the lines, but not the extent of a range format that
-            // started or ended inside them.
+            // Undoing a deletion restores the rows or columns, but not the extent of a range format
+            // that started or ended inside them.
             let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
                 || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
             if is_cut {
@@ -193,7 +193,7 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// Returns the lines that an axis map deletes, in the older coordinates.
+/// Returns the rows or columns that an axis map deletes, in the older coordinates.
 fn deleted_lines(map: &AxisMap) -> Spans {
     let mut deleted_spans = Vec::new();
     let mut kept_end = 0_u32;

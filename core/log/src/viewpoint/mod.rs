@@ -24,7 +24,7 @@ use map_builder::{GROUP_COST, MapBuilder};
 pub struct Viewpoint {
     client: ClientKey,
     changes: Vec<Change>,
-    /// Indexes of the client's own mutations in `changes`.
+    /// Indices of the client's own mutations in `changes`.
     own_indexes: Vec<usize>,
     /// Total cost of transforming an operation against all changes.
     cost: usize,
@@ -193,8 +193,8 @@ impl Viewpoint {
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest_base = base;
         loop {
-            // Bases never decrease from one own mutation to the next, so the first own mutation
-            // committed after `lowest_base` has the lowest base.
+            // Bases never decrease from one of the client's mutations to the next. The first of
+            // them that was committed after `lowest_base` therefore has the lowest base.
             match self.own_mutation(self.first_own_index_after(lowest_base)) {
                 Some(own) if own.base < lowest_base => lowest_base = own.base,
                 _ => return lowest_base,
@@ -202,9 +202,9 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations that were committed after `base`, in the coordinates in which the
-    /// client saw them on `base`. Mutations on a higher base depend on those on lower bases. The
-    /// computation therefore starts at the lowest required base and continues in ascending order.
+    /// Returns the client's own mutations that were committed after `base`, in the coordinates that
+    /// the client saw at `base`. The result for a base depends on the results for lower bases, so
+    /// these are computed first.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -221,9 +221,9 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations that were committed after `target_base`, in the coordinates in
-    /// which the client saw them on `target_base`. `pending_at_lower_bases` must contain the
-    /// results for all lower bases of own mutations. The cost is added to `total_cost`.
+    /// Returns the client's own mutations that were committed after `target_base`, in the
+    /// coordinates that the client saw at `target_base`. `pending_at_lower_bases` must contain the
+    /// results for all lower bases of the client's mutations. The cost is added to `total_cost`.
     ///
     /// As in a commit, each mutation is transformed in a single step from its own base. Several
     /// steps could lose the row before which an insert was made. The inserted rows would then be on
@@ -257,8 +257,8 @@ impl Viewpoint {
     }
 
     /// Builds the map of the committed changes after `after_position`, up to and including
-    /// `last_position`. Without a `last_position`, includes all later changes. Removes own
-    /// mutations among these changes from the front of `pending`.
+    /// `last_position`. Without a `last_position`, includes all later changes. Removes the client's
+    /// own mutations among these changes from the front of `pending`.
     fn build_map(
         &self,
         after_position: Position,
@@ -292,7 +292,7 @@ impl Viewpoint {
         self.changes.partition_point(|change| change.position() <= position)
     }
 
-    /// Returns the own mutation with this index.
+    /// Returns the client's own mutation with this index.
     fn own_mutation(&self, own_index: usize) -> Option<OwnMutation<'_>> {
         let change_index = *self.own_indexes.get(own_index)?;
         match self.changes.get(change_index)? {
@@ -307,14 +307,14 @@ impl Viewpoint {
         self.own_mutation(self.own_indexes.len().checked_sub(1)?)
     }
 
-    /// Returns the index of the first own mutation committed after a position.
+    /// Returns the index of the client's first own mutation that was committed after a position.
     fn first_own_index_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 
-    /// Returns the lowest base of an own mutation after a position.
+    /// Returns the lowest base after a position among the client's own mutations.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)

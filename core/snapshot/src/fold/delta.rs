@@ -178,8 +178,8 @@ impl Delta {
         self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
     }
 
-    /// Edits the changes to a cell. Adds an unchanged cell first, and removes the cell if no
-    /// changes remain.
+    /// Calls `change` with the changes to a cell, which are empty if the cell is unchanged. Removes
+    /// the cell if no changes remain afterwards.
     fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
         let cell = self.cells.entry(cell_id).or_default();
         let old_bytes = cell.memory_bytes();

@@ -145,7 +145,8 @@ impl Fold {
         self.imported.remove(&sheet_id);
     }
 
-    /// Edits the metadata and changes of a sheet. Does nothing if the sheet does not exist.
+    /// Calls `edit` with the metadata and changes of a sheet. Does nothing if the sheet does not
+    /// exist.
     fn edit_sheet(&mut self, sheet_id: SheetId, edit: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
         if let Some(sheet) = self.metadata.sheets.get_mut(&sheet_id) {
             edit(sheet, self.deltas.entry(sheet_id).or_default());

@@ -86,9 +86,11 @@ impl StripeIndex {
 }
 
 impl IndexChunk {
-    /// Returns the direct references, or `None` if the chunk contains moves instead of tiles.
+    /// Returns the direct references, or `None` if the chunk contains axis maps and cleared regions
+    /// instead of tiles.
     ///
     /// # Errors
+    ///
     /// Returns [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
         let mut children = Children::default();

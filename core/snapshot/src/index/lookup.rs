@@ -134,7 +134,8 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         loaded_chunk
     }
 
-    /// Returns the moves of a sheet, or `None` if the chunk that contains them is missing.
+    /// Returns the axis maps and cleared regions of a sheet, or `None` if the chunk that contains
+    /// them is missing.
     fn find_moves<'m>(
         &mut self,
         moves: &'m InlineOrChunk<SheetMoves>,

@@ -56,7 +56,7 @@ pub enum InlineOrChunk<T> {
     Chunk(#[n(0)] ChunkRef),
 }
 
-/// Tile index and moves of a level, as stored in a root.
+/// Tile indexes, axis maps and cleared regions of a level, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct PackedLevel {
@@ -65,7 +65,7 @@ pub struct PackedLevel {
     pub sheets: Vec<PackedSheet>,
 }
 
-/// Tile index and moves of one sheet in a level.
+/// Tile index, axis maps and cleared regions of one sheet in a level.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(array)]
 pub struct PackedSheet {

@@ -39,8 +39,8 @@ pub fn pack_level(
 }
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
-    // Check moves before they are packed, because the check of the packed level does not include
-    // the contents of chunks.
+    // Check axis maps and cleared regions before they are packed, because the check of the packed
+    // level does not include the contents of chunks.
     sheet.moves.check()?;
     let packed_moves = if packer.reserve_inline(&sheet.moves) {
         InlineOrChunk::Inline(sheet.moves.clone())

@@ -43,7 +43,7 @@ pub enum LevelCells {
 }
 
 impl SheetInput {
-    /// Returns the moves of all levels, oldest first.
+    /// Returns the effects of all levels on older cells, oldest first.
     #[must_use]
     pub fn moves(&self) -> Vec<&SheetMoves> {
         self.levels.iter().map(|level| &level.moves).collect()

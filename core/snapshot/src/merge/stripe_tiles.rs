@@ -118,14 +118,14 @@ fn overlap(span: Span, other: Span) -> bool {
     span.first < other.end() && other.first < span.end()
 }
 
-/// Returns the smallest output span that contains all kept lines of a span, including the lines
-/// inserted between them. Returns `None` if no line is kept.
+/// Returns the smallest output span that contains all remaining rows or columns of a span,
+/// including those inserted between them. Returns `None` if none remain.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered_lines = map.covering_spans(&Spans::one(span.first, span.count));
     covered_lines.iter().next()
 }
 
-/// Returns the first output line of a span if all its lines are kept and remain contiguous.
+/// Returns the first output row or column of a span if the whole span remains contiguous.
 /// Otherwise, returns `None`.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first_output_line = map.get(span.first)?;

@@ -16,7 +16,8 @@ pub struct Window {
 /// `General` formats that hide older cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OlderLevels {
-    /// Older levels exist, so the merge keeps blanks and moves that affect older cells.
+    /// Older levels exist, so the merge keeps blanks, axis maps and cleared regions that affect
+    /// older cells.
     Present,
     /// No older level exists, so the merge drops blanks. It keeps `General` formats, because they
     /// may hide range formats.

@@ -108,7 +108,7 @@ pub struct RootLevel {
     /// Stored bytes of the level's tiles.
     #[n(3)]
     pub bytes: u64,
-    /// Moves and tile index of each sheet that the level changes.
+    /// Tile index, axis maps and cleared regions of each sheet that the level changes.
     #[n(4)]
     pub level: PackedLevel,
 }
