@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::{build_next_entry, find_edit_after_resolution, oldest_needed_position};
+use super::phase::Phase;
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
 use super::scan::{NotNextEntry, Scan, Tail};
@@ -37,34 +38,6 @@ pub struct Append {
     /// Set if entries after one of the request's bases were trimmed. The scan then starts at the
     /// latest segment.
     base_was_trimmed: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Phase {
-    Reading {
-        from: Position,
-        consistency: ReadConsistency,
-    },
-    /// An entry is missing. Before it refuses the append, the machine checks whether the segment of
-    /// the entry was trimmed.
-    CheckingTrim {
-        refusal: Refusal,
-    },
-    FindingNewestSegment,
-    ReadingState {
-        position: Position,
-    },
-    Putting {
-        entry: Arc<Entry>,
-    },
-    WaitingToRead {
-        from: Position,
-        consistency: ReadConsistency,
-    },
-    WaitingToPut {
-        entry: Arc<Entry>,
-    },
-    Finished,
 }
 
 impl Append {
@@ -291,28 +264,18 @@ impl Append {
         let Some(tail) = self.scan.tail.clone() else {
             return self.retry_or_refuse_missing_base(inputs);
         };
-        if let Some(unknown_base) = self.scan.unseen_bases.first().copied() {
-            return self.refuse_at_confirmed_end(Refusal::UnknownBase { base: unknown_base });
-        }
-        if tail.header.incarnation != self.request.incarnation {
-            return self.refuse_at_confirmed_end(Refusal::IncarnationChanged);
+        if let Err(refusal) = self.check_bases_and_incarnation(&tail) {
+            return self.refuse_at_confirmed_end(refusal);
         }
         if self.all_mutations_are_committed() {
             return finish(Ok(self.take_result(tail)));
         }
-        if let Some(refusing_action) = self.find_numbering_refusal() {
-            return refusing_action;
+        match self.check_numbering() {
+            Ok(()) => self.put_next_entry_or_rescan(&tail, inputs),
+            // A stale read may lack the entries with the missing mutations.
+            Err(refusal @ Refusal::Gap { .. }) => self.refuse_at_confirmed_end(refusal),
+            Err(refusal) => finish(Err(refusal)),
         }
-        let oldest_needed = oldest_needed_position(&self.request, &self.scan);
-        if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
-            let scan_start = oldest_needed.step_back_from(tail.position);
-            self.scan.restart_at(scan_start, &self.request);
-            return self.read(scan_start, ReadConsistency::Eventual);
-        }
-        if let Some(newest_edit) = find_edit_after_resolution(&self.request, &self.scan) {
-            return finish(Err(Refusal::StaleResolution { newest: newest_edit }));
-        }
-        self.put_next_entry(&tail, inputs)
     }
 
     /// Handles a scan that found no entry at its start position.
@@ -325,30 +288,50 @@ impl Append {
         self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
     }
 
-    /// Returns the action that refuses the request if its first mutation does not directly follow
-    /// the client's last committed mutation.
-    fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
-        let first_id = self.request.first_id;
-        if self.base_was_trimmed {
-            if !self.request.numbering_is_trusted {
-                let base = self.request.lowest_base();
-                return Some(finish(Err(Refusal::BaseGone { base })));
-            }
-            // The preceding mutations may be in entries that were trimmed.
-            self.scan.last_committed_id =
-                self.scan.last_committed_id.max(first_id.saturating_sub(1));
+    /// Checks that the scan has found the bases of all mutations, and that the tables were not
+    /// restored since the client loaded the spreadsheet.
+    fn check_bases_and_incarnation(&self, tail: &Tail) -> Result<(), Refusal> {
+        if let Some(unknown_base) = self.scan.unseen_bases.first().copied() {
+            return Err(Refusal::UnknownBase { base: unknown_base });
         }
+        if tail.header.incarnation != self.request.incarnation {
+            return Err(Refusal::IncarnationChanged);
+        }
+        Ok(())
+    }
+
+    /// Checks that no mutation is missing between the client's last committed mutation and the
+    /// request, and that no mutation of an upload is already committed.
+    fn check_numbering(&self) -> Result<(), Refusal> {
+        if self.base_was_trimmed && !self.request.numbering_is_trusted {
+            return Err(Refusal::BaseGone { base: self.request.lowest_base() });
+        }
+        let first_id = self.request.first_id;
         let last_committed_id = self.scan.last_committed_id;
         let expected_id = last_committed_id.saturating_add(1);
         if first_id > expected_id {
-            let refusal = Refusal::Gap { expected: expected_id, got: first_id };
-            return Some(self.refuse_at_confirmed_end(refusal));
+            return Err(Refusal::Gap { expected: expected_id, got: first_id });
         }
         let is_upload = matches!(self.request.payload, Payload::Upload(_));
         if is_upload && first_id <= last_committed_id {
-            return Some(finish(Err(Refusal::Overlap { last_id: last_committed_id })));
+            return Err(Refusal::Overlap { last_id: last_committed_id });
         }
-        None
+        Ok(())
+    }
+
+    /// Puts the request's next entry. If its mutations cannot be transformed without earlier
+    /// entries, first restarts the scan at those entries.
+    fn put_next_entry_or_rescan(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
+        let oldest_needed = oldest_needed_position(&self.request, &self.scan);
+        if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
+            let scan_start = oldest_needed.step_back_from(tail.position);
+            self.scan.restart_at(scan_start, &self.request);
+            return self.read(scan_start, ReadConsistency::Eventual);
+        }
+        if let Some(newest_edit) = find_edit_after_resolution(&self.request, &self.scan) {
+            return finish(Err(Refusal::StaleResolution { newest: newest_edit }));
+        }
+        self.put_next_entry(tail, inputs)
     }
 
     /// Puts the request's next entry. If the next segment or the workbook's state is needed first,
@@ -445,6 +428,10 @@ impl Append {
         self.base_was_trimmed = true;
         self.end_is_confirmed = false;
         self.scan.restart_at(segment_start, &self.request);
+        if self.request.numbering_is_trusted {
+            // The preceding mutations may be in entries that were trimmed.
+            self.scan.assume_committed_before(self.request.first_id);
+        }
         self.read(segment_start, ReadConsistency::Strong)
     }
 

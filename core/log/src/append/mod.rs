@@ -25,6 +25,7 @@ mod cached_tail;
 pub mod commit;
 pub mod effect;
 mod machine;
+mod phase;
 pub mod request;
 mod rules;
 mod scan;

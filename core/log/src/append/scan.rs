@@ -226,6 +226,11 @@ impl Scan {
         }
     }
 
+    /// Assumes without a read that all mutations of the client with ids below `id` are committed.
+    pub(super) fn assume_committed_before(&mut self, id: u64) {
+        self.last_committed_id = self.last_committed_id.max(id.saturating_sub(1));
+    }
+
     /// Assumes without a read that the entry at the lowest base exists. Only fault injection uses
     /// this to violate [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
@@ -293,20 +298,30 @@ impl Scan {
     /// mutations can be committed. This is the case if the header of the entry has no state
     /// summary, or if the summary is not precise enough.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
-        if self.read_state.as_ref().is_some_and(|state| state.position == tail.position) {
+        let was_read =
+            self.read_state.as_ref().is_some_and(|state| state.position == tail.position);
+        if was_read {
             return false;
         }
-        let Some(summary) = &tail.header.summary else { return true };
-        let mut summary_after_mutations = StateSummary::clone(summary);
+        match &tail.header.summary {
+            Some(summary) => !self.has_room_for_remaining_formats(summary, request),
+            None => true,
+        }
+    }
+
+    /// Whether the state summary shows that the sheets may have all range formats that the
+    /// remaining mutations set.
+    fn has_room_for_remaining_formats(&self, summary: &StateSummary, request: &Request) -> bool {
+        let mut summary = summary.clone();
         for (_, mutation) in request.mutations_after(self.last_committed_id) {
             if let Operation::SetFormat(set_format) = &mutation.authored {
-                if !summary_after_mutations.has_room_for(set_format) {
-                    return true;
+                if !summary.has_room_for(set_format) {
+                    return false;
                 }
-                summary_after_mutations.apply(std::slice::from_ref(&mutation.authored));
+                summary.apply(std::slice::from_ref(&mutation.authored));
             }
         }
-        false
+        true
     }
 
     /// Sets the workbook metadata at a position, or `None` if it cannot be read.

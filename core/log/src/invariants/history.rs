@@ -11,7 +11,7 @@ use cellar_base::position::Position;
 /// offloaded copies, all other entries from the table. If an entry in the table differs from its
 /// offloaded copy, returns both, so that other checks detect the difference.
 #[must_use]
-pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+pub fn complete_history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
     let is_trimmed = |entry: &&Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut history: Vec<_> = offloaded.iter().filter(is_trimmed).cloned().collect();
@@ -31,7 +31,7 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
 /// from their offloaded copies, all other entries from the table. Stops at the first gap, and skips
 /// entries after the End Segment of a segment.
 #[must_use]
-pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+pub fn readable_entries(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
     let is_trimmed = |entry: &Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut entries_by_position: BTreeMap<Position, &Arc<Entry>> = BTreeMap::new();
@@ -57,7 +57,7 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
 
 /// Checks I2: the entries that were read earlier are still a prefix of the log. `read_entries` are
 /// the entries that were read from the start of the log, and `history` is the result of
-/// [`history`].
+/// [`complete_history`].
 ///
 /// # Errors
 /// Returns [`Violation::PrefixChanged`] with the first position that differs.

@@ -10,7 +10,7 @@ mod structure;
 mod tests;
 
 pub use effect::{ReportedEffect, check_effects};
-pub use history::{check_prefix, history, readable};
+pub use history::{check_prefix, complete_history, readable_entries};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
 

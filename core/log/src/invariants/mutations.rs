@@ -61,7 +61,7 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I4: every acknowledged mutation takes effect in the [`readable`](super::readable)
+/// Checks I4: every acknowledged mutation takes effect in the [`readable_entries`](super::readable_entries)
 /// entries.
 ///
 /// # Errors

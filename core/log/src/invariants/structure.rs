@@ -54,7 +54,8 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         if is_segment_start {
             let previous_has_ended = previous_entry.is_none_or(is_end_segment);
             let is_snapshot = matches!(entry.content, Content::Snapshot { .. });
-            let is_recorded = recorded_segments.next() == Some(segment);
+            let next_recorded_segment = recorded_segments.next();
+            let is_recorded = next_recorded_segment == Some(segment);
             if !previous_has_ended || !is_snapshot || !is_recorded {
                 return Err(Violation::NotLinked { segment });
             }
