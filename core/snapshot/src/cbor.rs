@@ -116,7 +116,7 @@ impl From<DecodeError> for SnapshotError {
 fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     let mut unread_bytes = bytes;
     while !unread_bytes.is_empty() {
-        match skip_item_head(unread_bytes) {
+        match skip_head_and_string(unread_bytes) {
             Some(following_bytes) => unread_bytes = following_bytes,
             None => return false,
         }
@@ -126,33 +126,48 @@ fn has_only_declared_lengths(bytes: &[u8]) -> bool {
 
 /// Skips the head of an item, and also the content of a byte string or text string. Returns `None`
 /// if the item is outside this module's CBOR subset.
-fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_head_and_string(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
-    const TEXT: u8 = 3;
+    const TEXT_STRING: u8 = 3;
     const TAG: u8 = 6;
-    const MAX_SHORT_ARGUMENT: u8 = 23;
-    const ONE_BYTE_ARGUMENT: u8 = 24;
-    const EIGHT_BYTE_ARGUMENT: u8 = 27;
-    let (initial_byte, after_initial_byte) = bytes.split_first()?;
-    let major_type = initial_byte >> 5;
-    let short_argument = initial_byte & 0x1f;
-    let argument_byte_length = match short_argument {
-        0..=MAX_SHORT_ARGUMENT => 0,
-        ONE_BYTE_ARGUMENT..=EIGHT_BYTE_ARGUMENT => 1 << (short_argument - ONE_BYTE_ARGUMENT),
-        _ => return None,
-    };
-    let (argument_bytes, after_head) = after_initial_byte.split_at_checked(argument_byte_length)?;
-    match major_type {
-        TAG => None,
-        BYTE_STRING | TEXT => {
-            let content_length = if argument_bytes.is_empty() {
-                u64::from(short_argument)
-            } else {
-                from_big_endian(argument_bytes)
-            };
-            after_head.get(usize::try_from(content_length).ok()?..)
+    let (head, after_head) = ItemHead::read(bytes)?;
+    match head.major_type {
+        BYTE_STRING | TEXT_STRING => {
+            let string_length = usize::try_from(head.argument).ok()?;
+            after_head.get(string_length..)
         }
+        TAG => None,
         _ => Some(after_head),
+    }
+}
+
+/// First bytes of a CBOR item.
+struct ItemHead {
+    major_type: u8,
+    /// Value of an integer, length of a string, or number of items of an array or map.
+    argument: u64,
+}
+
+impl ItemHead {
+    /// Reads the head of an item of definite length, and returns it with the bytes that follow.
+    fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        const MAX_SHORT_ARGUMENT: u8 = 23;
+        const ONE_BYTE_ARGUMENT: u8 = 24;
+        const EIGHT_BYTE_ARGUMENT: u8 = 27;
+        let (initial_byte, after_initial_byte) = bytes.split_first()?;
+        let major_type = initial_byte >> 5;
+        let short_argument = initial_byte & 0x1f;
+        if short_argument <= MAX_SHORT_ARGUMENT {
+            let head = Self { major_type, argument: u64::from(short_argument) };
+            return Some((head, after_initial_byte));
+        }
+        if short_argument > EIGHT_BYTE_ARGUMENT {
+            return None;
+        }
+        let argument_byte_length = 1 << (short_argument - ONE_BYTE_ARGUMENT);
+        let (argument_bytes, after_head) =
+            after_initial_byte.split_at_checked(argument_byte_length)?;
+        Some((Self { major_type, argument: from_big_endian(argument_bytes) }, after_head))
     }
 }
 

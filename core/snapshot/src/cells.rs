@@ -68,7 +68,7 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
         _ => None,
     };
     let long_text_hash = long_text.map(|long_text| long_text.hash);
-    TileCell { row, column: column.column, cell, long_text: long_text_hash }
+    TileCell { row, column: column.index, cell, long_text: long_text_hash }
 }
 
 /// Converts a stored tile value to a cell value. A long text is replaced by its preview.

@@ -61,11 +61,11 @@ pub struct GarbageSweep {
     /// Objects that were written at or after this time are kept, in seconds since the Unix epoch.
     keep_since_s: u64,
     /// Key of the last version, and whether its versions are garbage.
-    previous_key: Option<JudgedKey>,
+    previous_key: Option<KeyDecision>,
 }
 
 #[derive(Debug)]
-struct JudgedKey {
+struct KeyDecision {
     key: String,
     /// Whether all versions of this key are garbage.
     is_garbage: bool,
@@ -89,7 +89,7 @@ impl GarbageSweep {
         }
         let is_old = modified_s < self.keep_since_s;
         let is_garbage = is_old && !self.referenced.must_keep(self.family, key);
-        self.previous_key = Some(JudgedKey { key: key.to_owned(), is_garbage });
+        self.previous_key = Some(KeyDecision { key: key.to_owned(), is_garbage });
         is_garbage
     }
 }

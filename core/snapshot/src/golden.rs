@@ -169,8 +169,8 @@ fn root_version_1() -> Result<(), SnapshotError> {
     let numbers = SheetNumbers::of([0, 1, 3].map(SheetId));
     let (_, numbers_object) = pack_sheet_numbers(numbers.clone(), nothing)?;
     let mut clients = ClientMap::default();
-    clients.note(ClientKey([1; 8]), 7, 1_700_000_000);
-    clients.note(ClientKey([2; 8]), 300, 1_700_000_060);
+    clients.record_mutation(ClientKey([1; 8]), 7, 1_700_000_000);
+    clients.record_mutation(ClientKey([2; 8]), 300, 1_700_000_060);
     let objects = vec![
         ("root", cbor::encode(Kind::Root, &sample())),
         ("formats", plain(&formats[0])),

@@ -29,8 +29,8 @@ pub struct LevelSheet {
 impl LevelSheet {
     /// Returns whether the level leaves the sheet unchanged.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        self.stripes.is_empty() && self.moves.is_nothing()
+    pub fn has_no_changes(&self) -> bool {
+        self.stripes.is_empty() && self.moves.has_no_effect()
     }
 }
 
@@ -69,7 +69,7 @@ impl Default for SheetMoves {
 impl SheetMoves {
     /// Returns whether no older cells are moved or hidden.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub fn has_no_effect(&self) -> bool {
         self.rows.is_identity()
             && self.columns.is_identity()
             && self.value_clears.is_empty()

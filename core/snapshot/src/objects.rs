@@ -43,7 +43,7 @@ pub enum ObjectKind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
     /// Objects to load before the operation is repeated.
-    Need(Vec<ObjectRequest>),
+    Missing(Vec<ObjectRequest>),
     /// The result.
     Ready(T),
 }
@@ -146,9 +146,9 @@ impl PackedLevel {
 /// `kind`.
 pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
     match lookup {
-        Lookup::Need(chunks) => {
-            Fetch::Need(chunks.into_iter().map(|chunk| ObjectRequest::new(kind, chunk)).collect())
-        }
+        Lookup::Missing(chunks) => Fetch::Missing(
+            chunks.into_iter().map(|chunk| ObjectRequest::new(kind, chunk)).collect(),
+        ),
         Lookup::Ready(result) => Fetch::Ready(result),
     }
 }
@@ -163,7 +163,7 @@ impl MissingObjects {
     pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(result) => Some(result),
-            Fetch::Need(requests) => {
+            Fetch::Missing(requests) => {
                 self.0.extend(requests);
                 None
             }
@@ -187,6 +187,6 @@ impl MissingObjects {
         let mut requests = self.0;
         requests.sort_unstable();
         requests.dedup();
-        Fetch::Need(requests)
+        Fetch::Missing(requests)
     }
 }

@@ -35,7 +35,7 @@ pub struct TouchedWindow {
     /// contain untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched ones.
     /// Any other window was created for a touched region, and all its cells may be treated as
     /// touched.
-    pub partly: bool,
+    pub has_untouched_cells: bool,
 }
 
 /// Returns the touched cells of all sheets that existed before the entries. `old_metadata` and
@@ -88,7 +88,7 @@ impl TouchedCells {
         let old_rows = folded.moves.rows.reversed();
         let old_columns = folded.moves.columns.reversed();
         for column in &folded.tile.columns {
-            let Some(old_column) = old_columns.get(column.column) else { continue };
+            let Some(old_column) = old_columns.get(column.index) else { continue };
             for row in column.values.rows().iter().chain(column.formats.rows()) {
                 if let Some(old_row) = old_rows.get(*row) {
                     self.cells.insert((old_row, old_column));
@@ -221,7 +221,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
 }
 
 /// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells or a single row each.
-/// `has_untouched_cells` becomes [`TouchedWindow::partly`] of all windows.
+/// `has_untouched_cells` becomes [`TouchedWindow::has_untouched_cells`] of all windows.
 fn push_bands(
     rows: Span,
     columns: Range<u32>,
@@ -234,7 +234,7 @@ fn push_bands(
     while first_row < rows.end() {
         let end_row = first_row.saturating_add(rows_per_band).min(rows.end());
         let window = Window { rows: first_row..end_row, columns: columns.clone() };
-        windows.push(TouchedWindow { window, partly: has_untouched_cells });
+        windows.push(TouchedWindow { window, has_untouched_cells });
         first_row = end_row;
     }
 }

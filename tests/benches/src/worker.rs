@@ -46,7 +46,7 @@ impl Bucket {
         loop {
             match ask(&objects)? {
                 Fetch::Ready(value) => return Ok((value, fetched)),
-                Fetch::Need(wanted) => {
+                Fetch::Missing(wanted) => {
                     fetched.rounds += 1;
                     for wanted in wanted {
                         self.gets += 1;

@@ -1,7 +1,7 @@
 //! Encodes and decodes a column of a tile: values, formulas and formats.
 
 use super::bytes::{ChunkReader, write_varint};
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
 use super::kinds::ColumnKind;
 use super::presence::{self, RowEncoding};
@@ -77,7 +77,7 @@ pub(super) struct ColumnContext {
 impl ColumnContext {
     fn advance_past(&mut self, column: &TileColumn) {
         let first_row = column.values.rows().first().or(column.formats.rows().first());
-        self.min_column = column.column + 1;
+        self.min_column = column.index + 1;
         self.base_row = first_row.copied().unwrap_or(self.base_row);
     }
 
@@ -96,9 +96,9 @@ pub(super) fn write_column(
     context: &mut ColumnContext,
     formats: &FormatDictionary<'_>,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
-    let unsorted = TileTooLarge::Malformed("the columns of the tile do not ascend");
-    let skipped_columns = column.column.checked_sub(context.min_column).ok_or(unsorted)?;
+) -> Result<(), UnencodableTile> {
+    let unsorted = UnencodableTile::Malformed("the columns of the tile do not ascend");
+    let skipped_columns = column.index.checked_sub(context.min_column).ok_or(unsorted)?;
     check_column(column)?;
     let value_rows = presence::encode_rows(column.values.rows(), context.base_row);
     let flags = ColumnFlags {
@@ -123,12 +123,12 @@ pub(super) fn write_column(
     Ok(())
 }
 
-fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
-    if column.column >= MAX_COLUMNS || column.end() > MAX_ROWS {
-        return Err(TileTooLarge::Malformed("a cell is beyond the end of a sheet"));
+fn check_column(column: &TileColumn) -> Result<(), UnencodableTile> {
+    if column.index >= MAX_COLUMNS || column.end() > MAX_ROWS {
+        return Err(UnencodableTile::Malformed("a cell is beyond the end of a sheet"));
     }
     if column.is_empty() {
-        return Err(TileTooLarge::Malformed("a column is empty"));
+        return Err(UnencodableTile::Malformed("a column is empty"));
     }
     Ok(())
 }
@@ -151,11 +151,11 @@ fn write_formulas(
     output: &mut Vec<u8>,
     column: &TileColumn,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let value_indices = find_formula_value_indices(column)?;
     let formulas: Vec<&str> = column.formulas.iter().map(|(_, formula)| formula).collect();
     if formulas.iter().any(|formula| formula.len() > MAX_FORMULA_BYTES) {
-        return Err(TileTooLarge::Malformed("a formula is too long"));
+        return Err(UnencodableTile::Malformed("a formula is too long"));
     }
     let all_value_indices: Vec<u32> = (0..saturate_u32(column.values.len())).collect();
     write_layer_rows(output, &value_indices, &all_value_indices, FIRST_VALUE_INDEX);
@@ -164,15 +164,15 @@ fn write_formulas(
 }
 
 /// Returns the index of each formula's row in the value rows.
-fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLarge> {
+fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, UnencodableTile> {
     let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
     let mut value_indices = Vec::with_capacity(column.formulas.len());
     for formula_row in column.formulas.rows() {
         // Both lists of rows are in ascending order, so each search starts after the previous
         // match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
-        let (value_index, _) =
-            indexed_row.ok_or(TileTooLarge::Malformed("a formula is in a row without a value"))?;
+        let (value_index, _) = indexed_row
+            .ok_or(UnencodableTile::Malformed("a formula is in a row without a value"))?;
         value_indices.push(value_index);
     }
     Ok(value_indices)

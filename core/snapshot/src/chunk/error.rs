@@ -6,7 +6,7 @@ use cellar_base::limits::{
 
 /// The reason why a tile cannot be encoded as a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TileTooLarge {
+pub enum UnencodableTile {
     /// The tile has too many cells.
     #[error(
         "the tile has {cells} values, formulas and formats; at most {MAX_TILE_CELLS} are allowed: \

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::bytes::{ChunkReader, write_count};
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::{integers, texts};
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TextSpan, Tile};
@@ -20,7 +20,7 @@ pub(super) struct FormatDictionary<'a> {
 
 impl<'a> FormatDictionary<'a> {
     /// Collects the formats of all columns in order of first occurrence.
-    pub(super) fn of_tile(tile: &'a Tile) -> Result<Self, TileTooLarge> {
+    pub(super) fn of_tile(tile: &'a Tile) -> Result<Self, UnencodableTile> {
         let mut dictionary = Self::default();
         let mut copied_bytes = 0_usize;
         for column in &tile.columns {
@@ -31,7 +31,7 @@ impl<'a> FormatDictionary<'a> {
             }
         }
         if copied_bytes > MAX_COPIED_FORMAT_BYTES {
-            return Err(TileTooLarge::Formats { bytes: copied_bytes });
+            return Err(UnencodableTile::Formats { bytes: copied_bytes });
         }
         Ok(dictionary)
     }
@@ -59,7 +59,7 @@ impl<'a> FormatDictionary<'a> {
 }
 
 /// Returns the distinct formats of a column in order of first occurrence.
-fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge> {
+fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, UnencodableTile> {
     let mut distinct_formats = Vec::new();
     let mut seen_formats: HashSet<&str> = HashSet::new();
     let mut previous_format = None;
@@ -69,7 +69,7 @@ fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge>
         }
         previous_format = Some(format);
         if format.len() > MAX_FORMAT_BYTES {
-            return Err(TileTooLarge::Malformed("a format is too long"));
+            return Err(UnencodableTile::Malformed("a format is too long"));
         }
         if seen_formats.insert(format) {
             distinct_formats.push(format);

@@ -24,7 +24,7 @@ mod values;
 
 use header::VERSION;
 
-pub use error::{TileTooLarge, UnreadableChunk};
+pub use error::{UnencodableTile, UnreadableChunk};
 pub use packed::chunk_of;
 pub use tile::{decode, encode};
 pub use total::is_read_or_refused;

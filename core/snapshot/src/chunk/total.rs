@@ -1,6 +1,6 @@
 //! Checks that decoding handles arbitrary bytes. Used by tests, the fuzzer and its corpus.
 
-use super::{TileTooLarge, decode, encode};
+use super::{UnencodableTile, decode, encode};
 
 /// Decodes arbitrary bytes and checks the result. Returns `false` only if the decoder or the
 /// encoder has a bug. Returns `true` if the bytes are rejected. Also returns `true` if they yield a
@@ -18,6 +18,6 @@ pub fn is_read_or_refused(bytes: &[u8]) -> bool {
         }
         // The bytes may come from an encoder that chose smaller string encodings. Encoding the tile
         // may therefore fail.
-        Err(error) => matches!(error, TileTooLarge::Bytes { .. }),
+        Err(error) => matches!(error, UnencodableTile::Bytes { .. }),
     }
 }

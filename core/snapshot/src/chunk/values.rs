@@ -1,7 +1,7 @@
 //! Encodes and decodes a column's values, grouped by kind.
 
 use super::bytes::ChunkReader;
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::kinds::{self, ColumnKind, VALUE_KINDS, ValueKind};
 use super::{integers, numbers, texts};
 use crate::saturate::{saturate_u32, to_usize};
@@ -19,7 +19,7 @@ pub(super) fn write_values(
     layer: &ValueLayer,
     column_kind: ColumnKind,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     match column_kind {
         ColumnKind::NoValues => Ok(()),
         ColumnKind::Uniform(kind) => write_values_of_kind(output, layer, kind, expansion_budget),
@@ -38,7 +38,7 @@ fn write_values_of_kind(
     layer: &ValueLayer,
     kind: ValueKind,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     match kind {
         ValueKind::Empty => {}
         ValueKind::Number => write_number_values(output, layer)?,
@@ -54,7 +54,7 @@ fn write_values_of_kind(
     Ok(())
 }
 
-fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), TileTooLarge> {
+fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), UnencodableTile> {
     let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
     for value in layer.values() {
         if let TileValue::Number(number) = value {
@@ -62,7 +62,7 @@ fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), T
         }
     }
     if numbers.iter().any(|number| !number.is_finite()) {
-        return Err(TileTooLarge::Malformed("a number is not finite"));
+        return Err(UnencodableTile::Malformed("a number is not finite"));
     }
     if !numbers.is_empty() {
         numbers::write_numbers(output, &numbers);
@@ -90,7 +90,7 @@ fn write_text_values(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let mut texts = Vec::new();
     for value in layer.values() {
         if let TileValue::Text(span) = value {
@@ -104,13 +104,13 @@ fn write_text_values(
 }
 
 /// Returns the string of a span, or an error if the span or its length is invalid.
-fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
+fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, UnencodableTile> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
-        return Err(TileTooLarge::Malformed("the span of a string is invalid"));
+        return Err(UnencodableTile::Malformed("the span of a string is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Malformed(
+        return Err(UnencodableTile::Malformed(
             "a string is too long for a tile: store it as a long text",
         ));
     }
@@ -121,13 +121,13 @@ fn write_long_texts(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let long_texts = long_texts_in_value_order(layer)?;
     if long_texts.is_empty() {
         return Ok(());
     }
     if !long_texts.iter().all(|long_text| is_long_text_length(long_text.byte_length)) {
-        return Err(TileTooLarge::Malformed("the length of a long text is out of range"));
+        return Err(UnencodableTile::Malformed("the length of a long text is out of range"));
     }
     let mut previews = Vec::with_capacity(long_texts.len());
     for long_text in &long_texts {
@@ -143,13 +143,14 @@ fn write_long_texts(
     Ok(())
 }
 
-fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileTooLarge> {
+fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, UnencodableTile> {
     let mut long_texts = Vec::new();
     for value in layer.values() {
         if let TileValue::LongText(index) = value {
             let long_text = layer.long_texts().get(to_usize(*index));
             long_texts.push(
-                long_text.ok_or(TileTooLarge::Malformed("the index of a long text is invalid"))?,
+                long_text
+                    .ok_or(UnencodableTile::Malformed("the index of a long text is invalid"))?,
             );
         }
     }

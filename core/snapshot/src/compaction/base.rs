@@ -66,7 +66,7 @@ impl LevelZeroSheet {
 
     /// Returns the number of cells.
     pub(super) fn cell_count(&self) -> usize {
-        self.tile.cells()
+        self.tile.cell_count()
     }
 
     /// Returns the length in bytes of the sheet's encoded tile in the root.

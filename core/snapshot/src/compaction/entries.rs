@@ -67,7 +67,7 @@ impl CompactionFold {
         operations_by_mutation: &[&[Operation]],
     ) -> Result<(), SnapshotError> {
         if let Some((client_key, last_mutation_id)) = client {
-            self.clients.note(client_key, last_mutation_id, created_s);
+            self.clients.record_mutation(client_key, last_mutation_id, created_s);
         }
         for operations in operations_by_mutation {
             self.fold.apply_operations(operations)?;
@@ -78,8 +78,8 @@ impl CompactionFold {
     }
 
     /// Records a client's name from a folded entry.
-    pub fn note_client_name(&mut self, client: ClientKey, name: &ClientName) {
-        self.clients.note_name(client, name);
+    pub fn record_client_name(&mut self, client: ClientKey, name: &ClientName) {
+        self.clients.record_name(client, name);
     }
 
     /// Returns whether the compaction step must end after the last folded entry.

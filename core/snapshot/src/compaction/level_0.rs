@@ -34,7 +34,7 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();
     let level_0_bytes: usize = base.level_0.values().map(LevelZeroSheet::tile_bytes).sum();
-    let new_cells: usize = folded.level.sheets.iter().map(|sheet| sheet.tile.cells()).sum();
+    let new_cells: usize = folded.level.sheets.iter().map(|sheet| sheet.tile.cell_count()).sum();
     let new_bytes = level_0_bytes.saturating_mul(new_cells).checked_div(level_0_cells);
     level_0_bytes.saturating_add(new_bytes.unwrap_or(0))
 }
@@ -55,7 +55,7 @@ fn count_cells_in_memory(sheet_inputs: &[SheetInput]) -> usize {
     let level_inputs = sheet_inputs.iter().flat_map(|input| &input.levels);
     level_inputs
         .map(|level| match &level.cells {
-            LevelCells::InMemory(tile) => tile.cells(),
+            LevelCells::InMemory(tile) => tile.cell_count(),
             LevelCells::InChunks(_) => 0,
         })
         .sum()
@@ -72,7 +72,7 @@ fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
         if level_bytes > LEVEL_0_BYTES || count_changes(&merged.sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
         }
-        if !merged.sheet.is_nothing() {
+        if !merged.sheet.has_no_changes() {
             level.sheets.push(merged.sheet);
         }
     }
@@ -117,10 +117,10 @@ fn merge_memory_tiles(input: &SheetInput) -> Tile {
 
 /// Returns a stripe with a single tile that contains all cells of a sheet.
 fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
-    let last_column = tile.columns.last()?.column;
+    let last_column = tile.columns.last()?.index;
     let stripe_tile = StripeTile {
         rows: Span { first: 0, count: tile.end() },
-        cells: u32::try_from(tile.cells()).ok()?,
+        cells: u32::try_from(tile.cell_count()).ok()?,
         stored: StoredTile::Inline(encoded_tile),
     };
     Some(Stripe { columns: Span { first: 0, count: last_column + 1 }, tiles: vec![stripe_tile] })

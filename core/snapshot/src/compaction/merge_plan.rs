@@ -150,7 +150,7 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     }
     for folded_sheet in &folded.level.sheets {
         if folded.has_sheet(folded_sheet.sheet) {
-            cell_count += folded_sheet.tile.cells();
+            cell_count += folded_sheet.tile.cell_count();
         }
     }
     (to_u64(cell_count) * MERGED_CELL_BYTES).max(1)

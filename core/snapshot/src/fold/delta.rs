@@ -24,13 +24,13 @@ pub(super) struct DeltaCell {
 }
 
 impl DeltaCell {
-    fn is_nothing(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         self.value.is_none() && self.format.is_none()
     }
 
     fn memory_bytes(&self) -> usize {
         const OVERHEAD_BYTES: usize = 160;
-        if self.is_nothing() {
+        if self.is_unchanged() {
             return 0;
         }
         let mut text_bytes = self.format.as_ref().map_or(0, String::len);
@@ -185,7 +185,7 @@ impl Delta {
         let old_bytes = cell.memory_bytes();
         change(cell);
         let new_bytes = cell.memory_bytes();
-        if cell.is_nothing() {
+        if cell.is_unchanged() {
             self.cells.remove(&cell_id);
         }
         self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;

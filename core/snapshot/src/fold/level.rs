@@ -55,7 +55,7 @@ impl FoldedLevel {
             value_clears: delta.value_clears,
             format_clears: delta.format_clears,
         };
-        if !tile.is_empty() || !moves.is_nothing() {
+        if !tile.is_empty() || !moves.has_no_effect() {
             self.sheets.push(FoldedSheet { sheet: sheet_id, moves, tile });
         }
     }
@@ -63,7 +63,7 @@ impl FoldedLevel {
     fn build_tile(&mut self, delta: &Delta) -> Tile {
         let mut tile = Tile::default();
         for PlacedCell { row, column, cell } in cells_by_column_and_row(delta) {
-            if tile.columns.last().is_none_or(|last_column| last_column.column != column) {
+            if tile.columns.last().is_none_or(|last_column| last_column.index != column) {
                 tile.columns.push(TileColumn::new(column));
             }
             if let Some(tile_column) = tile.columns.last_mut() {

@@ -175,10 +175,10 @@ impl ChildTile {
     /// # Errors
     /// Returns [`SnapshotError::Shape`] if a cell is out of bounds or the number of cells differs.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
-        let column_end = tile.columns.last().map_or(0, |column| column.column.saturating_add(1));
+        let column_end = tile.columns.last().map_or(0, |column| column.index.saturating_add(1));
         let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
         ensure(is_within_bounds, "a tile has cells outside the bounds declared by the index")?;
-        let has_declared_cells = to_usize(self.cells) == tile.cells();
+        let has_declared_cells = to_usize(self.cells) == tile.cell_count();
         ensure(has_declared_cells, "the number of cells in a tile does not match the index")
     }
 }

@@ -17,7 +17,7 @@ pub type LoadedChunks<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 pub enum Lookup<T> {
     /// Chunks that must be loaded before the lookup is repeated. They can be loaded in a single
     /// request. A lookup needs at most three such requests per level.
-    Need(Vec<ChunkRef>),
+    Missing(Vec<ChunkRef>),
     /// The result.
     Ready(T),
 }
@@ -121,7 +121,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         if self.missing_chunks.is_empty() {
             Lookup::Ready(result)
         } else {
-            Lookup::Need(self.missing_chunks)
+            Lookup::Missing(self.missing_chunks)
         }
     }
 

@@ -67,7 +67,7 @@ impl PendingTile {
     }
 
     pub(super) fn append(&mut self, tile: Tile) {
-        self.cell_count += tile.cells();
+        self.cell_count += tile.cell_count();
         self.tile.append(tile);
     }
 
@@ -138,7 +138,7 @@ impl PendingTile {
             let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
             let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
-            let cell_count = tile.cells();
+            let cell_count = tile.cell_count();
             if let Some(object) = encode_within_limit(&tile, encode_tile) {
                 self.update_density(object.stored.len(), cell_count);
                 return Ok(EncodedRows { end_row, cell_count, object });
@@ -181,7 +181,7 @@ impl PendingTile {
         let mut highest_end = self.tile.end();
         while lowest_end < highest_end {
             let middle = lowest_end + (highest_end - lowest_end).div_ceil(2);
-            if self.tile.cells_above(middle) <= max_cells {
+            if self.tile.cell_count_above(middle) <= max_cells {
                 lowest_end = middle;
             } else {
                 highest_end = middle - 1;
@@ -192,7 +192,7 @@ impl PendingTile {
 
     fn drop_rows_before(&mut self, row: u32) {
         self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
-        self.cell_count = self.tile.cells();
+        self.cell_count = self.tile.cell_count();
     }
 }
 

@@ -112,10 +112,10 @@ impl<'a> PlacedTile<'a> {
     /// Returns the output column of a tile column, or `None` if the column is deleted or outside
     /// the tile's declared size.
     fn output_column(&self, column: &TileColumn) -> Option<u32> {
-        if column.column >= self.size.columns {
+        if column.index >= self.size.columns {
             return None;
         }
-        let level_column = self.first_column.saturating_add(column.column);
+        let level_column = self.first_column.saturating_add(column.index);
         self.mapping.column_map.get(level_column)
     }
 }

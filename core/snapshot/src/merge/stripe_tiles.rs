@@ -2,7 +2,7 @@
 
 use super::level_mapping::LevelMapping;
 use super::placed_tile::TileSize;
-use super::window::OlderLevels;
+use super::window::{OlderLevels, Window};
 use crate::level::{ChunkRef, Region, StoredTile, Stripe, StripeTile};
 use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
@@ -44,6 +44,12 @@ pub(super) struct OutputStripe {
 }
 
 impl OutputStripe {
+    /// Returns the window with all unfinished rows in the columns of this stripe.
+    pub(super) fn unfinished_window(&self) -> Window {
+        let columns = self.columns.first..self.columns.end();
+        Window { rows: self.first_unfinished_row..u32::MAX, columns }
+    }
+
     /// Returns the tiles of an input level that overlap the unfinished rows of this output stripe.
     pub(super) fn input_tiles(&self, level: &ChunkLevel<'_>) -> Vec<InputTile> {
         let mut input_tiles = Vec::new();

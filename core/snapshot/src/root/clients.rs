@@ -104,7 +104,7 @@ impl ClientMap {
 
     /// Records the name of a client. A client's name never changes, because the client key is
     /// derived from the name.
-    pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
+    pub fn record_name(&mut self, client: ClientKey, name: &ClientName) {
         let is_known_client = self.last_mutations.contains_key(&client);
         if is_known_client && !self.names.contains_key(&client) {
             self.names.insert(client, name.clone());
@@ -113,7 +113,7 @@ impl ClientMap {
 
     /// Records the last mutation of an entry for its client. A smaller mutation id or creation time
     /// never replaces a larger one.
-    pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
+    pub fn record_mutation(&mut self, client: ClientKey, id: u64, entry_s: u64) {
         let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
         mutation.id = mutation.id.max(id);
         mutation.entry_s = mutation.entry_s.max(entry_s);

@@ -158,7 +158,7 @@ impl PackedFormats {
             }
         }
         if !missing_chunks.is_empty() {
-            return Ok(Lookup::Need(missing_chunks));
+            return Ok(Lookup::Missing(missing_chunks));
         }
         let is_within_limit = range_formats.len() <= MAX_RANGE_FORMATS;
         ensure(is_within_limit, "a sheet has too many range formats")?;

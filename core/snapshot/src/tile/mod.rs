@@ -27,7 +27,7 @@ pub struct Tile {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
-    pub column: u32,
+    pub index: u32,
     /// Values set by the level. `Empty` hides an older value.
     pub values: ValueLayer,
     /// Formulas, each in a row that also has a value. A value without a formula hides an older
@@ -40,13 +40,13 @@ pub struct TileColumn {
 impl Tile {
     /// Returns the number of cells with a value or a format.
     #[must_use]
-    pub fn cells(&self) -> usize {
-        self.columns.iter().map(TileColumn::cells).fold(0, usize::saturating_add)
+    pub fn cell_count(&self) -> usize {
+        self.columns.iter().map(TileColumn::cell_count).fold(0, usize::saturating_add)
     }
 
     /// Returns the number of cells with a formula.
     #[must_use]
-    pub fn formulas(&self) -> usize {
+    pub fn formula_count(&self) -> usize {
         self.columns.iter().map(|column| column.formulas.len()).sum()
     }
 
@@ -58,8 +58,11 @@ impl Tile {
 
     /// Returns the number of cells above `row`.
     #[must_use]
-    pub fn cells_above(&self, row: u32) -> usize {
-        self.columns.iter().map(|column| column.cells_above(row)).fold(0, usize::saturating_add)
+    pub fn cell_count_above(&self, row: u32) -> usize {
+        self.columns
+            .iter()
+            .map(|column| column.cell_count_above(row))
+            .fold(0, usize::saturating_add)
     }
 
     /// Returns the first row that has a cell.
@@ -89,11 +92,11 @@ impl Tile {
         let mut joined_columns: Vec<TileColumn> = Vec::with_capacity(self.columns.len());
         let mut other_columns = other.columns.into_iter().peekable();
         for mut column in std::mem::take(&mut self.columns) {
-            let index = column.column;
-            while let Some(left_column) = other_columns.next_if(|other| other.column < index) {
+            let index = column.index;
+            while let Some(left_column) = other_columns.next_if(|other| other.index < index) {
                 joined_columns.push(left_column);
             }
-            if let Some(same_column) = other_columns.next_if(|other| other.column == index) {
+            if let Some(same_column) = other_columns.next_if(|other| other.index == index) {
                 column.append(&same_column);
             }
             joined_columns.push(column);
@@ -112,7 +115,7 @@ impl Tile {
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
         let slice_column = |column: &TileColumn| TileColumn {
-            column: column.column.saturating_sub(left_column),
+            index: column.index.saturating_sub(left_column),
             values: column.values.slice_rows(rows, top_row),
             formulas: column.formulas.slice_rows(rows, top_row),
             formats: column.formats.slice_rows(rows, top_row),
@@ -125,15 +128,15 @@ impl Tile {
 impl TileColumn {
     /// Returns an empty column.
     #[must_use]
-    pub fn new(column: u32) -> Self {
-        Self { column, ..Self::default() }
+    pub fn new(index: u32) -> Self {
+        Self { index, ..Self::default() }
     }
 
     /// Returns an empty column with the same column index, and with enough capacity for all cells
     /// of this column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
-        let mut column = Self::new(self.column);
+        let mut column = Self::new(self.index);
         column.values.reserve(self.values.len(), &self.values);
         column.formulas.reserve(&self.formulas);
         column.formats.reserve(&self.formats);
@@ -143,7 +146,7 @@ impl TileColumn {
     /// Returns the estimated number of cells, which is the larger of the number of values and the
     /// number of formats.
     #[must_use]
-    pub fn cells(&self) -> usize {
+    pub fn cell_count(&self) -> usize {
         self.values.len().max(self.formats.len())
     }
 
@@ -156,7 +159,7 @@ impl TileColumn {
     /// Returns the estimated number of cells above `row`, which is the larger of the number of
     /// values and the number of formats.
     #[must_use]
-    pub fn cells_above(&self, row: u32) -> usize {
+    pub fn cell_count_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))
     }
 

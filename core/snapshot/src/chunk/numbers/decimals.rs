@@ -21,8 +21,10 @@ const NUMBERS_PER_EXCEPTION: usize = 8;
 /// Length of an `f64`.
 const NUMBER_BYTES: usize = 8;
 
-const MALFORMED_EXCEPTION: UnreadableChunk =
-    UnreadableChunk::Malformed("an exception among numbers is out of range");
+const TOO_MANY_DECIMALS: UnreadableChunk =
+    UnreadableChunk::Malformed("numbers have too many decimals");
+const EXCEPTION_OUT_OF_RANGE: UnreadableChunk =
+    UnreadableChunk::Malformed("the index of an exception among decimals is out of range");
 
 /// Numbers encoded as decimals.
 pub(super) struct EncodedDecimals {
@@ -148,7 +150,7 @@ pub(super) fn read_decimals(
     count: usize,
     decimals: u8,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    let scale = *SCALES.get(usize::from(decimals)).ok_or(MALFORMED_EXCEPTION)?;
+    let scale = *SCALES.get(usize::from(decimals)).ok_or(TOO_MANY_DECIMALS)?;
     let integers = integers::read_integers(reader, count)?;
     Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
 }
@@ -166,8 +168,8 @@ pub(super) fn read_decimals_with_exceptions(
     let exceptions = exception_bytes.as_chunks::<NUMBER_BYTES>().0;
     let mut min_index = 0;
     for (gap, exception) in gaps.into_iter().zip(exceptions) {
-        let index = to_usize(gap).checked_add(min_index).ok_or(MALFORMED_EXCEPTION)?;
-        let value = values.get_mut(index).ok_or(MALFORMED_EXCEPTION)?;
+        let index = to_usize(gap).checked_add(min_index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
+        let value = values.get_mut(index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
         *value = f64::from_bits(u64::from_le_bytes(*exception));
         if !value.is_finite() {
             return Err(UnreadableChunk::Malformed("a number is not finite"));

@@ -26,7 +26,10 @@ pub(super) fn encode_dictionary(values: &[f64]) -> Option<EncodingCandidate> {
         return None;
     }
     let sample = values.get(..SAMPLE_LENGTH).unwrap_or(values);
-    DistinctNumbers::find_if_repetitive(sample)?;
+    let sample_is_repetitive = DistinctNumbers::find_if_repetitive(sample).is_some();
+    if !sample_is_repetitive {
+        return None;
+    }
     let distinct = DistinctNumbers::find_if_repetitive(values)?;
     let header = NumbersHeader::without_decimals(NumberEncoding::Dictionary);
     let mut bytes = vec![header.to_byte()];

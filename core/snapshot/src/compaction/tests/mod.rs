@@ -50,7 +50,7 @@ impl Store {
         loop {
             match ask(&objects) {
                 Fetch::Ready(ready) => return (ready, rounds),
-                Fetch::Need(wanted) => {
+                Fetch::Missing(wanted) => {
                     assert!(!wanted.is_empty());
                     rounds += 1;
                     for wanted in wanted {
