@@ -56,7 +56,8 @@ pub enum ReadStep {
 /// Result of adding the entries of a page to a [`ForwardRead`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedPage {
-    /// Whether all entries of the page were added, because each was the next entry of the log.
+    /// Whether each entry of the page was the next entry of the log, so that all of them were
+    /// added.
     pub is_contiguous: bool,
     /// Whether the page had no entries.
     pub is_empty: bool,

@@ -12,8 +12,8 @@ pub enum LoadPlan {
     /// First position to read: the Snapshot entry of the latest finished snapshot, or the log's
     /// first entry if no snapshot has finished.
     From(Position),
-    /// The log is corrupt, because neither of the two latest segments has a snapshot. A segment is
-    /// closed only after its first snapshot, so one of them must have one.
+    /// The log is corrupt, because neither of the two latest segments has a snapshot. In a valid
+    /// log, a segment is closed only after its first snapshot.
     Corrupt {
         /// Latest segment number.
         segment: u32,

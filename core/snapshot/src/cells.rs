@@ -11,7 +11,7 @@ pub struct TileCell {
     pub row: u32,
     /// Column index.
     pub column: u32,
-    /// Cell content. Only a preview in the case of a long text.
+    /// Content of the cell. The value of a long text is only its preview.
     pub cell: Cell,
     /// BLAKE3 hash of the cell's full text, if that text is stored as a separate object.
     pub long_text: Option<[u8; 32]>,

@@ -30,7 +30,7 @@ pub enum SnapshotError {
         /// Error message of the CBOR decoder.
         what: String,
     },
-    /// The object has another kind than the reference to it requires.
+    /// The object is not of the kind that the reference to it requires.
     #[error("the object has kind {found} instead of {expected}")]
     WrongKind {
         /// Expected kind number.

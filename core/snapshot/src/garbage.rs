@@ -60,7 +60,7 @@ pub struct GarbageSweep {
     referenced: ReferencedObjects,
     /// Objects that were written at or after this time are kept, in seconds since the Unix epoch.
     keep_since_s: u64,
-    /// Key of the last version, and whether its versions are garbage.
+    /// Key of the previous version, and whether the versions of this key are garbage.
     previous_key: Option<KeyDecision>,
 }
 

@@ -89,8 +89,8 @@ impl SheetMoves {
     }
 }
 
-/// The cells that are in one of a set of rows and in one of a set of columns, in the coordinates of
-/// one level.
+/// The cells in the intersection of a set of rows and a set of columns, in the coordinates of one
+/// level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {

@@ -110,8 +110,8 @@ impl Packer {
         self.reserve_inline_with_chunks(part, 0)
     }
 
-    /// Like [`Packer::reserve_inline`], for a part that references chunks whose total stored length
-    /// is `referenced_bytes`.
+    /// Like [`Packer::reserve_inline`], for a part that references chunks. `referenced_bytes` is
+    /// the total stored length of these chunks.
     pub(super) fn reserve_inline_with_chunks<T: Encode<()>>(
         &mut self,
         part: &T,
@@ -127,8 +127,8 @@ impl Packer {
         fits_inline
     }
 
-    /// Returns whether a part fits into a chunk if it references chunks whose total stored length
-    /// is `referenced_bytes`.
+    /// Returns whether a part fits into a chunk. `referenced_bytes` is the total stored length of
+    /// the chunks that the part references.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, referenced_bytes: u64) -> bool {
         let weight = Weight { bytes: cbor::encoded_byte_length(part), referenced_bytes };
         !self.exceeds_chunk(weight)

@@ -29,7 +29,7 @@ pub struct TouchedCells {
 /// A window to read. Together, the windows of a sheet contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// Cells to read: at most `MAX_BAND_CELLS`, or a single row.
+    /// Rectangle to read, with at most `MAX_BAND_CELLS` cells or a single row.
     pub window: Window,
     /// Whether the window was created for individually touched cells. Such a window may also
     /// contain untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched ones.

@@ -136,7 +136,7 @@ fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
     map.reversed().kept_spans(&Spans::one(range.start, count))
 }
 
-/// A decoded tile, placed in the coordinates of its level.
+/// A decoded tile, with its place in the coordinates of its level.
 struct LoadedTile<'a> {
     mapping: &'a LevelMapping,
     rows: Span,

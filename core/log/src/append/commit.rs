@@ -24,8 +24,8 @@ pub struct Committer {
     viewpoint_start: Position,
     /// Position of the entry under construction.
     entry_position: Position,
-    /// Approximate size in bytes that the operations that are already committed will have in the
-    /// response to the request.
+    /// Approximate size in bytes of the operations already committed for the request, as encoded in
+    /// the response.
     committed_bytes: usize,
     /// Cached transform map of the last mutation, with the base at which the map starts.
     map_from_base: Option<(Position, SpaceMap)>,

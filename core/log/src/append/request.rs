@@ -226,7 +226,7 @@ impl Request {
         }
     }
 
-    /// Creates a request of a new client with a single mutation. The mutation is put only if the
+    /// Creates a request with a single mutation of a new client. The mutation is put only if the
     /// log contains no edit after `state_position`. Otherwise, the append is refused with
     /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]

@@ -26,7 +26,7 @@ pub enum SafetyRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     enforced: SafetyRules<SafetyRule>,
-    /// Custom maximum number of puts and custom maximum number of failed reads.
+    /// Custom limits for the number of puts and the number of failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }

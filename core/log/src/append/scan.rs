@@ -55,8 +55,8 @@ pub(super) struct Scan {
     pub(super) last_committed_id: u64,
     /// Outcomes of the request's mutations, except for mutations that were committed as authored.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate size in bytes that the operations that are already committed will have in the
-    /// response to the request.
+    /// Approximate size in bytes of the operations already committed for the request, as encoded in
+    /// the response.
     pub(super) committed_bytes: usize,
     /// Position of the latest entry that contains any client's mutations.
     pub(super) newest_edit_position: Option<Position>,

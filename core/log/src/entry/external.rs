@@ -179,7 +179,7 @@ pub fn decode_external(
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
     if has_too_many_mutations_or_cells(operations) {
         return Err(BodyError::InvalidContent(
-            "it has too many mutations or cells for one entry; divide them among several entries",
+            "there are too many mutations or cells for one entry; divide them among several entries",
         ));
     }
     let stored_operations: Vec<StoredOperation> =
@@ -190,7 +190,7 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
     let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
     if object.len() > MAX_UPLOAD_BYTES || uncompressed.len() > MAX_EXTERNAL_BODY_BYTES {
         return Err(BodyError::InvalidContent(
-            "it is too large for one entry; divide its mutations among several entries",
+            "the mutations are too large for one entry; divide them among several entries",
         ));
     }
     Ok(object)
@@ -230,7 +230,7 @@ fn decode_operations(uncompressed: &[u8]) -> Result<Vec<Operation>, BodyError> {
         let (stored, bytes_after) = postcard::take_from_bytes::<StoredOperation>(remaining_bytes)?;
         let operation = Operation::try_from(stored)?;
         if !matches!(operation, Operation::SetCells(_)) {
-            return Err(BodyError::InvalidContent("one of its operations does not set cells"));
+            return Err(BodyError::InvalidContent("an operation does not set cells"));
         }
         total_cell_count = total_cell_count.saturating_add(cell_count(&operation));
         if total_cell_count > MAX_CELLS_PER_UPLOAD {

@@ -11,8 +11,8 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Zero bytes with which a shortened header is padded before it is decoded. Each omitted field
-/// takes one byte.
+/// Zero bytes to append to a header before it is decoded. They stand for the omitted fields, each
+/// of which takes one byte.
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.

@@ -116,7 +116,7 @@ pub struct Edits {
     pub mutations: Vec<Mutation>,
 }
 
-/// A mutation as authored and, if a transform changed it, as committed.
+/// A mutation as its author sent it and, if a transform changed it, as it was committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
     /// Base of the mutation: the latest position that its author had seen.

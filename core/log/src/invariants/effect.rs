@@ -62,7 +62,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Whether `after` is the state that results from the operation in the state `before`.
+/// Whether applying the operation to the state `before` should result in the state `after`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {

@@ -73,7 +73,7 @@ pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Resu
     if let (Some(last_read), Some(next_entry)) = (read_entries.last(), current_entries.next())
         && next_entry.position <= last_read.position
     {
-        // The history contains a second entry at the last read position.
+        // The history contains a second entry at the position of the last entry that was read.
         return Err(Violation::PrefixChanged { at: next_entry.position });
     }
     Ok(())

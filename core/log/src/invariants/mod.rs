@@ -39,9 +39,9 @@ pub enum Violation {
     Twice {
         /// The duplicated mutation.
         mutation: MutationId,
-        /// Position of the first entry with the mutation.
+        /// Position of the first entry that contains the mutation.
         first: Position,
-        /// Position of the second entry with the mutation.
+        /// Position of the second entry that contains the mutation.
         again: Position,
     },
     /// I3: a mutation took effect before the client's preceding mutation.
@@ -93,7 +93,7 @@ pub enum Violation {
     },
 }
 
-/// Counts the failed attempts of an append, which I6 limits.
+/// Counts the failed puts and reads of an append, which invariant I6 limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,

@@ -61,8 +61,8 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I4: every acknowledged mutation takes effect in the [`readable_entries`](super::readable_entries)
-/// entries.
+/// Checks I4: every acknowledged mutation takes effect in the entries that a reader sees (see
+/// [`readable_entries`](super::readable_entries)).
 ///
 /// # Errors
 /// Returns [`Violation::Lost`] for the first lost mutation.

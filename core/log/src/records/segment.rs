@@ -40,7 +40,7 @@ const LINEAGE_VERSION: u8 = 1;
 /// Length of an encoded lineage in bytes. The fields are version, source, family, position,
 /// `position_ends_segment`, depth, snapshot and fork time. All numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
-/// Stored value if the lineage has no snapshot position.
+/// Stored in place of a snapshot position if the lineage has none.
 const NO_SNAPSHOT: u64 = u64::MAX;
 
 fn encode_lineage(lineage: &Lineage) -> Vec<u8> {

@@ -97,7 +97,7 @@ pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, Offloade
         return Err(OffloadedFault::UnknownVersion(*version));
     }
     let uncompressed = decompress(compressed, MAX_OFFLOADED_BYTES).map_err(|_| {
-        OffloadedFault::Malformed("it cannot be decompressed within its size limit")
+        OffloadedFault::Malformed("the object cannot be decompressed within the size limit")
     })?;
     decode_records(&uncompressed)
 }

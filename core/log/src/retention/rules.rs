@@ -20,7 +20,7 @@ pub enum Plan {
     Keep(KeepReason),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// Trim the segment, because it is already offloaded.
+    /// Trim the segment, which is already offloaded.
     Trim,
 }
 

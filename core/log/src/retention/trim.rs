@@ -108,7 +108,7 @@ pub struct Fences {
     not(feature = "model"),
     allow(
         clippy::derivable_impls,
-        reason = "with the feature `model`, the fields default to true"
+        reason = "with the feature `model`, the fields are true by default"
     )
 )]
 impl Default for Fences {

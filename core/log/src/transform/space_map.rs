@@ -149,8 +149,8 @@ impl SpaceMap {
         self.added_sheets.extend(&next.added_sheets);
     }
 
-    /// Extends the axis map of the sheet with the number `target` in the later state by `next`,
-    /// which must start at the later state.
+    /// Appends `next` to the axis map of the sheet that has the number `target` in the later state.
+    /// `next` must start at the later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;

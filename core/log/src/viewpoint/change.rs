@@ -3,16 +3,15 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Additional cost of a client's own mutation. It ends a group of changes that are composed
-/// together, which makes the composition slower.
+/// Additional cost of a client's own mutation. An own mutation ends a group of changes that are
+/// composed together, which slows down the composition.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client had not seen when it wrote mutations with an earlier base: the
-    /// operations of other clients, and those that were computed for the client's own undo or
-    /// revert.
+    /// Operations of other clients, or operations that were computed for the client's own undo or
+    /// revert. The client has not seen them when it writes a mutation with an earlier base.
     Foreign {
         /// Position of the entry.
         position: Position,

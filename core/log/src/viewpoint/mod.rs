@@ -240,7 +240,7 @@ impl Viewpoint {
             && own.base <= target_base
         {
             let Some(pending_at_own_base) = pending_at_lower_bases.get(&own.base) else {
-                // The mutation was written on `target_base` itself.
+                // The client wrote the mutation with the base `target_base` itself.
                 rebased.push_back(Some(own.authored.clone()));
                 continue;
             };
@@ -323,8 +323,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. Mutations that are already in
-/// `rebased` are only added to the map.
+/// Transforms pending mutations with `map` and appends them to `rebased`. A mutation that is
+/// already in `rebased` is only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         match (operation, rebased.get(index)) {

@@ -4,8 +4,7 @@
 
 use super::estimate::ByteCounts;
 
-/// Length of a piece in bytes. A block starts where the byte statistics of adjacent pieces differ
-/// enough.
+/// Length in bytes of the pieces whose byte statistics are compared to find the block boundaries.
 const PIECE_BYTES: usize = 512;
 /// Estimated overhead per block in bytes. It is larger than the real overhead, because the entropy
 /// of small pieces is underestimated.

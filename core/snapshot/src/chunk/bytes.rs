@@ -142,7 +142,7 @@ impl<'a> ChunkReader<'a> {
     /// Deducts the length of a format from the budget for formats that are copied into columns.
     pub(super) fn charge_format(&mut self, byte_count: usize) -> Result<(), UnreadableChunk> {
         let too_many =
-            UnreadableChunk::TooLarge("the formats of its columns exceed the limit of a tile");
+            UnreadableChunk::TooLarge("the formats of the columns exceed the limit of a tile");
         self.format_byte_budget =
             self.format_byte_budget.checked_sub(byte_count).ok_or(too_many)?;
         Ok(())

@@ -10,8 +10,8 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// First byte of a column's encoded formulas or formats if they are in exactly the rows that have
-/// values. Otherwise, the first byte is the number of a row encoding.
+/// First byte of a column's formulas or formats if exactly the rows with values have them.
+/// Otherwise, the first byte is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
 /// Base row for encoding the rows of formulas. The rows of formulas are encoded as indices into the
@@ -64,7 +64,7 @@ impl ColumnFlags {
     }
 }
 
-/// State that encoding or decoding a column passes on to the next column of the tile.
+/// State that is carried from one column of a tile to the next during encoding and decoding.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// Minimum index of the next column.

@@ -22,8 +22,8 @@ const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
-/// An encoding of a list of values. The encoder compares the estimated sizes of several candidates
-/// for the same list.
+/// An encoded list of values with its estimated size. The encoder chooses the smallest of several
+/// candidates for the same list.
 pub(super) struct EncodingCandidate {
     pub(super) bytes: Vec<u8>,
     /// Estimated compressed size in bytes.

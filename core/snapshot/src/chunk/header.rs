@@ -34,7 +34,7 @@ pub(super) fn open_chunk(
     expected_kind: ChunkKind,
 ) -> Result<ChunkReader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
-        return Err(UnreadableChunk::TooLarge("its length exceeds the maximum length of a chunk"));
+        return Err(UnreadableChunk::TooLarge("the length exceeds the maximum length of a chunk"));
     }
     let (header, content) =
         bytes.split_first_chunk::<HEADER_BYTES>().ok_or(UnreadableChunk::NoChunk)?;

@@ -20,11 +20,12 @@ const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is o
 pub(super) enum RowEncoding {
     /// A single row.
     SingleRow = 0,
-    /// Consecutive rows: the first row and the number of rows.
+    /// Consecutive rows, stored as the first row and the number of rows.
     Run = 1,
-    /// The first row, the number of rows, and a bitmap of all rows from the first to the last.
+    /// A bitmap of all rows from the first to the last, stored after the first row and the number
+    /// of rows.
     Bitmap = 2,
-    /// The first row, the number of rows, and the gaps between rows.
+    /// The gaps between rows, stored after the first row and the number of rows.
     Gaps = 3,
 }
 

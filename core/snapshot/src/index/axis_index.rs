@@ -189,8 +189,8 @@ impl AxisIndex {
         starts_with_run && has_end
     }
 
-    /// Returns whether starts ascend, the length of each run is a multiple of its number of spans,
-    /// and no two gaps are adjacent.
+    /// Returns whether the starts are in ascending order, the length of each run is a multiple of
+    /// its number of spans, and no two gaps are adjacent.
     fn are_runs_divisible(&self) -> bool {
         let next_runs = self.runs.iter().skip(1);
         self.runs.iter().zip(next_runs).all(|(run, next_run)| {

@@ -90,7 +90,6 @@ impl IndexChunk {
     /// instead of tiles.
     ///
     /// # Errors
-    ///
     /// Returns [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
         let mut children = Children::default();

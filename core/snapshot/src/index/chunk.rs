@@ -13,7 +13,7 @@ pub enum IndexChunk {
     Moves(SheetMoves),
     /// The list of the parts of a sheet's tile index.
     Parts(SpanMap<ChunkRef>),
-    /// An index part: adjacent stripes, each with its columns and rows.
+    /// An index part, which consists of adjacent stripes with their columns and rows.
     Stripes(SpanMap<RowIndex>),
     /// Tiles in adjacent rows of one stripe.
     Tiles(SpanMap<IndexedTile>),

@@ -12,8 +12,7 @@ use cellar_sheet::operation::Span;
 /// Function that encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Number of cells to which a density refers: a density is the number of stored bytes per
-/// `DENSITY_CELLS` cells.
+/// A density is the number of stored bytes per this number of cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
 /// Density assumed before the first tile is encoded: 4 bytes per cell.

@@ -1,5 +1,5 @@
 //! Writes the tiles of a new sheet, such as an imported sheet. Rows must be passed from top to
-//! bottom. Nothing is merged.
+//! bottom. No levels are merged.
 
 use std::collections::BTreeMap;
 

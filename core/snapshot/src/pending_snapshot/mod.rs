@@ -154,7 +154,7 @@ pub enum SnapshotEvent {
     /// It is unknown whether the record was written. The worker does not retry, because the next
     /// worker will read the record.
     Unknown,
-    /// A unit of work is complete and has yielded this new progress.
+    /// A unit of work is complete, and this is the new progress.
     Progress(Vec<u8>),
     /// The snapshot cannot be built yet, because the Snapshot entry at this earlier position has no
     /// root.

@@ -75,8 +75,8 @@ impl Worker {
             (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
                 self.start_unit(own_record, clock)
             }
-            // If it is unknown whether the record was written, the next worker reads the record.
-            // That worker may have to wait for the lease to expire.
+            // The record may or may not have been written. The next worker reads it, possibly after
+            // waiting for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }

@@ -1,4 +1,4 @@
-//! A layer of a tile's column that contains its formulas or its formats.
+//! A layer of a column that contains the column's formulas or formats.
 
 use std::ops::Range;
 

@@ -84,8 +84,8 @@ impl NumbersHeader {
     }
 }
 
-/// Minimum number of values per compressed byte at which no dictionary is tried, because the
-/// smallest other encoding is already very small.
+/// If the smallest other encoding stores at least this number of values per byte, no dictionary is
+/// tried.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers with the smallest estimated size.

@@ -25,7 +25,7 @@ pub(super) struct DistinctTexts<'a> {
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
-    /// Index of the slot's string in the list of distinct strings.
+    /// Index of the string in the list of distinct strings.
     code: u32,
 }
 
