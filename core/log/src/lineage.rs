@@ -108,7 +108,11 @@ impl Lineage {
             return Ok(Inherited { entries, has_more });
         }
         let Some(last) = source_page.iter().find(|entry| entry.position >= self.position) else {
-            return if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) };
+            let fork_position_is_on_later_page = has_more;
+            if fork_position_is_on_later_page {
+                return Ok(Inherited { entries, has_more });
+            }
+            return Err(StalePage);
         };
         // If the entry at the fork position is missing but a later entry exists, the segment was
         // trimmed. The End Segment then takes the header of the later entry.

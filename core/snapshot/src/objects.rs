@@ -160,7 +160,7 @@ pub(super) struct MissingObjects(Vec<ObjectRequest>);
 impl MissingObjects {
     /// Returns the result if it is ready. Otherwise, records the missing objects and returns
     /// `None`.
-    pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
+    pub(super) fn ready_or_record_missing<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(result) => Some(result),
             Fetch::Missing(requests) => {

@@ -37,7 +37,8 @@ pub(crate) fn load_metadata(
         let sheet_id = root_sheet.sheet;
         names_in_tab_order.push((sheet_id, root_sheet.name.clone()));
         let formats_lookup = root_sheet.formats.layer(&|hash| objects.formats.get(hash))?;
-        let loaded_formats = missing.take_ready(to_fetch(formats_lookup, ObjectKind::Formats));
+        let loaded_formats =
+            missing.ready_or_record_missing(to_fetch(formats_lookup, ObjectKind::Formats));
         let formats = loaded_formats.unwrap_or_default();
         sheets.insert(sheet_id, SheetMetadata { extent: root_sheet.extent, formats });
     }

@@ -92,7 +92,8 @@ fn load_sheet_levels<'a>(
     let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
     for packed_level in root_levels.chain([&tail.imported]) {
         let lookup = packed_level.moves(sheet_id, &|hash| objects.index.get(hash))?;
-        let moves_if_changed = missing.take_ready(to_fetch(lookup, ObjectKind::Index)).flatten();
+        let moves_if_changed =
+            missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index)).flatten();
         if let Some(moves) = moves_if_changed {
             sheet_levels.push(SheetLevel { packed_level, moves });
         }
@@ -115,7 +116,9 @@ fn load_visible_tiles<'a>(
         let region = visible_region(mapping, window);
         let lookup =
             level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
-        if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
+        if let Some(located_tiles) =
+            missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index))
+        {
             loaded_tiles.extend(load_tiles(mapping, located_tiles, objects, missing)?);
         }
     }

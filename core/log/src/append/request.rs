@@ -254,7 +254,7 @@ impl Request {
     ///
     /// # Errors
     /// Returns an [`InvalidRequest`] if the number of mutations or their ids are invalid.
-    pub fn rejecting(
+    pub fn of_rejections(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -284,7 +284,7 @@ impl Request {
     ///
     /// # Errors
     /// Returns an [`InvalidRequest`] if the number of mutations or their ids are invalid.
-    pub fn upload(
+    pub fn of_upload(
         log: LogId,
         client: ClientKey,
         author: Option<String>,

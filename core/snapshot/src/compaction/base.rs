@@ -109,7 +109,7 @@ fn load_level_0(
 ) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
     let mut level_zero_sheets = BTreeMap::new();
     let Some(root_level) = &root.level_0 else { return Ok(level_zero_sheets) };
-    let Some(level) = missing.take_ready(root_level.level.load_level(objects)?) else {
+    let Some(level) = missing.ready_or_record_missing(root_level.level.load_level(objects)?) else {
         return Ok(level_zero_sheets);
     };
     for level_sheet in level.sheets {

@@ -65,7 +65,7 @@ impl MergePlan {
     ///
     /// # Errors
     /// Returns a [`SnapshotError`] if a tile index is invalid.
-    pub fn load_inputs(
+    pub fn load_inputs_or_merge_all(
         &mut self,
         base: &CompactionBase,
         folded: &FoldedEntries,
@@ -94,7 +94,7 @@ impl MergePlan {
         // No older level contains cells of an imported sheet. The level of the sheet may therefore
         // be placed directly above the merged levels.
         for level in base_levels.chain([&folded.level.imported]) {
-            loaded_levels.extend(missing.take_ready(level.load_level(objects)?));
+            loaded_levels.extend(missing.ready_or_record_missing(level.load_level(objects)?));
         }
         let mut sheet_inputs: Vec<SheetInput> = Vec::new();
         for &sheet_id in folded.metadata.sheets.keys() {
