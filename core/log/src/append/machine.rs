@@ -474,8 +474,8 @@ impl Append {
             results: mutation_ids.map(|id| self.scan.mutation_result(id)).collect(),
             tail: tail.position,
             header: tail.header,
-            missing: std::mem::take(&mut self.scan.missing_entries),
-            missing_from: self.scan.missing_truncated_after,
+            missing: std::mem::take(&mut self.scan.unreceived_entries),
+            missing_from: self.scan.unreceived_truncated_after,
         }
     }
 }

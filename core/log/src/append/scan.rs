@@ -62,12 +62,13 @@ pub(super) struct Scan {
     pub(super) newest_edit_position: Option<Position>,
     /// Entries with mutations of the client, keyed by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Entries of other requests after the lowest base, limited to `MAX_REPLY_BYTES` in total.
-    pub(super) missing_entries: Vec<Arc<Entry>>,
-    missing_bytes: usize,
-    /// Position of the last entry in `missing_entries`, or the lowest base if the list is empty.
-    /// Set as soon as an entry exceeds the size limit of `missing_entries`.
-    pub(super) missing_truncated_after: Option<Position>,
+    /// Entries of other requests after the lowest base, which the client has not received yet.
+    /// Limited to `MAX_REPLY_BYTES` in total.
+    pub(super) unreceived_entries: Vec<Arc<Entry>>,
+    unreceived_bytes: usize,
+    /// Position of the last entry in `unreceived_entries`, or the lowest base if the list is empty.
+    /// Set as soon as an entry exceeds the size limit of `unreceived_entries`.
+    pub(super) unreceived_truncated_after: Option<Position>,
 }
 
 /// Result of reading the workbook metadata at a position.
@@ -135,9 +136,9 @@ impl Scan {
             committed_bytes: 0,
             newest_edit_position: None,
             client_entries: BTreeMap::new(),
-            missing_entries: Vec::new(),
-            missing_bytes: 0,
-            missing_truncated_after: None,
+            unreceived_entries: Vec::new(),
+            unreceived_bytes: 0,
+            unreceived_truncated_after: None,
         }
     }
 
@@ -150,9 +151,9 @@ impl Scan {
         self.next_position = Some(start_position);
         self.tail = None;
         self.unseen_bases = request.bases().filter(|base| *base >= start_position).collect();
-        self.missing_entries = Vec::new();
-        self.missing_bytes = 0;
-        self.missing_truncated_after = None;
+        self.unreceived_entries = Vec::new();
+        self.unreceived_bytes = 0;
+        self.unreceived_truncated_after = None;
     }
 
     /// Scans the next entries that were read from the log or its cache.
@@ -190,7 +191,7 @@ impl Scan {
         self.unseen_bases.remove(&entry.position);
         self.record_mutations(entry, writer);
         if writer == EntryWriter::OtherRequest && entry.position > self.lowest_base {
-            self.add_missing_entry(entry);
+            self.add_unreceived_entry(entry);
         }
         self.tail = Some(Tail {
             position: entry.position,
@@ -256,7 +257,7 @@ impl Scan {
     }
 
     /// Records the outcomes of an entry's mutations. The committed operations are recorded only if
-    /// this request put the entry. Otherwise, the client receives the entry in `missing_entries`.
+    /// this request put the entry. Otherwise, the client receives the entry in `unreceived_entries`.
     fn record_outcomes(&mut self, entry: &Entry, writer: EntryWriter) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -361,17 +362,17 @@ impl Scan {
         }
     }
 
-    fn add_missing_entry(&mut self, entry: &Arc<Entry>) {
-        if self.missing_truncated_after.is_some() {
+    fn add_unreceived_entry(&mut self, entry: &Arc<Entry>) {
+        if self.unreceived_truncated_after.is_some() {
             return;
         }
-        self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
-        if self.missing_bytes > MAX_REPLY_BYTES {
-            let last_entry = self.missing_entries.last();
+        self.unreceived_bytes = self.unreceived_bytes.saturating_add(entry.weight_bytes());
+        if self.unreceived_bytes > MAX_REPLY_BYTES {
+            let last_entry = self.unreceived_entries.last();
             let last_position = last_entry.map_or(self.lowest_base, |entry| entry.position);
-            self.missing_truncated_after = Some(last_position);
+            self.unreceived_truncated_after = Some(last_position);
         } else {
-            self.missing_entries.push(Arc::clone(entry));
+            self.unreceived_entries.push(Arc::clone(entry));
         }
     }
 
@@ -423,7 +424,7 @@ mod tests {
         add_entries(&mut scan, &entries(false));
         let entry = scan.entry_of_mutation(1).unwrap();
         assert_eq!((entry.position, entry.writer), (at(0, 1), EntryWriter::ThisRequest));
-        let missing: Vec<_> = scan.missing_entries.iter().map(|entry| entry.position).collect();
+        let missing: Vec<_> = scan.unreceived_entries.iter().map(|entry| entry.position).collect();
         assert_eq!(missing, [at(0, 2)]);
     }
 
@@ -449,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_entries_are_limited_by_bytes() {
+    fn unreceived_entries_are_limited_by_bytes() {
         let asked = request(9, 0, &[1], Position::FIRST);
         let frame = text_entry(at(0, 1), 0).weight_bytes();
         for (more, missing_from) in [(0, None), (1, Some(at(0, 1)))] {
@@ -458,7 +459,7 @@ mod tests {
             let texts = [text_entry(at(0, 1), 1_000), text_entry(at(0, 2), last)];
             add_entries(&mut scan, &[(snapshot_entry(Position::FIRST), false)]);
             add_entries(&mut scan, &texts.map(|entry| (entry, false)));
-            assert_eq!(scan.missing_truncated_after, missing_from);
+            assert_eq!(scan.unreceived_truncated_after, missing_from);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) enum Layout {
     /// A single integer, to which all integers of the list are equal.
     Constant = 0,
     /// Every integer as a separate varint.
-    Each = 1,
+    Varints = 1,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
     /// and the bit-packed offsets of its integers from the minimum.
     Packed = 2,
@@ -31,7 +31,7 @@ pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     if are_equal {
         &[Layout::Constant]
     } else if values.len() <= MAX_EACH_LENGTH {
-        &[Layout::Each, Layout::Packed, Layout::Planes]
+        &[Layout::Varints, Layout::Packed, Layout::Planes]
     } else {
         &[Layout::Packed, Layout::Planes]
     }
@@ -43,7 +43,7 @@ impl Layout {
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
-        let layouts = [Self::Constant, Self::Each, Self::Packed, Self::Planes];
+        let layouts = [Self::Constant, Self::Varints, Self::Packed, Self::Planes];
         layouts.into_iter().find(|layout| layout.number() == number)
     }
 
@@ -54,7 +54,7 @@ impl Layout {
                     write_signed_varint(output, *value);
                 }
             }
-            Self::Each => {
+            Self::Varints => {
                 for value in values {
                     write_signed_varint(output, *value);
                 }
@@ -74,7 +74,9 @@ impl Layout {
         match self {
             // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
             Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
-            Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
+            Self::Constant | Self::Varints | Self::Packed => {
+                estimate::estimate_compressed_size(bytes)
+            }
         }
     }
 
@@ -91,7 +93,7 @@ impl Layout {
                 values.resize(values.len() + count, reader.read_signed_varint()?);
                 Ok(())
             }
-            Self::Each => super::read_each_integer(reader, values, count),
+            Self::Varints => super::read_each_integer(reader, values, count),
             Self::Packed => read_packed_blocks(reader, values, count),
             Self::Planes => read_planes(reader, values, count),
         }
