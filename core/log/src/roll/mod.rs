@@ -144,7 +144,7 @@ impl Roll {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (Phase::ReadingSegment, RollEvent::NewestSegment(newest)) => {
-                self.transact_unless_rolled(newest.as_ref(), inputs)
+                self.close_segment_unless_rolled(newest.as_ref(), inputs)
             }
             (Phase::ReadingSegment, RollEvent::ReadFailed { temporary }) => {
                 self.retry_failed_read(Phase::WaitingToReadSegment, temporary, inputs)
@@ -169,7 +169,7 @@ impl Roll {
         (self, action)
     }
 
-    fn transact_unless_rolled(
+    fn close_segment_unless_rolled(
         &mut self,
         newest_segment: Option<&Segment>,
         inputs: Inputs,
@@ -183,12 +183,12 @@ impl Roll {
         if newest_segment.last_snapshot.is_none() {
             return RollAction::Finish(Ok(Rolled::NoSnapshotYet));
         }
-        self.transact(inputs)
+        self.close_segment(inputs)
     }
 
     /// Closes the segment by putting an End Segment after the latest known entry. If the latest
     /// known entry is itself an End Segment, the segment is already closed.
-    fn transact(&mut self, inputs: Inputs) -> RollAction {
+    fn close_segment(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
         }
@@ -274,7 +274,11 @@ impl Roll {
                 return self.finish_rolled();
             }
         }
-        if has_more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
+        if has_more && !entries.is_empty() {
+            self.read_after_tail()
+        } else {
+            self.close_segment(inputs)
+        }
     }
 
     /// Finishes the roll. The log continues in the segment after the one that contains the latest

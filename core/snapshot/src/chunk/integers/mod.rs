@@ -50,7 +50,7 @@ fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandid
     let candidates =
         layouts.iter().map(|layout| encode_with_layout(&transformed, transform, *layout));
     let smallest = candidates.min_by_key(|candidate| candidate.estimated_size);
-    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Each))
+    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Varints))
 }
 
 fn encode_with_layout(
