@@ -186,7 +186,7 @@ fn sheets_must_have_distinct_ids_and_names() {
     assert_rejected(|root| root.sheets[0].sheet = SheetId(2), "missing from the used sheet ids");
     assert_rejected(
         |root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()),
-        "stored in zero",
+        "stored in no chunk",
     );
     assert_rejected(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "too long");
 }
