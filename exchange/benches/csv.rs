@@ -32,7 +32,7 @@ fn read(mut import: CsvImport<FileSource>, rows: u64) -> Result<(), Box<dyn std:
             ImportStep::Working => {}
             ImportStep::Restart => cells = 0,
             ImportStep::Sheet(_) => first_cells = begun.elapsed().as_secs_f64(),
-            ImportStep::Block(block) => cells += block.tile.cells(),
+            ImportStep::Block(block) => cells += block.tile.cell_count(),
         }
     }
     let seconds = begun.elapsed().as_secs_f64();

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut cells = 0;
     while let Some(step) = import.next_step()? {
         if let ImportStep::Block(block) = step {
-            cells += u64::try_from(block.tile.cells())?;
+            cells += u64::try_from(block.tile.cell_count())?;
         }
     }
     report("read", begun, cells);

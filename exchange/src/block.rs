@@ -72,10 +72,10 @@ impl Block {
             rows.dedup();
             cell_positions.extend(rows.into_iter().map(|row| (row, column)));
         }
-        cell_positions.sort_unstable_by_key(|(row, column)| (*row, column.column));
+        cell_positions.sort_unstable_by_key(|(row, column)| (*row, column.index));
         cell_positions.into_iter().map(|(row, column)| BlockCell {
             row,
-            column: column.column,
+            column: column.index,
             value: self.value_at(column, row),
             formula: column.formulas.at(row),
             format: column.formats.at(row),

@@ -11,7 +11,7 @@
 //! let mut import = CsvImport::open(file, &CsvOptions::default())?;
 //! while let Some(step) = import.next_step()? {
 //!     if let ImportStep::Block(block) = step {
-//!         assert_eq!(block.tile.cells(), 4);
+//!         assert_eq!(block.tile.cell_count(), 4);
 //!     }
 //! }
 //! # Ok::<(), cellar_exchange::ReadError>(())

@@ -105,7 +105,11 @@ fn released(name: &str, bytes: &[u8]) -> Vec<u8> {
         fs::write(&path, format!("{hex}\n")).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
-    assert_eq!(hex, released.trim(), "the released encoding has changed: add a version instead");
+    assert_eq!(
+        hex,
+        released.trim(),
+        "the encoding of a released version has changed: add a new version instead"
+    );
     bytes.to_vec()
 }
 

@@ -95,7 +95,7 @@ impl SnapshotSource {
         loop {
             match read(objects).map_err(|error| ReaderError::inconsistent(self.log(), &error))? {
                 Fetch::Ready(value) => return Ok(value),
-                Fetch::Need(requests) => self.load_chunks(&requests, objects).await?,
+                Fetch::Missing(requests) => self.load_chunks(&requests, objects).await?,
             }
         }
     }

@@ -162,7 +162,7 @@ impl ReadableState {
                     .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(Some(tile)),
-                Fetch::Need(missing_objects) => missing_objects,
+                Fetch::Missing(missing_objects) => missing_objects,
             };
             let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();

@@ -1,8 +1,6 @@
-//! Reads a log forward across pages and segments without skipping entries.
-//!
-//! A stale read may miss an entry, or end before a position that is known to exist. Before it
-//! reports a gap or the end of the log, the state machine therefore repeats the read with strong
-//! consistency.
+//! Reads a log forward across pages and segments without skipping entries. A stale read may miss an
+//! entry, or end before a position that is known to exist. The state machine therefore repeats such
+//! a read with strong consistency before it reports a gap or the end of the log.
 
 use std::sync::Arc;
 
@@ -19,8 +17,8 @@ pub struct ForwardRead {
     /// Position that is known to exist. If the log appears to end earlier, the read is repeated
     /// with strong consistency.
     existing_position: Option<Position>,
-    /// Set after an End Segment (the last entry of a closed segment) was read, because the next
-    /// segment must then exist.
+    /// Set after an End Segment (the last entry of a closed segment) was read. The next segment
+    /// must then exist.
     is_after_end_segment: bool,
     /// Position of the last entry read.
     last_position: Option<Position>,
@@ -38,8 +36,8 @@ pub enum ReadStep {
         /// Whether the read must be strongly consistent.
         consistency: ReadConsistency,
     },
-    /// Wait, then read one page with strong consistency. The wait is needed because items written
-    /// in one transaction may become visible at different times.
+    /// Wait, then read one page with strong consistency. Items that were written in one transaction
+    /// may become visible at different times.
     ReadLater {
         /// First position to read.
         from: Position,
@@ -55,10 +53,11 @@ pub enum ReadStep {
     },
 }
 
-/// Result of adding a page's entries to a [`ForwardRead`].
+/// Result of adding the entries of a page to a [`ForwardRead`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedPage {
-    /// Whether all entries of the page were added: each was the next entry of the log.
+    /// Whether each entry of the page was the next entry of the log, so that all of them were
+    /// added.
     pub is_contiguous: bool,
     /// Whether the page had no entries.
     pub is_empty: bool,
@@ -87,8 +86,7 @@ impl ForwardRead {
         Self { consistency: ReadConsistency::Strong, ..self }
     }
 
-    /// Adds an entry of the page if it is the next entry of the log, and returns whether it was
-    /// added.
+    /// Adds an entry of the page if it is the next entry of the log. Returns whether it was added.
     pub fn add_entry(&mut self, entry: &Arc<Entry>) -> bool {
         if Some(entry.position) != self.next_position {
             return false;

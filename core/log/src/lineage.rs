@@ -1,10 +1,9 @@
-//! Forks: logs that inherit their first segments from another log.
-//!
-//! A fork at position (s, n) inherits segments 0 to s of its source, the last of them only up to
-//! entry n. In the fork, an End Segment (the last entry of a closed segment) follows entry n,
-//! unless entry n is itself an End Segment. This End Segment is not stored; readers synthesize it.
-//! The first entry that the fork stores itself has position (s + 1, 0). Up to the fork position,
-//! each position refers to the same entry in both logs, and no entries are copied.
+//! Forks: logs that inherit their first segments from another log. A fork at position (s, n)
+//! inherits segments 0 to s of its source, the last of them only up to entry n. In the fork, an End
+//! Segment (the last entry of a closed segment) follows entry n, unless entry n is itself an End
+//! Segment. This End Segment is not stored; readers synthesize it. The first entry that the fork
+//! stores itself is at position (s + 1, 0). Up to the fork position, both logs have the same entry
+//! at each position, and no entries are copied.
 
 use std::sync::Arc;
 
@@ -24,14 +23,14 @@ pub struct Lineage {
     /// Whether the entry at `position` is an End Segment. If not, readers synthesize an End Segment
     /// after it.
     pub position_ends_segment: bool,
-    /// Root of the fork tree: the original log from which all logs in the tree (the family)
-    /// descend. The snapshot objects of the whole family are stored under the key prefix of this
-    /// log, so identical objects are stored only once.
+    /// Original log from which all logs in the fork tree (the family) descend. The snapshot objects
+    /// of the whole family are stored under the key prefix of this log, so that identical objects
+    /// are stored only once.
     pub family: LogId,
     /// Depth in the fork tree. A fork of the original log has depth 1.
     pub depth: u32,
-    /// Position of the latest snapshot that is at or before `position` and was finished when the
-    /// fork was created. If `None`, the snapshot at the log's first entry is used.
+    /// Position of the latest snapshot at or before `position` that was finished when the fork was
+    /// created. If `None`, the snapshot at the log's first entry is used.
     pub snapshot: Option<Position>,
     /// Time at which the fork was created, in seconds since the Unix epoch.
     pub forked_s: u64,
@@ -40,9 +39,9 @@ pub struct Lineage {
 /// The part of a page read from the source that a fork inherits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inherited {
-    /// Inherited entries, with the log id of the fork.
+    /// Inherited entries, with the fork's log id.
     pub entries: Vec<Arc<Entry>>,
-    /// Whether the segment may have more entries.
+    /// Whether the segment may have more entries after this page.
     pub has_more: bool,
 }
 
@@ -90,11 +89,9 @@ impl Lineage {
 
     /// Returns the part of a page read from the source that `fork_log` inherits. `page_start` is
     /// the first position of the page, at or before the fork position. `has_more` is set if more
-    /// pages follow.
-    ///
-    /// The last inherited page ends with an End Segment, because without it, a writer would try to
-    /// append to the source's segment. If the source's segment was trimmed, entries before the End
-    /// Segment are missing.
+    /// pages follow. The last inherited page ends with an End Segment. Without it, a writer would
+    /// try to append to the source's segment. If the source's segment was trimmed, the entries
+    /// before the End Segment are missing.
     ///
     /// # Errors
     /// Returns [`StalePage`] if the page ends before the fork position.
@@ -111,7 +108,11 @@ impl Lineage {
             return Ok(Inherited { entries, has_more });
         }
         let Some(last) = source_page.iter().find(|entry| entry.position >= self.position) else {
-            return if has_more { Ok(Inherited { entries, has_more }) } else { Err(StalePage) };
+            let fork_position_is_on_later_page = has_more;
+            if fork_position_is_on_later_page {
+                return Ok(Inherited { entries, has_more });
+            }
+            return Err(StalePage);
         };
         // If the entry at the fork position is missing but a later entry exists, the segment was
         // trimmed. The End Segment then takes the header of the later entry.

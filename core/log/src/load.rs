@@ -1,4 +1,5 @@
-//! Determines where a load or an update starts reading, based on the latest segment records.
+//! Determines the position at which a load or an update starts to read, based on the records of the
+//! latest segments.
 
 use crate::segment::Segment;
 use cellar_base::position::Position;
@@ -11,8 +12,8 @@ pub enum LoadPlan {
     /// First position to read: the Snapshot entry of the latest finished snapshot, or the log's
     /// first entry if no snapshot has finished.
     From(Position),
-    /// The log is corrupt: neither of the two latest segments has a snapshot. This never happens in
-    /// a valid log, because a segment is closed only after its first snapshot.
+    /// The log is corrupt, because neither of the two latest segments has a snapshot. In a valid
+    /// log, a segment is closed only after its first snapshot.
     Corrupt {
         /// Latest segment number.
         segment: u32,
@@ -24,14 +25,14 @@ pub enum LoadPlan {
 pub enum UpdatePlan {
     /// The log has no segments, so it does not exist.
     NoLog,
-    /// The client's segment is one of the two latest segments. Continue reading after the client's
+    /// The client's segment is one of the two latest segments. Continue to read after the client's
     /// position.
     ReadOn,
     /// The client's segment is too old for an update. Load the spreadsheet from scratch.
     Reload,
 }
 
-/// Plans a load, based on the records of the log's two latest segments (latest first).
+/// Plans a load from the records of the log's two latest segments, latest first.
 #[must_use]
 pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     let Some(current_segment) = newest_segments.first() else {
@@ -40,8 +41,7 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     if let Some(snapshot) = newest_segments.iter().find_map(Segment::newest_snapshot) {
         return LoadPlan::From(snapshot);
     }
-    // The older of the two records may be a fork's first record, which represents all its inherited
-    // segments.
+    // If the log is a fork, the older record may represent all its inherited segments.
     let is_fork_record = |segment: &Segment| segment.num == 0 && segment.lineage.is_some();
     if current_segment.num == 0 || newest_segments.iter().any(is_fork_record) {
         return LoadPlan::From(Position::FIRST);
@@ -49,8 +49,8 @@ pub fn plan_load(newest_segments: &[Segment]) -> LoadPlan {
     LoadPlan::Corrupt { segment: current_segment.num }
 }
 
-/// Plans an update for a client that has read up to `read_position`, based on the records of the
-/// log's two latest segments.
+/// Plans an update for a client that has read all entries up to `read_position`, based on the
+/// records of the log's two latest segments.
 #[must_use]
 pub fn plan_update(newest_segments: &[Segment], read_position: Position) -> UpdatePlan {
     // A fork's first record represents all inherited segments, so it is treated as the record of

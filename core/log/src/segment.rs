@@ -4,7 +4,7 @@ use crate::lineage::Lineage;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// A log segment, as recorded in the Segment table.
+/// A segment of a log, as recorded in the Segment table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// Log of the segment.
@@ -13,13 +13,13 @@ pub struct Segment {
     pub num: u32,
     /// Creation time of the segment, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Entry number of the latest Snapshot entry whose snapshot is finished. Stored as attribute
-    /// `L`.
+    /// Entry number of the segment's latest Snapshot entry with a finished snapshot. Stored as
+    /// attribute `L`.
     pub last_snapshot: Option<u32>,
-    /// Object key of the offloaded entries, if any. Stored as attribute `A`.
+    /// S3 key of the offloaded entries, if any. Stored as attribute `A`.
     pub offloaded: Option<String>,
-    /// Origin of the fork, if the log is a fork. Stored only in the record of segment 0, which has
-    /// no entries of its own in a fork.
+    /// Source and position of the fork, if the log is a fork. Stored only in the record of segment
+    /// 0, which has no entries of its own in a fork.
     pub lineage: Option<Lineage>,
 }
 

@@ -1,7 +1,6 @@
-//! Upkeep after an append: puts Snapshot entries (requests for a snapshot) and rolls segments
-//! (starts new segments). Both limit the time to load a spreadsheet.
-//!
-//! Failed upkeep is harmless, because the next append retries it.
+//! Upkeep after an append: puts Snapshot entries, which request snapshots, and rolls segments. Both
+//! limit the time to load a spreadsheet. A failure is harmless, because the next append tries
+//! again.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +35,9 @@ impl Default for LogPolicy {
 }
 
 impl LogPolicy {
-    /// Whether to start a roll after `tail`, the latest entry. A roll fails if the segment has no
-    /// snapshot yet, but still costs a read. In a long segment, a roll is therefore attempted only
-    /// every `ROLL_TRY_ENTRIES` entries.
+    /// Whether to start a roll after the latest entry `tail`. A roll fails if the segment has no
+    /// snapshot yet, but it still costs a read. In a long segment, a roll is therefore attempted
+    /// only every `ROLL_TRY_ENTRIES` entries.
     #[must_use]
     pub fn should_roll(&self, tail: &Entry) -> bool {
         let entry_number = tail.position.entry_number();
@@ -49,8 +48,8 @@ impl LogPolicy {
             && segment_can_continue(tail)
     }
 
-    /// Returns the Snapshot entry to be put after `tail` (the latest entry), or `None` if no
-    /// snapshot is due.
+    /// Returns the Snapshot entry to put after the latest entry `tail`, or `None` if no snapshot is
+    /// due.
     #[must_use]
     pub fn snapshot_entry_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
@@ -75,8 +74,8 @@ impl LogPolicy {
     }
 }
 
-/// Whether more entries may follow an entry in its segment. `false` for an End Segment, the last
-/// entry of a closed segment.
+/// Returns whether more entries may follow an entry in its segment. None may follow an End Segment,
+/// the last entry of a closed segment.
 fn segment_can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }

@@ -54,7 +54,7 @@ fn bytes(list: &[u8]) -> f64 {
 fn report(name: &str, tile: &Tile) -> Result<(), Box<dyn std::error::Error>> {
     let plain = encode(tile)?;
     let chunk = chunk_of(tile).ok_or("the tile is too large")?;
-    let cells = tile.cells();
+    let cells = tile.cell_count();
     let encode_ns = median_ns(|| encode(tile));
     let chunk_ns = median_ns(|| chunk_of(tile));
     let unpack_ns = median_ns(|| unpack(chunk.chunk.hash, &chunk.stored, Bounds::CHUNK));

@@ -1,8 +1,7 @@
-//! CBOR encoding of snapshot objects: the object header and shared types.
-//!
-//! The encoding is a subset of CBOR: integers, byte strings, text strings, arrays and maps, all of
-//! definite length. Objects can be parsed in one pass without a stack. The decoder never allocates
-//! memory based on a declared length alone.
+//! CBOR encoding of snapshot objects: the object header and shared types. Only a subset of CBOR is
+//! used: integers, byte strings, text strings, arrays and maps, all of definite length. Such
+//! objects can be parsed in one pass without a stack. The decoder never allocates memory based on a
+//! declared length alone.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -14,7 +13,7 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Current format version of all snapshot objects.
+/// Current format version of all kinds of snapshot objects.
 const VERSION: u32 = 1;
 
 /// Object kinds and their stored numbers.
@@ -53,7 +52,7 @@ impl Kind {
     }
 }
 
-/// Encodes an object as a CBOR array of kind, version and body.
+/// Encodes an object as a CBOR array of its kind, version and body.
 pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
@@ -72,18 +71,22 @@ fn read_kind_number(decoder: &mut Decoder<'_>) -> Result<u32, SnapshotError> {
     /// Kind, version and body.
     const OBJECT_ITEMS: u64 = 3;
     if decoder.array()? != Some(OBJECT_ITEMS) {
-        return Err(SnapshotError::Shape("an object is not an array of kind, version and body"));
+        return Err(SnapshotError::Shape(
+            "an object is not a CBOR array of kind, version and body",
+        ));
     }
     Ok(decoder.u32()?)
 }
 
-/// Decodes an object of the expected kind. Accepts arbitrary input.
+/// Decodes an object of the expected kind. Never panics on malformed bytes.
 pub(super) fn decode<T>(expected_kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
     T: for<'b> Decode<'b, ()>,
 {
     if !has_only_declared_lengths(bytes) {
-        return Err(SnapshotError::Shape("an object is not CBOR with declared lengths"));
+        return Err(SnapshotError::Shape(
+            "an object is not CBOR, or has an item of indefinite length",
+        ));
     }
     let mut decoder = Decoder::new(bytes);
     let kind = read_kind_number(&mut decoder)?;
@@ -107,12 +110,13 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Returns whether the bytes use only this module's CBOR subset. The subset excludes items of
-/// indefinite length, because skipping them would need a stack that grows with the input.
+/// Returns whether the bytes contain only the CBOR subset that this module writes. Items of
+/// indefinite length are rejected, because skipping nested ones would need a stack that grows with
+/// the input.
 fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     let mut unread_bytes = bytes;
     while !unread_bytes.is_empty() {
-        match skip_item_head(unread_bytes) {
+        match skip_head_and_string(unread_bytes) {
             Some(following_bytes) => unread_bytes = following_bytes,
             None => return false,
         }
@@ -122,33 +126,48 @@ fn has_only_declared_lengths(bytes: &[u8]) -> bool {
 
 /// Skips the head of an item, and also the content of a byte string or text string. Returns `None`
 /// if the item is outside this module's CBOR subset.
-fn skip_item_head(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_head_and_string(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
-    const TEXT: u8 = 3;
+    const TEXT_STRING: u8 = 3;
     const TAG: u8 = 6;
-    const MAX_SHORT_ARGUMENT: u8 = 23;
-    const ONE_BYTE_ARGUMENT: u8 = 24;
-    const EIGHT_BYTE_ARGUMENT: u8 = 27;
-    let (initial_byte, after_initial_byte) = bytes.split_first()?;
-    let major_type = initial_byte >> 5;
-    let short_argument = initial_byte & 0x1f;
-    let argument_byte_length = match short_argument {
-        0..=MAX_SHORT_ARGUMENT => 0,
-        ONE_BYTE_ARGUMENT..=EIGHT_BYTE_ARGUMENT => 1 << (short_argument - ONE_BYTE_ARGUMENT),
-        _ => return None,
-    };
-    let (argument_bytes, after_head) = after_initial_byte.split_at_checked(argument_byte_length)?;
-    match major_type {
-        TAG => None,
-        BYTE_STRING | TEXT => {
-            let content_length = if argument_bytes.is_empty() {
-                u64::from(short_argument)
-            } else {
-                from_big_endian(argument_bytes)
-            };
-            after_head.get(usize::try_from(content_length).ok()?..)
+    let (head, after_head) = ItemHead::read(bytes)?;
+    match head.major_type {
+        BYTE_STRING | TEXT_STRING => {
+            let string_length = usize::try_from(head.argument).ok()?;
+            after_head.get(string_length..)
         }
+        TAG => None,
         _ => Some(after_head),
+    }
+}
+
+/// First bytes of a CBOR item.
+struct ItemHead {
+    major_type: u8,
+    /// Value of an integer, length of a string, or number of items of an array or map.
+    argument: u64,
+}
+
+impl ItemHead {
+    /// Reads the head of an item of definite length, and returns it with the bytes that follow.
+    fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        const MAX_SHORT_ARGUMENT: u8 = 23;
+        const ONE_BYTE_ARGUMENT: u8 = 24;
+        const EIGHT_BYTE_ARGUMENT: u8 = 27;
+        let (initial_byte, after_initial_byte) = bytes.split_first()?;
+        let major_type = initial_byte >> 5;
+        let short_argument = initial_byte & 0x1f;
+        if short_argument <= MAX_SHORT_ARGUMENT {
+            let head = Self { major_type, argument: u64::from(short_argument) };
+            return Some((head, after_initial_byte));
+        }
+        if short_argument > EIGHT_BYTE_ARGUMENT {
+            return None;
+        }
+        let argument_byte_length = 1 << (short_argument - ONE_BYTE_ARGUMENT);
+        let (argument_bytes, after_head) =
+            after_initial_byte.split_at_checked(argument_byte_length)?;
+        Some((Self { major_type, argument: from_big_endian(argument_bytes) }, after_head))
     }
 }
 
@@ -157,7 +176,7 @@ fn from_big_endian(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Decodes a list of at most `MAX` items, for `#[cbor(decode_with)]`.
+/// Decodes a list of at most `MAX` items. For use in `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,
@@ -260,7 +279,7 @@ macro_rules! axis_modules {
 axis_modules!(row_spans, row_map, Axis::Rows, "rows");
 axis_modules!(column_spans, column_map, Axis::Columns, "columns");
 
-/// Encoding of a position as one packed integer, for `#[cbor(with)]`.
+/// Encodes a position as one packed integer. For use in `#[cbor(with)]`.
 pub(crate) mod position {
     use super::*;
 
@@ -281,7 +300,7 @@ pub(crate) mod position {
     }
 }
 
-/// Encoding of an optional position as one packed integer, for `#[cbor(with, has_nil)]`.
+/// Encodes an optional position as one packed integer. For use in `#[cbor(with, has_nil)]`.
 pub(crate) mod optional_position {
     use super::*;
 
@@ -312,7 +331,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// Encoding of a sheet id, for `#[cbor(with)]`.
+/// Encodes a sheet id. For use in `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Converts a merged window (rectangle of a sheet) to cells and applies range formats.
+//! Converts a merged window, which is a rectangle of a sheet, to cells and applies range formats.
 
 use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
@@ -11,14 +11,14 @@ pub struct TileCell {
     pub row: u32,
     /// Column index.
     pub column: u32,
-    /// Cell content. A long text is truncated to its preview.
+    /// Content of the cell. The value of a long text is only its preview.
     pub cell: Cell,
-    /// BLAKE3 hash of the cell's full text, if the text is stored as a separate object.
+    /// BLAKE3 hash of the cell's full text, if that text is stored as a separate object.
     pub long_text: Option<[u8; 32]>,
 }
 
 /// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
-/// format has the newest range format that covers the cell.
+/// format gets the newest range format that covers it.
 #[must_use]
 pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
     let mut cells: Vec<TileCell> =
@@ -28,7 +28,7 @@ pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
 }
 
 /// Returns the cells of a merged window as stored, in unspecified order. Range formats are not
-/// applied, and a cell's own format may be `General`.
+/// applied, and a cell may have the explicit format `General`.
 pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
     tile.columns.iter().flat_map(stored_column_cells)
 }
@@ -68,7 +68,7 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
         _ => None,
     };
     let long_text_hash = long_text.map(|long_text| long_text.hash);
-    TileCell { row, column: column.column, cell, long_text: long_text_hash }
+    TileCell { row, column: column.index, cell, long_text: long_text_hash }
 }
 
 /// Converts a stored tile value to a cell value. A long text is replaced by its preview.

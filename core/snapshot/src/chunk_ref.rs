@@ -2,12 +2,12 @@
 
 use minicbor::{Decode, Encode};
 
-/// Name of a chunk: the BLAKE3 hash of its uncompressed bytes.
+/// Name of a chunk, which is the BLAKE3 hash of its uncompressed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 #[cbor(transparent)]
 pub struct ChunkHash(#[cbor(n(0), with = "minicbor::bytes")] pub [u8; 32]);
 
-/// Reference to a chunk: the name and the stored length of the chunk.
+/// Reference to a chunk by its name and stored length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 #[cbor(array)]
 pub struct ChunkRef {

@@ -3,22 +3,22 @@
 use super::chunk::UnreadableChunk;
 use super::chunk_ref::ChunkHash;
 
-/// A snapshot object is unreadable, or its contents cannot be stored.
+/// The reason why a snapshot object cannot be read, or why its contents cannot be stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// The object exceeds the length limit of its kind.
     #[error("the snapshot object has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// Length of the object in bytes, either stored or uncompressed. Before a stored object is
+        /// Stored or uncompressed length of the object in bytes. Before a stored object is
         /// decompressed, its uncompressed length is the length declared in its zstd frame.
         bytes: usize,
         /// Maximum length in bytes.
         max: usize,
     },
-    /// The object is not exactly one zstd frame.
+    /// The object does not consist of exactly one zstd frame.
     #[error("the object cannot be decompressed: it is damaged; restore it or rebuild the snapshot")]
     Compression,
-    /// The object's contents do not match the hash in the object's name.
+    /// The contents of the object do not match the hash in its name.
     #[error("the object does not match its hash {expected}: it is damaged; rebuild the snapshot")]
     WrongHash {
         /// The hash in the object's name.
@@ -30,7 +30,7 @@ pub enum SnapshotError {
         /// Error message of the CBOR decoder.
         what: String,
     },
-    /// The object's kind does not match the reference to the object.
+    /// The object is not of the kind that the reference to it requires.
     #[error("the object has kind {found} instead of {expected}")]
     WrongKind {
         /// Expected kind number.
@@ -44,7 +44,7 @@ pub enum SnapshotError {
         /// Format version in the object header.
         version: u32,
     },
-    /// The object is a tile that cannot be decoded, or contains such a tile.
+    /// The object contains a tile that cannot be decoded.
     #[error(transparent)]
     Tile(#[from] UnreadableChunk),
     /// The object's fields are inconsistent or exceed a limit.

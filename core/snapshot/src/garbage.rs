@@ -1,10 +1,12 @@
-//! Garbage collection: identifies snapshot objects that can be deleted.
+//! Garbage collection: identifies snapshot objects that can be deleted. The logs of a family (a log
+//! and its forks) share snapshot objects.
 //!
-//! The logs of a family (a log and its forks) share snapshot objects. An object is retained if it
-//! is reachable from a root or an import of a live log. A recently written object is also retained,
-//! because it may belong to an unfinished snapshot or to an import whose entry is not committed
-//! yet. A writer that needs an old unreferenced object writes it again as a new version. Deleting
-//! the versions listed by a sweep is therefore safe despite concurrent writes.
+//! An object is kept if it is reachable from a root or an import of a live log. A recently written
+//! object is also kept, because it may belong to an unfinished snapshot or to an import whose entry
+//! is not committed yet.
+//!
+//! A writer that needs an old unreferenced object writes it again as a new version. It is therefore
+//! safe to delete the listed versions despite concurrent writes.
 
 use std::collections::HashSet;
 
@@ -14,7 +16,7 @@ use crate::pending_snapshot::PendingSnapshot;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{GARBAGE_AGE_S, MAX_JOB_AGE_S};
 
-/// Objects referenced by a family of forked logs.
+/// Objects that the logs of a family reference.
 #[derive(Debug, Clone, Default)]
 pub struct ReferencedObjects {
     roots: HashSet<ChunkHash>,
@@ -33,8 +35,8 @@ impl ReferencedObjects {
         self.chunks.insert(hash)
     }
 
-    /// Returns whether an object is retained regardless of its age, because it is referenced or is
-    /// not a snapshot object of this log family.
+    /// Returns whether an object is kept regardless of its age. This applies to referenced objects,
+    /// and to all keys that are not snapshot objects of this log family.
     fn must_keep(&self, family: LogId, key: &str) -> bool {
         if let Ok(chunk) = parse_chunk_key(key)
             && chunk.log == family
@@ -50,20 +52,20 @@ impl ReferencedObjects {
     }
 }
 
-/// A sweep, which identifies garbage among the object versions of a log family. All versions of a
+/// A sweep, which identifies garbage among the object versions of a log family. The versions of a
 /// key must be passed one after another, newest first.
 #[derive(Debug)]
 pub struct GarbageSweep {
     family: LogId,
     referenced: ReferencedObjects,
-    /// Objects written at or after this time are retained. In seconds since the Unix epoch.
+    /// Objects that were written at or after this time are kept, in seconds since the Unix epoch.
     keep_since_s: u64,
-    /// Key of the version that was passed last, and the decision for this key.
-    previous_key: Option<JudgedKey>,
+    /// Key of the previous version, and whether the versions of this key are garbage.
+    previous_key: Option<KeyDecision>,
 }
 
 #[derive(Debug)]
-struct JudgedKey {
+struct KeyDecision {
     key: String,
     /// Whether all versions of this key are garbage.
     is_garbage: bool,
@@ -77,8 +79,8 @@ impl GarbageSweep {
         Self { family, referenced, keep_since_s, previous_key: None }
     }
 
-    /// Returns whether a version is garbage. The newest version of a key determines the result for
-    /// all versions of the key, because the bucket expires noncurrent versions.
+    /// Returns whether a version is garbage. The newest version of a key decides for all versions
+    /// of the key, because the bucket expires noncurrent versions.
     pub fn is_garbage(&mut self, key: &str, modified_s: u64) -> bool {
         if let Some(previous) = &self.previous_key
             && previous.key == key
@@ -87,7 +89,7 @@ impl GarbageSweep {
         }
         let is_old = modified_s < self.keep_since_s;
         let is_garbage = is_old && !self.referenced.must_keep(self.family, key);
-        self.previous_key = Some(JudgedKey { key: key.to_owned(), is_garbage });
+        self.previous_key = Some(KeyDecision { key: key.to_owned(), is_garbage });
         is_garbage
     }
 }

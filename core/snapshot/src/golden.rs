@@ -31,8 +31,8 @@ fn from_hexadecimal(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// Checks that the current encoder still produces the released objects, and returns the released
-/// objects. If `WRITE_GOLDEN_FILES` is set, creates a missing golden file.
+/// Checks that the current encoder still produces the released objects, and returns them. Creates a
+/// missing golden file if `WRITE_GOLDEN_FILES` is set.
 fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let line = |(name, bytes): &(&str, Vec<u8>)| format!("{name} {}\n", hexadecimal(bytes));
@@ -41,7 +41,10 @@ fn released(name: &str, objects: &[(&str, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
         fs::write(&path, &today).unwrap();
     }
     let released = fs::read_to_string(&path).unwrap();
-    assert_eq!(today, released, "the released encoding has changed: add a version instead");
+    assert_eq!(
+        today, released,
+        "the encoding of a released version has changed: add a new version instead"
+    );
     let object = |line: &str| {
         let (name, bytes) = line.split_once(' ').unwrap();
         (name.to_owned(), from_hexadecimal(bytes))
@@ -62,7 +65,7 @@ fn tile(rows: (u32, u32), number: u8) -> StripeTile {
     StripeTile { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
 }
 
-/// Returns a sample level with moves, cleared regions and an inline tile.
+/// Returns a sample level with axis maps, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);
@@ -166,8 +169,8 @@ fn root_version_1() -> Result<(), SnapshotError> {
     let numbers = SheetNumbers::of([0, 1, 3].map(SheetId));
     let (_, numbers_object) = pack_sheet_numbers(numbers.clone(), nothing)?;
     let mut clients = ClientMap::default();
-    clients.note(ClientKey([1; 8]), 7, 1_700_000_000);
-    clients.note(ClientKey([2; 8]), 300, 1_700_000_060);
+    clients.record_mutation(ClientKey([1; 8]), 7, 1_700_000_000);
+    clients.record_mutation(ClientKey([2; 8]), 300, 1_700_000_060);
     let objects = vec![
         ("root", cbor::encode(Kind::Root, &sample())),
         ("formats", plain(&formats[0])),

@@ -1,4 +1,4 @@
-//! S3 keys of snapshot objects: `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
+//! S3 keys of snapshot objects, `sheets/{log}/chunks/{hash}` and `sheets/{log}/roots/{hash}`, and
 //! the keys under which clients upload chunks that are not verified yet.
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub struct ObjectKey {
     pub hash: ChunkHash,
 }
 
-/// The string is not a valid key of the expected object kind.
+/// The string is not a valid key of the expected kind of object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a {kind} key: expected sheets/ID/{kind}s/HASH, where ID is a spreadsheet id and \
@@ -59,11 +59,11 @@ pub fn root_key(log: LogId, hash: ChunkHash) -> String {
     format!("{SHEETS}/{log}/{ROOTS}/{hash}")
 }
 
-/// Parses a chunk key. Accepts only keys in the exact form that [`chunk_key`] returns, so each
-/// object has a single valid key.
+/// Parses a chunk key. Accepts only the exact form that [`chunk_key`] returns, so that each object
+/// has a single valid key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] for any other string.
+/// Returns [`NotAnObjectKey`] for any other string.
 pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     match parse_key(text, CHUNKS) {
         Some(key) if chunk_key(key.log, key.hash) == text => Ok(key),
@@ -71,11 +71,11 @@ pub fn parse_chunk_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses a root key. Accepts only keys in the exact form that [`root_key`] returns, so each object
+/// Parses a root key. Accepts only the exact form that [`root_key`] returns, so that each object
 /// has a single valid key.
 ///
 /// # Errors
-/// [`NotAnObjectKey`] for any other string.
+/// Returns [`NotAnObjectKey`] for any other string.
 pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     match parse_key(text, ROOTS) {
         Some(key) if root_key(key.log, key.hash) == text => Ok(key),
@@ -83,8 +83,7 @@ pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses the key of an object in the directory `folder`. Also accepts noncanonical spellings of
-/// the log id.
+/// Parses the key of an object in the directory `folder`. The log id need not be in canonical form.
 fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
     let path_in_sheets = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
     let (log, path_in_log) = path_in_sheets.split_once('/')?;

@@ -1,5 +1,5 @@
-//! Levels. A level is the net effect of a contiguous range of log entries, in the coordinates after
-//! the last entry of the range.
+//! A level is the net effect of a contiguous range of log entries on all sheets, in the coordinates
+//! after the last entry of the range.
 
 use minicbor::{Decode, Encode};
 
@@ -22,15 +22,15 @@ pub struct LevelSheet {
     pub sheet: SheetId,
     /// Effect of the level on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
-    /// The level's cells in disjoint stripes, from left to right.
+    /// Cells of the level, in disjoint stripes from left to right.
     pub stripes: Vec<Stripe>,
 }
 
 impl LevelSheet {
     /// Returns whether the level leaves the sheet unchanged.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        self.stripes.is_empty() && self.moves.is_nothing()
+    pub fn has_no_changes(&self) -> bool {
+        self.stripes.is_empty() && self.moves.has_no_effect()
     }
 }
 
@@ -39,14 +39,14 @@ impl LevelSheet {
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct SheetMoves {
-    /// Maps rows from the next older level to this level.
+    /// Maps rows of the next older level to rows of this level.
     #[cbor(n(0), with = "cbor::row_map")]
     pub rows: AxisMap,
-    /// Maps columns from the next older level to this level.
+    /// Maps columns of the next older level to columns of this level.
     #[cbor(n(1), with = "cbor::column_map")]
     pub columns: AxisMap,
     /// Regions in which older values and formulas are hidden. The cells of this level remain
-    /// visible.
+    /// visible there.
     #[n(2)]
     pub value_clears: Vec<Region>,
     /// Regions in which older cell formats are hidden, because a range format replaced them.
@@ -55,7 +55,7 @@ pub struct SheetMoves {
 }
 
 impl Default for SheetMoves {
-    /// Returns moves that keep all older cells in place and visible.
+    /// Returns the effect of a level that neither moves nor hides older cells.
     fn default() -> Self {
         Self {
             rows: AxisMap::identity(Axis::Rows),
@@ -69,14 +69,14 @@ impl Default for SheetMoves {
 impl SheetMoves {
     /// Returns whether no older cells are moved or hidden.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub fn has_no_effect(&self) -> bool {
         self.rows.is_identity()
             && self.columns.is_identity()
             && self.value_clears.is_empty()
             && self.format_clears.is_empty()
     }
 
-    /// Iterates over all cleared regions, value regions first.
+    /// Iterates over all cleared regions, first those that hide values.
     pub fn clears(&self) -> impl Iterator<Item = &Region> {
         self.value_clears.iter().chain(&self.format_clears)
     }
@@ -89,7 +89,8 @@ impl SheetMoves {
     }
 }
 
-/// Intersection of a set of rows and a set of columns, in the coordinates of one level.
+/// The cells in the intersection of a set of rows and a set of columns, in the coordinates of one
+/// level.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct Region {
@@ -119,9 +120,9 @@ impl Region {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Maps the region along one axis. Rows or columns inserted inside a span become part of the
-    /// region, so the number of spans never grows. Including the inserted lines is harmless,
-    /// because they contain no older cells.
+    /// Maps the region along one axis. Rows or columns that were inserted inside a span become part
+    /// of the region, so that the number of spans never grows. This is harmless, because the
+    /// inserted rows or columns contain no older cells.
     pub fn map(&mut self, axis: Axis, map: &AxisMap) {
         match axis {
             Axis::Rows => self.rows = map.covering_spans(&self.rows),
@@ -139,7 +140,7 @@ pub struct Stripe {
     pub tiles: Vec<StripeTile>,
 }
 
-/// A tile of a stripe: its rows and the location of its bytes.
+/// A tile of a stripe, with its rows and the location of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StripeTile {
     /// Rows of the tile.
@@ -157,8 +158,8 @@ pub enum StoredTile {
     /// In a chunk of its own.
     #[n(0)]
     Chunk(#[n(0)] ChunkRef),
-    /// Stored uncompressed in the chunk format, inside the object that references the tile. Used by
-    /// small levels, in particular level 0 in the root.
+    /// Stored uncompressed in the chunk format, inside the object that references the tile. Small
+    /// levels use this, in particular level 0 in the root.
     #[n(1)]
     Inline(#[cbor(n(0), with = "minicbor::bytes")] Vec<u8>),
 }

@@ -1,4 +1,4 @@
-//! Cache of loaded snapshot objects, and collection of missing objects.
+//! Caches loaded snapshot objects and collects the objects that are missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub enum ObjectKind {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fetch<T> {
     /// Objects to load before the operation is repeated.
-    Need(Vec<ObjectRequest>),
+    Missing(Vec<ObjectRequest>),
     /// The result.
     Ready(T),
 }
@@ -58,7 +58,7 @@ pub struct BadObject {
     pub why: SnapshotError,
 }
 
-/// In-memory cache of decoded snapshot objects. The keys are object names.
+/// In-memory cache of decoded snapshot objects, keyed by object name.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
     pub(super) index: BTreeMap<ChunkHash, IndexChunk>,
@@ -80,7 +80,7 @@ impl Objects {
     /// Verifies, decodes and caches the stored bytes of a requested object.
     ///
     /// # Errors
-    /// [`BadObject`] if the bytes are damaged, or do not match the object's kind or name.
+    /// Returns a [`BadObject`] if the bytes are damaged, or do not match the object's kind or name.
     pub fn insert(&mut self, request: &ObjectRequest, stored: &[u8]) -> Result<(), BadObject> {
         let hash = request.hash;
         self.decode_and_insert(request.kind, hash, stored).map_err(|why| BadObject { hash, why })
@@ -136,19 +136,19 @@ impl PackedLevel {
     /// first.
     ///
     /// # Errors
-    /// Returns the same errors as [`PackedLevel::load_all`].
+    /// Returns a [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn load_level(&self, objects: &Objects) -> Result<Fetch<Level>, SnapshotError> {
         Ok(to_fetch(self.load_all(&|hash| objects.index.get(hash))?, ObjectKind::Index))
     }
 }
 
-/// Converts the result of an index lookup. Missing chunks are converted to requests for objects of
-/// this `kind`.
+/// Converts the result of an index lookup. Missing chunks become requests for objects of this
+/// `kind`.
 pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
     match lookup {
-        Lookup::Need(chunks) => {
-            Fetch::Need(chunks.into_iter().map(|chunk| ObjectRequest::new(kind, chunk)).collect())
-        }
+        Lookup::Missing(chunks) => Fetch::Missing(
+            chunks.into_iter().map(|chunk| ObjectRequest::new(kind, chunk)).collect(),
+        ),
         Lookup::Ready(result) => Fetch::Ready(result),
     }
 }
@@ -160,10 +160,10 @@ pub(super) struct MissingObjects(Vec<ObjectRequest>);
 impl MissingObjects {
     /// Returns the result if it is ready. Otherwise, records the missing objects and returns
     /// `None`.
-    pub(super) fn take_ready<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
+    pub(super) fn ready_or_record_missing<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(result) => Some(result),
-            Fetch::Need(requests) => {
+            Fetch::Missing(requests) => {
                 self.0.extend(requests);
                 None
             }
@@ -187,6 +187,6 @@ impl MissingObjects {
         let mut requests = self.0;
         requests.sort_unstable();
         requests.dedup();
-        Fetch::Need(requests)
+        Fetch::Missing(requests)
     }
 }

@@ -1,4 +1,5 @@
-//! Stored objects. Each object is a single zstd frame whose name is the hash of its contents.
+//! Stored form of objects. Each object is a single zstd frame, and its name is the hash of its
+//! contents.
 
 use super::chunk_ref::{ChunkHash, ChunkRef};
 use crate::error::SnapshotError;
@@ -51,7 +52,7 @@ impl ChunkHash {
 /// compression.
 ///
 /// # Errors
-/// [`SnapshotError::TooLong`] if the object exceeds `bounds`.
+/// Returns [`SnapshotError::TooLong`] if the object exceeds `bounds`.
 pub fn pack(bytes: &[u8], bounds: Bounds) -> Result<PackedObject, SnapshotError> {
     pack_blocks(bytes, &[bytes], bounds)
 }
@@ -70,12 +71,12 @@ pub(super) fn pack_blocks(
     Ok(PackedObject { chunk, stored })
 }
 
-/// Decompresses an object and verifies its name. Accepts arbitrary input. `bounds` limits the
-/// memory use.
+/// Decompresses an object and verifies its name. Never panics on malformed bytes. `bounds` limits
+/// the memory use.
 ///
 /// # Errors
-/// [`SnapshotError`] if the object exceeds `bounds`, does not match `hash`, or is not exactly one
-/// zstd frame with a declared content size.
+/// Returns a [`SnapshotError`] if the object exceeds `bounds`, does not match `hash`, or is not
+/// exactly one zstd frame with a declared content size.
 pub fn unpack(hash: ChunkHash, stored: &[u8], bounds: Bounds) -> Result<Vec<u8>, SnapshotError> {
     check_length(stored.len(), bounds.stored_bytes)?;
     if let Some(declared_bytes) = zstd_frames::declared_bytes(stored) {

@@ -13,22 +13,23 @@ use cellar_base::limits::{
     INLINE_INDEX_BYTES, INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, TARGET_CHUNK_BYTES,
 };
 
-/// Length limits of inline parts and chunks, in bytes. Lengths are uncompressed unless documented
-/// as stored lengths.
+/// Length limits of inline parts and chunks, in bytes. Lengths are uncompressed unless they are
+/// called stored lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackLimits {
-    /// Maximum length of one inline part, which is a sheet's tile index, moves or formats.
+    /// Maximum length of one inline part, which is a sheet's tile index, its axis maps with its
+    /// cleared regions, or its formats.
     pub inline_bytes: usize,
     /// Maximum total length of all inline parts.
     pub inline_total_bytes: usize,
     /// Target length of a chunk. Only a chunk with a single item may be longer.
     pub chunk_bytes: usize,
-    /// Maximum total stored length of the chunks referenced by one inline part or chunk. Only a
+    /// Maximum total stored length of the chunks that one inline part or chunk references. Only a
     /// chunk with a single item may exceed this limit.
     pub referenced_bytes: u64,
 }
 
-/// Size of a list item. Both lengths count toward the limits of a chunk.
+/// Size of a list item. Both of its lengths count toward the limits of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
     /// Uncompressed item length in bytes.
@@ -58,8 +59,8 @@ impl PackLimits {
         chunk_bytes: TARGET_CHUNK_BYTES,
         referenced_bytes: u64::MAX,
     };
-    /// Limits of level 0, which is stored entirely in the root unless its axis maps or cleared
-    /// regions are very large.
+    /// Limits of level 0. It is stored entirely in the root unless its axis maps or cleared regions
+    /// are very large.
     pub const LEVEL_0: Self = Self {
         inline_bytes: INLINE_LEVEL_0_BYTES,
         inline_total_bytes: INLINE_LEVEL_0_BYTES,
@@ -67,7 +68,7 @@ impl PackLimits {
         referenced_bytes: u64::MAX,
     };
     /// Limits of an imported sheet's tile index, which is stored in a log entry. Chunks are short,
-    /// so that the server can verify a chunk and all objects referenced by it within one request.
+    /// so that the server can verify a chunk and all objects that it references within one request.
     pub const IMPORT: Self = Self {
         inline_bytes: INLINE_IMPORT_BYTES,
         inline_total_bytes: INLINE_IMPORT_BYTES,
@@ -109,8 +110,8 @@ impl Packer {
         self.reserve_inline_with_chunks(part, 0)
     }
 
-    /// Like [`Packer::reserve_inline`], for a part that references chunks whose total stored length
-    /// is `referenced_bytes`.
+    /// Like [`Packer::reserve_inline`], for a part that references chunks. `referenced_bytes` is
+    /// the total stored length of these chunks.
     pub(super) fn reserve_inline_with_chunks<T: Encode<()>>(
         &mut self,
         part: &T,
@@ -126,14 +127,14 @@ impl Packer {
         fits_inline
     }
 
-    /// Returns whether a part fits into a chunk if it references chunks whose total stored length
-    /// is `referenced_bytes`.
+    /// Returns whether a part fits into a chunk. `referenced_bytes` is the total stored length of
+    /// the chunks that the part references.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, referenced_bytes: u64) -> bool {
         let weight = Weight { bytes: cbor::encoded_byte_length(part), referenced_bytes };
         !self.exceeds_chunk(weight)
     }
 
-    /// Packs a chunk and returns a reference to the chunk. Identical chunks are stored only once.
+    /// Packs a chunk and returns a reference to it. Identical chunks are stored only once.
     pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! Merge policy: selects the levels to merge when level 0 is written to chunks.
+//! Merge policy: selects the levels that are merged when level 0 is written to chunks.
 
 /// Returns how many of the newest levels are merged with level 0. `level_bytes` contains the level
 /// sizes, oldest first.

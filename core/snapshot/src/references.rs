@@ -1,5 +1,5 @@
-//! References between snapshot objects. Objects that are reachable from live roots must not be
-//! deleted.
+//! Collects the references between snapshot objects. Objects that are reachable from live roots
+//! must not be deleted.
 
 use super::chunk;
 use super::index::{
@@ -19,7 +19,7 @@ pub struct References {
     pub index: Vec<ChunkHash>,
     /// Cell chunks, which reference long texts.
     pub tiles: Vec<ChunkHash>,
-    /// Leaf objects: range formats, sheet ids, clients and long texts.
+    /// Objects that reference no other objects: range formats, sheet ids, clients and long texts.
     pub leaves: Vec<ChunkHash>,
 }
 
@@ -27,7 +27,7 @@ impl References {
     /// Returns the references of a root.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a tile stored inside the root is invalid.
+    /// Returns a [`SnapshotError`] if a tile that is stored inside the root is invalid.
     pub fn of_root(root: &Root) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         for root_level in root.all_levels() {
@@ -50,7 +50,8 @@ impl References {
     /// Returns the objects that operations reference through the tile indexes of imported sheets.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a tile index, or a tile stored inside a tile index, is invalid.
+    /// Returns a [`SnapshotError`] if a tile index, or a tile that is stored inside one, is
+    /// invalid.
     pub fn of_operations(operations: &[Operation]) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         for operation in operations {
@@ -61,10 +62,10 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a tile index chunk, given its name and stored bytes.
+    /// Returns the references of a tile index chunk from its name and stored bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the bytes are damaged or do not match `hash`.
+    /// Returns a [`SnapshotError`] if the bytes are damaged or do not match `hash`.
     pub fn of_index_chunk(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         let mut references = Self::default();
         match IndexChunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)? {
@@ -76,10 +77,10 @@ impl References {
         Ok(references)
     }
 
-    /// Returns the references of a cell chunk, given its name and stored bytes.
+    /// Returns the references of a cell chunk from its name and stored bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the bytes are damaged or do not match `hash`.
+    /// Returns a [`SnapshotError`] if the bytes are damaged or do not match `hash`.
     pub fn of_tile(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         let tile = chunk::decode(&unpack(hash, stored, Bounds::CHUNK)?)?;
         let mut references = Self::default();

@@ -1,4 +1,5 @@
-//! Decisions of the relay, which starts background work after changes to the Entry table.
+//! Decides how the relay reacts to a change of the Entry table. The relay starts background work
+//! after such changes.
 
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::position::Position;
@@ -32,7 +33,7 @@ pub enum RelayAction {
 /// The stream record is invalid, so retrying does not help.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RelayError {
-    /// The entry's encoding is not one that Cellar writes.
+    /// The entry has an encoding that Cellar never writes.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// The S3 key of the external body is outside the upload prefix.
@@ -47,7 +48,7 @@ pub enum RelayError {
 /// the change.
 ///
 /// # Errors
-/// [`RelayError`] if the entry's attributes are invalid.
+/// Returns a [`RelayError`] if the entry's attributes are invalid.
 pub fn decide_relay_action(
     event_name: &str,
     entry_image: &Item,

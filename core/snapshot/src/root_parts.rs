@@ -1,4 +1,4 @@
-//! Loads parts of a root that may be stored in separate chunks: workbook metadata and clients.
+//! Loads the parts of a root that may be stored in separate chunks: workbook metadata and clients.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
-/// Returns the last mutation of each client. If the chunk with the clients is not loaded, adds the
-/// chunk to `missing` and returns an empty map.
+/// Returns the last mutation of each client. If the chunk with the clients is not loaded, adds it
+/// to `missing` and returns an empty map.
 pub(crate) fn load_clients(
     root: &Root,
     objects: &Objects,
@@ -23,8 +23,8 @@ pub(crate) fn load_clients(
     ClientMap::default()
 }
 
-/// Returns the workbook metadata. Adds the chunks that are not loaded to `missing`, and leaves
-/// their parts of the metadata empty.
+/// Returns the workbook metadata. If chunks are not loaded, adds them to `missing` and leaves their
+/// parts of the metadata empty.
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,
@@ -37,7 +37,8 @@ pub(crate) fn load_metadata(
         let sheet_id = root_sheet.sheet;
         names_in_tab_order.push((sheet_id, root_sheet.name.clone()));
         let formats_lookup = root_sheet.formats.layer(&|hash| objects.formats.get(hash))?;
-        let loaded_formats = missing.take_ready(to_fetch(formats_lookup, ObjectKind::Formats));
+        let loaded_formats =
+            missing.ready_or_record_missing(to_fetch(formats_lookup, ObjectKind::Formats));
         let formats = loaded_formats.unwrap_or_default();
         sheets.insert(sheet_id, SheetMetadata { extent: root_sheet.extent, formats });
     }
@@ -45,7 +46,7 @@ pub(crate) fn load_metadata(
 }
 
 /// Returns the numbers of all sheets that ever existed in the workbook. If the chunk with the
-/// numbers is not loaded, adds the chunk to `missing` and returns an empty set.
+/// numbers is not loaded, adds it to `missing` and returns an empty set.
 fn load_used_sheet_numbers(
     root: &Root,
     objects: &Objects,

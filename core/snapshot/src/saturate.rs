@@ -1,5 +1,5 @@
-//! Saturating conversions between integer types: an out-of-range value becomes the nearest value of
-//! the target type.
+//! Saturating conversions between integer types. A value that is out of range becomes the nearest
+//! value of the target type.
 
 /// Converts an index or length that is stored with 32 bits.
 pub(crate) fn to_usize(number: u32) -> usize {

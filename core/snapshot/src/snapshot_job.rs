@@ -10,7 +10,7 @@ use cellar_base::position::Position;
 /// Version of the message format. All released versions remain readable.
 const VERSION: u32 = 1;
 
-/// Request to build the snapshot at one Snapshot entry. Jobs may be delivered several times, late,
+/// Request to build the snapshot of one Snapshot entry. Jobs may be delivered several times, late,
 /// or out of order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnapshotJob {
@@ -51,8 +51,8 @@ pub enum SnapshotJobError {
     },
 }
 
-/// The version of a job without its other fields. Decoded to distinguish a job from a newer version
-/// of Cellar from a malformed message.
+/// The version of a job without its other fields. It is decoded first, to distinguish a job of a
+/// newer version of Cellar from a malformed message.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,
@@ -82,8 +82,8 @@ impl SnapshotJob {
     /// Parses a message body.
     ///
     /// # Errors
-    /// [`SnapshotJobError`] if the body is not the JSON of a snapshot job, is too long, or has a
-    /// newer version.
+    /// Returns a [`SnapshotJobError`] if the body is not the JSON of a snapshot job, is too long,
+    /// or has a newer version.
     pub fn decode(body: &str) -> Result<Self, SnapshotJobError> {
         if body.len() > MAX_SNAPSHOT_JOB_BYTES {
             return Err(SnapshotJobError::TooLong { bytes: body.len() });

@@ -1,5 +1,5 @@
-//! Determines which cells of the older state were touched by a range of entries. To report the
-//! changes, only these cells must be read, regardless of the size of the sheet.
+//! Determines which cells of the older state a range of entries touched. To report the changes,
+//! only these cells must be read, regardless of the size of the sheet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,8 +13,8 @@ use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Maximum number of untouched rows between two touched rows that are still read in the same
-/// window. Reading a few untouched rows reduces the number of windows.
+/// Maximum number of untouched rows between two touched rows in the same window. Reading a few
+/// untouched rows reduces the number of windows.
 const MAX_GAP_ROWS: u32 = 64;
 
 /// Touched cells of a sheet, in the coordinates of the older state.
@@ -22,19 +22,20 @@ const MAX_GAP_ROWS: u32 = 64;
 pub struct TouchedCells {
     /// Individual cells as (row, column) pairs.
     cells: BTreeSet<(u32, u32)>,
-    /// Regions in which all cells were touched, clipped to the used range of the sheet.
+    /// Regions in which all cells were touched, limited to the used range of the sheet.
     regions: Vec<Region>,
 }
 
 /// A window to read. Together, the windows of a sheet contain all its touched cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TouchedWindow {
-    /// Window of at most `MAX_BAND_CELLS` cells, unless the window is a single row.
+    /// Rectangle to read, with at most `MAX_BAND_CELLS` cells or a single row.
     pub window: Window,
-    /// Whether the window was created for individually touched cells. If so, it may also contain
-    /// untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched cells.
-    /// Otherwise, it was created for a touched region, and all its cells may be treated as touched.
-    pub partly: bool,
+    /// Whether the window was created for individually touched cells. Such a window may also
+    /// contain untouched cells, and [`TouchedCells::has_single_cell`] identifies the touched ones.
+    /// Any other window was created for a touched region, and all its cells may be treated as
+    /// touched.
+    pub has_untouched_cells: bool,
 }
 
 /// Returns the touched cells of all sheets that existed before the entries. `old_metadata` and
@@ -87,7 +88,7 @@ impl TouchedCells {
         let old_rows = folded.moves.rows.reversed();
         let old_columns = folded.moves.columns.reversed();
         for column in &folded.tile.columns {
-            let Some(old_column) = old_columns.get(column.column) else { continue };
+            let Some(old_column) = old_columns.get(column.index) else { continue };
             for row in column.values.rows().iter().chain(column.formats.rows()) {
                 if let Some(old_row) = old_rows.get(*row) {
                     self.cells.insert((old_row, old_column));
@@ -108,13 +109,13 @@ impl TouchedCells {
     }
 
     /// Adds deleted rows and columns. Also adds the ranges of range formats that start or end
-    /// inside deleted rows or columns.
+    /// inside them.
     fn add_deleted_lines(&mut self, old_sheet: &SheetMetadata, folded: &FoldedSheet) {
         let deleted_rows = deleted_lines(&folded.moves.rows);
         let deleted_columns = deleted_lines(&folded.moves.columns);
         for range_format in old_sheet.formats.records() {
-            // A range format that started or ended inside deleted lines is not extended again when
-            // an undo restores the lines.
+            // Undoing a deletion restores the rows or columns, but not the extent of a range format
+            // that started or ended inside them.
             let is_cut = has_end_inside(&range_format.rows, &deleted_rows, Axis::Rows)
                 || has_end_inside(&range_format.columns, &deleted_columns, Axis::Columns);
             if is_cut {
@@ -192,7 +193,7 @@ fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     spans.iter().flat_map(first_and_last).any(|line| deleted.contains(line))
 }
 
-/// Returns the lines that an axis map deletes, in the older coordinates.
+/// Returns the rows or columns that an axis map deletes, in the older coordinates.
 fn deleted_lines(map: &AxisMap) -> Spans {
     let mut deleted_spans = Vec::new();
     let mut kept_end = 0_u32;
@@ -220,7 +221,7 @@ fn join_near_spans(spans: &Spans) -> Vec<Span> {
 }
 
 /// Splits a rectangle into windows of at most `MAX_BAND_CELLS` cells or a single row each.
-/// `has_untouched_cells` is the value of [`TouchedWindow::partly`] for all of them.
+/// `has_untouched_cells` becomes [`TouchedWindow::has_untouched_cells`] of all windows.
 fn push_bands(
     rows: Span,
     columns: Range<u32>,
@@ -233,7 +234,7 @@ fn push_bands(
     while first_row < rows.end() {
         let end_row = first_row.saturating_add(rows_per_band).min(rows.end());
         let window = Window { rows: first_row..end_row, columns: columns.clone() };
-        windows.push(TouchedWindow { window, partly: has_untouched_cells });
+        windows.push(TouchedWindow { window, has_untouched_cells });
         first_row = end_row;
     }
 }

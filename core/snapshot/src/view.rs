@@ -22,7 +22,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Returns a root's workbook metadata.
 ///
 /// # Errors
-/// [`SnapshotError`] if parts of the root are inconsistent.
+/// Returns a [`SnapshotError`] if parts of the root are inconsistent.
 pub fn read_metadata(
     root: &Root,
     objects: &Objects,
@@ -41,11 +41,11 @@ pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
 }
 
 /// Returns the cells of a window after the entries in `tail` are applied to `root`. Without a root,
-/// the entries are applied to the empty state. Missing objects at the same depth of an index are
-/// requested together.
+/// applies the entries to the empty state. Requests missing objects at the same depth of an index
+/// together.
 ///
 /// # Errors
-/// [`SnapshotError`] if an object does not match the reference to the object.
+/// Returns a [`SnapshotError`] if an object does not match the reference to it.
 pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,
@@ -92,7 +92,8 @@ fn load_sheet_levels<'a>(
     let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
     for packed_level in root_levels.chain([&tail.imported]) {
         let lookup = packed_level.moves(sheet_id, &|hash| objects.index.get(hash))?;
-        let moves_if_changed = missing.take_ready(to_fetch(lookup, ObjectKind::Index)).flatten();
+        let moves_if_changed =
+            missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index)).flatten();
         if let Some(moves) = moves_if_changed {
             sheet_levels.push(SheetLevel { packed_level, moves });
         }
@@ -115,7 +116,9 @@ fn load_visible_tiles<'a>(
         let region = visible_region(mapping, window);
         let lookup =
             level.packed_level.tiles(sheet_id, &region, &|hash| objects.index.get(hash))?;
-        if let Some(located_tiles) = missing.take_ready(to_fetch(lookup, ObjectKind::Index)) {
+        if let Some(located_tiles) =
+            missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index))
+        {
             loaded_tiles.extend(load_tiles(mapping, located_tiles, objects, missing)?);
         }
     }
@@ -136,7 +139,7 @@ fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
     map.reversed().kept_spans(&Spans::one(range.start, count))
 }
 
-/// A decoded tile, placed in the coordinates of its level.
+/// A decoded tile, with its place in the coordinates of its level.
 struct LoadedTile<'a> {
     mapping: &'a LevelMapping,
     rows: Span,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cellar_base::position::Position;
 use cellar_log::append::Request;
-use cellar_log::invariants::{MutationId, check_acknowledged, readable};
+use cellar_log::invariants::{MutationId, check_acknowledged, readable_entries};
 use cellar_log::upkeep::LogPolicy;
 use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
 
@@ -115,7 +115,7 @@ impl Scenario for Contended {
         let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);
         let client = self.client.requests[0].client();
         let acknowledged = ids.map(|id| MutationId { client, id });
-        check_acknowledged(&readable(&entries, &[]), acknowledged).unwrap();
+        check_acknowledged(&readable_entries(&entries, &[]), acknowledged).unwrap();
         for (id, position, rejection) in answers.iter().skip(1).flatten() {
             let entry = &stored.entries[&(log(), position.unwrap())];
             let (entry_client, first_id, last_id) = entry.mutation_ids().unwrap();

@@ -7,7 +7,9 @@ use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
 use cellar_log::append::Request;
 use cellar_log::entry::Entry;
-use cellar_log::invariants::{MutationId, check_acknowledged, check_once, history, readable};
+use cellar_log::invariants::{
+    MutationId, check_acknowledged, check_once, complete_history, readable_entries,
+};
 use cellar_log::{
     retention::KeepReason, retention::Plan, retention::Policy, retention::decode_offloaded,
 };
@@ -123,9 +125,9 @@ impl Scenario for FrozenWriter {
         let acknowledged_ids = answers.iter().flatten().map(|(id, ..)| *id);
         let acknowledged: Vec<_> = acknowledged_ids.map(|id| MutationId { client, id }).collect();
         assert_eq!(acknowledged.len(), self.requests.len(), "{context}");
-        check_once(&history(&table_entries, &offloaded_entries))
+        check_once(&complete_history(&table_entries, &offloaded_entries))
             .unwrap_or_else(|violation| panic!("{context}: {violation}"));
-        check_acknowledged(&readable(&table_entries, &offloaded_entries), acknowledged)
+        check_acknowledged(&readable_entries(&table_entries, &offloaded_entries), acknowledged)
             .unwrap_or_else(|violation| panic!("{context}: {violation}"));
     }
 }

@@ -159,7 +159,7 @@ impl LostCellSearch {
         {
             let window = Window { rows, columns: 0..extent.columns };
             let tile = view.merged_tile(sheet, &window).await?;
-            bands.adapt_height(tile.cells());
+            bands.adapt_height(tile.cell_count());
             for tile_cell in stored_cells(&tile) {
                 let Some(hash) = tile_cell.long_text else { continue };
                 let LongText::Lost(fault) = view.long_text(hash).await? else { continue };

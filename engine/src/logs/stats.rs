@@ -121,7 +121,7 @@ async fn measure_opening_cost(
         let fetch = view::read_window(Some(root), &no_newer_entries, sheet, &FIRST_VIEW, &objects);
         let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
-            Fetch::Need(missing_objects) => missing_objects,
+            Fetch::Missing(missing_objects) => missing_objects,
         };
         stats.round_trips += 1;
         for object in &missing_objects {

@@ -136,7 +136,7 @@ impl Logs {
         };
         let Completion { client, author, incarnation, acknowledged, first_id, .. } = completion;
         let request =
-            Request::upload(log_id, client, author, incarnation, acknowledged, first_id, upload)
+            Request::of_upload(log_id, client, author, incarnation, acknowledged, first_id, upload)
                 .map_err(|error| LogError::Upload(UploadFault::Unreadable(error.to_string())))?;
         let appended = self.append(request).await?;
         if self.entry_references(log_id, &appended, &key).await? {

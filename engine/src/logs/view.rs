@@ -165,7 +165,7 @@ impl View {
         for (sheet, touched) in touched_cells {
             for part in touched.windows() {
                 let mut cells = self.read_stored_cells(*sheet, &part.window).await?;
-                if part.partly {
+                if part.has_untouched_cells {
                     cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
                 }
                 workbook.fill(*sheet, cells)?;

@@ -184,7 +184,7 @@ impl ObjectStore {
         loop {
             match compute(objects).map_err(|error| snapshot_fault(log, &error))? {
                 Fetch::Ready(result) => return Ok(result),
-                Fetch::Need(requests) => self.load(log, &requests, objects).await?,
+                Fetch::Missing(requests) => self.load(log, &requests, objects).await?,
             }
         }
     }

@@ -249,13 +249,13 @@ impl Tables {
     /// Returns every entry that was ever written to the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
-        invariants::history(&self.entries(), &self.offloaded())
+        invariants::complete_history(&self.entries(), &self.offloaded())
     }
 
     /// Returns the entries that a reader sees when it reads the log from the start.
     #[must_use]
     pub fn readable(&self) -> Vec<Arc<Entry>> {
-        invariants::readable(&self.entries(), &self.offloaded())
+        invariants::readable_entries(&self.entries(), &self.offloaded())
     }
 
     fn offloaded(&self) -> Vec<Arc<Entry>> {

@@ -46,7 +46,7 @@ impl Bucket {
         loop {
             match ask(&objects)? {
                 Fetch::Ready(value) => return Ok((value, fetched)),
-                Fetch::Need(wanted) => {
+                Fetch::Missing(wanted) => {
                     fetched.rounds += 1;
                     for wanted in wanted {
                         self.gets += 1;
@@ -109,7 +109,7 @@ impl Worker {
             CompactionPlan::LevelZero(next) => *next,
             CompactionPlan::Merge(mut plan) => {
                 self.merges += 1;
-                let ask = |objects: &Objects| Ok(plan.load_inputs(&base, &folded, objects)?);
+                let ask = |objects: &Objects| Ok(plan.load_inputs_or_merge_all(&base, &folded, objects)?);
                 let (inputs, _) = self.bucket.ready(ask)?;
                 let level = merged(&mut self.bucket, inputs)?;
                 plan.finish(&base, &folded, &level)?

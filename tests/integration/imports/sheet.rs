@@ -31,7 +31,7 @@ impl Written {
     pub(crate) fn new(rows: u32, columns: &[u32], tile_cells: usize) -> Self {
         let (mut writer, mut stored) = (SheetWriter::default(), Vec::new());
         let small = |tile: &Tile| {
-            let is_small = tile.cells() <= tile_cells;
+            let is_small = tile.cell_count() <= tile_cells;
             is_small.then(|| chunk_of(tile)).flatten()
         };
         let (mut cells, mut texts) = (BTreeMap::new(), Vec::new());

@@ -58,7 +58,7 @@ async fn the_relay_removes_the_tag_after_a_crash_before_it() {
     };
     let client = ClientKey([5; 8]);
     let log = fixture.created.id;
-    let request = Request::upload(log, client, None, FIRST_INCARNATION, 0, 1, entry).unwrap();
+    let request = Request::of_upload(log, client, None, FIRST_INCARNATION, 0, 1, entry).unwrap();
     let appended = TestCloud::logs(&tables).append(request).await.unwrap();
     assert_eq!(appended.tail, at(1));
     let wait = async {
@@ -149,7 +149,7 @@ async fn an_upload_whose_base_is_gone_is_handed_back_and_disappears() {
         base: at(1),
     };
     let client = ClientKey([9; 8]);
-    let request = Request::upload(log, client, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
+    let request = Request::of_upload(log, client, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
     let appended = world.logs().append(request).await.unwrap();
     assert_eq!(appended.results.len(), 3);
     for result in &appended.results {

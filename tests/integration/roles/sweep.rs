@@ -371,7 +371,8 @@ async fn miss(world: &OldLogs) {
         base: created.head,
     };
     let key = ClientKey([5; 8]);
-    let request = Request::upload(created.id, key, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
+    let request =
+        Request::of_upload(created.id, key, None, FIRST_INCARNATION, 0, 1, upload).unwrap();
     TestCloud::logs(&world.tables).append(request).await.unwrap();
 }
 

@@ -86,7 +86,7 @@ fn assert_block(block: &Block) {
     assert!(block.tile.is_valid(), "{block:?}");
     assert!(block.tile.end() <= MAX_ROWS);
     for column in &block.tile.columns {
-        assert!(column.column < MAX_IMPORT_COLUMNS);
+        assert!(column.index < MAX_IMPORT_COLUMNS);
         let long = column.values.values().iter().filter_map(|value| match value {
             TileValue::LongText(number) => column.values.long_text(*number),
             _ => None,
@@ -99,5 +99,5 @@ fn assert_block(block: &Block) {
         }
     }
     // A block ends with the row in which it becomes full.
-    assert!(block.tile.cells() < MAX_TILE_CELLS + MAX_IMPORT_COLUMNS as usize);
+    assert!(block.tile.cell_count() < MAX_TILE_CELLS + MAX_IMPORT_COLUMNS as usize);
 }

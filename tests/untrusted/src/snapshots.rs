@@ -17,7 +17,7 @@ use cellar_snapshot::view;
 pub(super) fn chunk(bytes: &[u8]) -> bool {
     assert!(is_read_or_refused(bytes));
     let Ok(tile) = decode(bytes) else { return false };
-    assert!(tile.cells() <= MAX_TILE_CELLS && tile.columns.len() <= MAX_TILE_COLUMNS);
+    assert!(tile.cell_count() <= MAX_TILE_CELLS && tile.columns.len() <= MAX_TILE_COLUMNS);
     true
 }
 

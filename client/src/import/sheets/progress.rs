@@ -63,8 +63,8 @@ impl ProgressMonitor {
 
     pub(super) fn add_cells(&self, tile: &Tile) {
         let to_u64 = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        self.0.cells.fetch_add(to_u64(tile.cells()), Ordering::Relaxed);
-        self.0.formulas.fetch_add(to_u64(tile.formulas()), Ordering::Relaxed);
+        self.0.cells.fetch_add(to_u64(tile.cell_count()), Ordering::Relaxed);
+        self.0.formulas.fetch_add(to_u64(tile.formula_count()), Ordering::Relaxed);
     }
 
     /// Resets the cell counts before the sheet is read again.

@@ -138,8 +138,8 @@ mod tests {
         let mut root = ClientMap::default();
         for (subject, client, id) in [(&alice, "c", 8), (&bob, "d", 9)] {
             let name = ClientName::new("g", client).unwrap();
-            root.note(name.key(subject), id, 0);
-            root.note_name(name.key(subject), &name);
+            root.record_mutation(name.key(subject), id, 0);
+            root.record_name(name.key(subject), &name);
         }
         ids.add_root(&root);
         let ids = ids.into_ids();

@@ -312,7 +312,7 @@ impl RunPush {
             self.remaining.iter().map_while(RemainingMutation::rejection).cloned().collect();
         self.sent_count = rejections.len();
         let first_id = self.remaining.front().map_or(0, RemainingMutation::id);
-        let request = Request::rejecting(
+        let request = Request::of_rejections(
             self.log,
             self.client,
             self.author.clone(),

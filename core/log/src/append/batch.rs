@@ -1,5 +1,5 @@
-//! Builds the next log entry of an append request from as many of its mutations as fit. Each
-//! mutation is first transformed past the entries committed since its base.
+//! Builds the next log entry of an append request from as many of its mutations as fit. First
+//! transforms each mutation against the entries committed since its base.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Builds the request's next log entry. Its position is `position`, directly after `tail`, the
-/// latest entry.
+/// Builds the request's next log entry at `position`, which directly follows the latest entry
+/// `tail`.
 pub(super) fn build_next_entry(
     request: &Request,
     scan: &Scan,
@@ -49,7 +49,7 @@ fn encoded_body_bytes(position: Position, content: &Content) -> Result<usize, Bo
     Ok(body.len())
 }
 
-/// Returns the content of the request's next entry, for the given `position`.
+/// Returns the content of the request's next entry, which will be put at `position`.
 fn build_next_content(
     request: &Request,
     scan: &Scan,
@@ -70,8 +70,8 @@ fn build_next_content(
     }
 }
 
-/// Returns a batch of the committed `mutations`. Their ids continue after the client's last
-/// committed mutation.
+/// Returns a batch with the committed `mutations`. Its first mutation id is one greater than the id
+/// of the client's last committed mutation.
 fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Content {
     Content::Edits(Edits {
         client: request.client,
@@ -88,13 +88,13 @@ pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position
     lowest_base.map_or(scan.start_position, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the position of the latest known edit if the request's undo or revert is outdated: it
-/// was computed from a state before that edit. Returns `None` otherwise.
+/// Returns the position of the latest known edit if the request's undo or revert is outdated,
+/// because it was computed before that edit. Otherwise, returns `None`.
 pub(super) fn find_edit_after_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
     let resolution = remaining_mutations.find_map(|(_, mutation)| mutation.resolution.as_ref())?;
-    // The entries before the first scanned entry are unknown, and any of them may be an edit. The
-    // first scanned entry is therefore treated as an edit.
+    // No entry before the first scanned entry is known, and any of them may be an edit. The first
+    // scanned entry is therefore treated as an edit.
     let newest_edit_position = match scan.newest_edit_position {
         Some(position) => position.max(scan.start_position),
         None => scan.start_position,
@@ -120,7 +120,7 @@ fn build_external_edits(
     committer.commit_external(authored_edits, &upload.operations)
 }
 
-/// Creates a committer, which transforms and commits mutations after the scanned entries.
+/// Creates a committer that transforms and commits mutations after the scanned entries.
 fn committer_after(scan: &Scan, position: Position) -> Committer {
     let viewpoint = scan.viewpoint.clone();
     let committer = Committer::new(viewpoint, scan.start_position, position, scan.committed_bytes);

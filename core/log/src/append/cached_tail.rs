@@ -7,12 +7,13 @@ use crate::entry::Entry;
 use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
-/// The latest entries of a log that this process has read or written, without gaps and with at most
-/// `MAX_CACHED_TAIL_BYTES` in total, except that the latest entry is always cached.
+/// A cache of the latest entries of a log that this process has read or written. The cached entries
+/// are contiguous and take at most `MAX_CACHED_TAIL_BYTES`, but the last of them is always kept.
+/// Other processes may have appended later entries.
 ///
-/// The cache may lack the log's latest entries. Cached entries never become outdated, because
-/// entries are immutable. The only exception is the root key that a Snapshot entry receives when
-/// its snapshot finishes. Root keys are never read from this cache.
+/// Cached entries never become stale, because entries are immutable. The only exception is the root
+/// key that a Snapshot entry receives when its snapshot finishes. Root keys are never read from
+/// this cache.
 #[derive(Debug, Clone, Default)]
 pub struct CachedTail {
     entries: VecDeque<Arc<Entry>>,

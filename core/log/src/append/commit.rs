@@ -1,5 +1,5 @@
-//! Transforms mutations past the entries committed since their bases. The append state machine uses
-//! this code to commit mutations; clients use it to display pending edits.
+//! Transforms mutations against the entries committed since their bases. The append state machine
+//! uses this code to commit mutations. Clients use it to display pending edits.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use cellar_base::limits::{
 use cellar_base::position::Position;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
-/// Commits the mutations of one client in order. Each mutation is transformed past the changes in
-/// the client's viewpoint (the log as this client sees it).
+/// Commits the mutations of one client in order. Each mutation is first transformed against the
+/// changes in the client's viewpoint, which is the log as this client sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
@@ -24,10 +24,10 @@ pub struct Committer {
     viewpoint_start: Position,
     /// Position of the entry under construction.
     entry_position: Position,
-    /// Approximate size in bytes of the operations committed for the request so far, as encoded in
-    /// a response.
+    /// Approximate size in bytes of the operations already committed for the request, as encoded in
+    /// the response.
     committed_bytes: usize,
-    /// Base of the last transformed mutation, and the transform map from that base.
+    /// Cached transform map of the last mutation, with the base at which the map starts.
     map_from_base: Option<(Position, SpaceMap)>,
     /// State of the workbook before the next mutation, if known.
     state: Option<KnownState>,
@@ -35,8 +35,8 @@ pub struct Committer {
 
 impl Committer {
     /// Creates a committer for an entry at `entry_position`. `viewpoint` must contain all entries
-    /// starting at `viewpoint_start`. `committed_bytes` is the size, as encoded in a response, of
-    /// the operations already committed for the request.
+    /// starting at `viewpoint_start`. `committed_bytes` is the approximate size that the operations
+    /// already committed for the request will have in the response.
     pub fn new(
         viewpoint: Viewpoint,
         viewpoint_start: Position,
@@ -59,8 +59,9 @@ impl Committer {
         Self { state, ..self }
     }
 
-    /// Adds to `authored` the map from its base to the entry's position. `operations` contains the
-    /// operations in the external body (the S3 object of a large entry).
+    /// Adds a map to `authored` that transforms its operations from the coordinates of their base
+    /// to the coordinates of the entry. `operations` are the operations in the external body, which
+    /// is the S3 object of a large entry.
     ///
     /// # Errors
     /// Returns a rejection of all operations if the map cannot be stored or an operation targets a
@@ -81,8 +82,8 @@ impl Committer {
         Ok(committed)
     }
 
-    /// Drops from `map` the sheets that were deleted after `base`. Operations on a dropped sheet have
-    /// no effect.
+    /// Removes the sheets that were deleted after `base` from `map`. Operations on a removed sheet
+    /// have no effect.
     fn drop_sheets_without_effect(
         &self,
         map: &mut SpaceMap,
@@ -137,8 +138,8 @@ impl Committer {
         Ok(committed_mutation)
     }
 
-    /// Transforms an operation past the changes since its base. Returns `None` if the operation is
-    /// unchanged, or an empty list if it no longer has an effect.
+    /// Transforms an operation against the changes since its base. Returns `None` if the operation
+    /// is unchanged, or an empty list if it no longer has an effect.
     fn transform_operation(
         &mut self,
         base: Position,
@@ -162,8 +163,7 @@ impl Committer {
         }
     }
 
-    /// Like [`Committer::map_from`], but caches the map for subsequent mutations with the same
-    /// base.
+    /// Like [`Committer::map_from`], but caches the map for later mutations with the same base.
     fn memoized_map_from(&mut self, base: Position) -> Result<&SpaceMap, Rejection> {
         let map = match self.map_from_base.take() {
             Some((map_base, map)) if map_base == base => map,
@@ -192,13 +192,14 @@ impl Committer {
         }
     }
 
-    /// Returns the effect that any cell operation on a sheet would have.
+    /// Returns the effect that any cell operation on a sheet would have, which depends only on
+    /// whether the sheet still exists.
     fn effect_on_sheet(&self, base: Position, sheet: SheetId) -> Result<Effect, Rejection> {
         let cell_operation = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::default() });
         self.effect_of(base, &cell_operation)
     }
 
-    /// Counts the committed operations of a mutation toward the size of the response. Rejects the
+    /// Adds the committed operations of a mutation to the size of the response. Rejects the
     /// mutation if the response would become too large.
     fn add_to_reply_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
@@ -213,8 +214,8 @@ impl Committer {
         Ok(())
     }
 
-    /// Adds a committed mutation to the viewpoint. Later mutations are transformed past this
-    /// mutation.
+    /// Adds a committed mutation to the viewpoint, so that later mutations are transformed against
+    /// it.
     pub fn add_committed(&mut self, mutation: &Mutation) {
         let (authored, committed) = (&mutation.authored, mutation.committed_operations());
         if let Some((_, map)) = &mut self.map_from_base {
@@ -245,8 +246,8 @@ fn rejection_of_distant_base() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns the operations that undo the entry at `undone_position`, or a rejection if nothing is
-/// left to undo.
+/// Returns the operations that undo the entry at `undone_position`, or a rejection if no edit of
+/// the entry can be undone.
 fn undo_operations(
     undone_position: Position,
     resolution: Option<&Resolution>,
@@ -254,7 +255,7 @@ fn undo_operations(
     match resolution {
         Some(resolution) if !resolution.operations.is_empty() => Ok(resolution.operations.clone()),
         _ => {
-            let detail = format!("nothing is left to undo of the entry at {undone_position}");
+            let detail = format!("the entry at {undone_position} has no edits left to undo");
             Err(Rejection::new(RejectionReason::NothingToUndo, detail))
         }
     }
@@ -277,8 +278,8 @@ fn revert_operations(
     Ok(resolution.operations.clone())
 }
 
-/// Returns the rejection of an undo or revert that does not fit into an entry. Returns `None` for
-/// any other operation. The caller has already checked the size.
+/// Returns the rejection of an undo or revert that is too large for one entry. Returns `None` for
+/// any other operation.
 fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -311,8 +312,7 @@ fn rejection_of_large_revert(target: Position) -> Rejection {
     Rejection::new(RejectionReason::TooLarge, detail)
 }
 
-/// Returns the number of row spans or the number of column spans of an operation, whichever is
-/// greater.
+/// Returns the larger of an operation's number of row spans and number of column spans.
 fn span_count(operation: &Operation) -> usize {
     match operation {
         Operation::ClearRange(clear) => clear.rows.len().max(clear.columns.len()),

@@ -29,17 +29,16 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Effect of an operation that is not rejected.
+/// Effect of a valid operation on the workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// The operation changes the workbook.
     ChangesState,
-    /// The operation changes nothing, because of changes after its base.
+    /// The operation changes nothing, because changes after its base have made it obsolete.
     Nothing,
 }
 
-/// The part of the workbook's state before the next mutation that is known without reading the
-/// cells.
+/// The state of the workbook before the next mutation, as far as it is known without reading cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownState {
     summary: StateSummary,
@@ -48,7 +47,7 @@ pub struct KnownState {
 }
 
 impl KnownState {
-    /// Creates a known state from the summary in an entry header.
+    /// Creates a known state from the state summary in an entry header.
     pub(crate) fn from_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
@@ -109,8 +108,8 @@ impl KnownState {
         Ok(Effect::ChangesState)
     }
 
-    /// Checks that a sheet has room for another range format. If the summary is not precise enough,
-    /// the workbook is checked.
+    /// Checks that a sheet may have another range format. Counts the range formats in the workbook
+    /// if the summary alone is not precise enough.
     fn check_format_limit(&self, set_format: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set_format) {
             return Ok(());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::{build_next_entry, find_edit_after_resolution, oldest_needed_position};
+use super::phase::Phase;
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
 use super::scan::{NotNextEntry, Scan, Tail};
@@ -39,34 +40,6 @@ pub struct Append {
     base_was_trimmed: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Phase {
-    Reading {
-        from: Position,
-        consistency: ReadConsistency,
-    },
-    /// An entry is missing. Before refusing the append, the machine reads whether the segment of
-    /// the entry was trimmed.
-    CheckingTrim {
-        refusal: Refusal,
-    },
-    FindingNewestSegment,
-    ReadingState {
-        position: Position,
-    },
-    Putting {
-        entry: Arc<Entry>,
-    },
-    WaitingToRead {
-        from: Position,
-        consistency: ReadConsistency,
-    },
-    WaitingToPut {
-        entry: Arc<Entry>,
-    },
-    Finished,
-}
-
 impl Append {
     /// Starts an append. `cached_entries` are the cached entries starting at the request's lowest
     /// base. They may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
@@ -79,7 +52,7 @@ impl Append {
         Self::begin_with_rules(Rules::default(), request, cached_entries, inputs)
     }
 
-    /// Like [`Append::begin`], but the caller (the model checker) selects the safety rules.
+    /// Like [`Append::begin`], but lets the model checker select the enforced safety rules.
     #[must_use]
     pub fn begin_with_rules(
         rules: Rules,
@@ -107,7 +80,7 @@ impl Append {
     }
 
     /// Returns the first action after the scan of the cached entries. `has_scanned_all` is `false`
-    /// if the scan stopped early because an entry was missing.
+    /// if the scan stopped at a missing entry.
     fn first_action(&mut self, has_scanned_all: bool, inputs: Inputs) -> AppendAction {
         let base_is_cached = self.scan.tail.is_some();
         if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
@@ -196,7 +169,7 @@ impl Append {
         self.refuse_unless_trimmed(Refusal::Corrupt { at: gap })
     }
 
-    /// Retries a failed read. Gives up on a permanent error or after too many failed reads.
+    /// Retries a failed read. Gives up after a permanent error or too many failed reads.
     fn retry_failed_read(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> AppendAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= self.rules.max_reads() {
@@ -251,8 +224,8 @@ impl Append {
             return finish(Err(Refusal::Contention));
         }
         match self.scan.next_position {
-            // Other writers are faster. A single query returns all their entries, and is cheaper
-            // than losing one more put per entry.
+            // Other writers keep putting entries first. One query that returns all their entries is
+            // cheaper than another failed put per entry.
             Some(next_position) if self.lost_races >= LOSSES_BEFORE_CATCH_UP => {
                 self.lost_races = 0;
                 let consistency = ReadConsistency::Eventual;
@@ -276,14 +249,14 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Refuses the append after a permanently failed put. If the outcome of an earlier attempt is
-    /// unknown, reports the outcome of the append as unknown.
+    /// Refuses the append after a permanently failed put. If the outcome of an earlier attempt of
+    /// the put is unknown, so is the outcome of the append.
     fn refuse_failed_put(&self) -> AppendAction {
         let refusal = if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Store };
         finish(Err(refusal))
     }
 
-    /// Handles a possible end of the log by putting the next entry, reading again or finishing.
+    /// Acts on a possible end of the log: puts the next entry, reads again or finishes.
     fn proceed_at_log_end(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
@@ -291,18 +264,64 @@ impl Append {
         let Some(tail) = self.scan.tail.clone() else {
             return self.retry_or_refuse_missing_base(inputs);
         };
-        if let Some(unknown_base) = self.scan.unseen_bases.first().copied() {
-            return self.refuse_at_confirmed_end(Refusal::UnknownBase { base: unknown_base });
-        }
-        if tail.header.incarnation != self.request.incarnation {
-            return self.refuse_at_confirmed_end(Refusal::IncarnationChanged);
+        if let Err(refusal) = self.check_bases_and_incarnation(&tail) {
+            return self.refuse_at_confirmed_end(refusal);
         }
         if self.all_mutations_are_committed() {
             return finish(Ok(self.take_result(tail)));
         }
-        if let Some(refusing_action) = self.find_numbering_refusal() {
-            return refusing_action;
+        match self.check_numbering() {
+            Ok(()) => self.put_next_entry_or_rescan(&tail, inputs),
+            // A stale read may lack the entries with the missing mutations.
+            Err(refusal @ Refusal::Gap { .. }) => self.refuse_at_confirmed_end(refusal),
+            Err(refusal) => finish(Err(refusal)),
         }
+    }
+
+    /// Handles a scan that found no entry at its start position.
+    fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
+        let scan_start = self.scan.start_position;
+        if self.base_was_trimmed {
+            // The segment has a record, so its first entry exists.
+            return self.await_segment(scan_start, inputs);
+        }
+        self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
+    }
+
+    /// Checks that the scan has found the bases of all mutations, and that the tables were not
+    /// restored since the client loaded the spreadsheet.
+    fn check_bases_and_incarnation(&self, tail: &Tail) -> Result<(), Refusal> {
+        if let Some(unknown_base) = self.scan.unseen_bases.first().copied() {
+            return Err(Refusal::UnknownBase { base: unknown_base });
+        }
+        if tail.header.incarnation != self.request.incarnation {
+            return Err(Refusal::IncarnationChanged);
+        }
+        Ok(())
+    }
+
+    /// Checks that no mutation is missing between the client's last committed mutation and the
+    /// request, and that no mutation of an upload is already committed.
+    fn check_numbering(&self) -> Result<(), Refusal> {
+        if self.base_was_trimmed && !self.request.numbering_is_trusted {
+            return Err(Refusal::BaseGone { base: self.request.lowest_base() });
+        }
+        let first_id = self.request.first_id;
+        let last_committed_id = self.scan.last_committed_id;
+        let expected_id = last_committed_id.saturating_add(1);
+        if first_id > expected_id {
+            return Err(Refusal::Gap { expected: expected_id, got: first_id });
+        }
+        let is_upload = matches!(self.request.payload, Payload::Upload(_));
+        if is_upload && first_id <= last_committed_id {
+            return Err(Refusal::Overlap { last_id: last_committed_id });
+        }
+        Ok(())
+    }
+
+    /// Puts the request's next entry. If its mutations cannot be transformed without earlier
+    /// entries, first restarts the scan at those entries.
+    fn put_next_entry_or_rescan(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let oldest_needed = oldest_needed_position(&self.request, &self.scan);
         if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
             let scan_start = oldest_needed.step_back_from(tail.position);
@@ -312,47 +331,11 @@ impl Append {
         if let Some(newest_edit) = find_edit_after_resolution(&self.request, &self.scan) {
             return finish(Err(Refusal::StaleResolution { newest: newest_edit }));
         }
-        self.put_next_entry(&tail, inputs)
+        self.put_next_entry(tail, inputs)
     }
 
-    /// Handles a scan that found no entry at its start position.
-    fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
-        let scan_start = self.scan.start_position;
-        if self.base_was_trimmed {
-            // The record of the latest segment proves that the segment exists.
-            return self.await_segment(scan_start, inputs);
-        }
-        self.refuse_at_confirmed_end(Refusal::UnknownBase { base: scan_start })
-    }
-
-    /// Returns the action that refuses the request if its first mutation does not directly follow
-    /// the client's last committed mutation.
-    fn find_numbering_refusal(&mut self) -> Option<AppendAction> {
-        let first_id = self.request.first_id;
-        if self.base_was_trimmed {
-            if !self.request.numbering_is_trusted {
-                let base = self.request.lowest_base();
-                return Some(finish(Err(Refusal::BaseGone { base })));
-            }
-            // The preceding mutations may be in entries that were trimmed.
-            self.scan.last_committed_id =
-                self.scan.last_committed_id.max(first_id.saturating_sub(1));
-        }
-        let last_committed_id = self.scan.last_committed_id;
-        let expected_id = last_committed_id.saturating_add(1);
-        if first_id > expected_id {
-            let refusal = Refusal::Gap { expected: expected_id, got: first_id };
-            return Some(self.refuse_at_confirmed_end(refusal));
-        }
-        let is_upload = matches!(self.request.payload, Payload::Upload(_));
-        if is_upload && first_id <= last_committed_id {
-            return Some(finish(Err(Refusal::Overlap { last_id: last_committed_id })));
-        }
-        None
-    }
-
-    /// Puts the request's next entry. If the next segment or the workbook's state must be read
-    /// first, reads it instead.
+    /// Puts the request's next entry. If the next segment or the workbook's state is needed first,
+    /// reads it instead.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
@@ -372,7 +355,7 @@ impl Append {
 
     /// Waits for the first entry of an existing segment to become visible. The entry was written in
     /// the same transaction as the segment's record and the End Segment (the last entry of the
-    /// preceding segment), but a read may return these before the first entry. After too many
+    /// preceding segment), but a read may return those before the first entry. After too many
     /// attempts, refuses the append.
     fn await_segment(&mut self, segment_start: Position, inputs: Inputs) -> AppendAction {
         if !self.end_is_confirmed || self.failed_reads >= self.rules.max_reads() {
@@ -403,8 +386,9 @@ impl Append {
         }
     }
 
-    /// Refuses the request. If the reason is a missing entry, first reads the first entry of its
-    /// segment. If that entry is marked as trimmed, the append restarts at the latest segment.
+    /// Refuses the request, unless the reason is a missing entry that may have been trimmed. In
+    /// that case, reads the first entry of the segment. If it is marked as trimmed, the append
+    /// restarts at the latest segment.
     fn refuse_unless_trimmed(&mut self, refusal: Refusal) -> AppendAction {
         let missing_position = match refusal {
             Refusal::UnknownBase { base } => base,
@@ -421,8 +405,8 @@ impl Append {
         }
     }
 
-    /// Restarts the append at the latest segment if the first of `entries` is marked as
-    /// trimmed. Otherwise, refuses the append.
+    /// Restarts the append at the latest segment if the first of `entries` is marked as trimmed.
+    /// Otherwise, refuses the append.
     fn restart_or_refuse(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
         let segment_is_trimmed = entries.first().is_some_and(|first| first.is_trimmed());
         if segment_is_trimmed { self.find_newest_segment() } else { finish(Err(refusal)) }
@@ -433,9 +417,9 @@ impl Append {
         AppendAction::FindNewestSegment
     }
 
-    /// Restarts the scan at the latest segment because entries after a base were trimmed. The
-    /// latest segment is sufficient to continue the client's mutation ids if they are trusted.
-    /// Mutations that cannot be transformed without earlier entries are committed as rejected.
+    /// Restarts the scan at the latest segment, because entries after a base were trimmed. The
+    /// latest segment suffices if the client's mutation ids are trusted. Mutations that cannot be
+    /// transformed without the trimmed entries are committed as rejected.
     fn restart_at_newest_segment(&mut self, newest_segment: Option<u32>) -> AppendAction {
         let segment_start = newest_segment.and_then(|segment| Position::new(segment, 0).ok());
         let Some(segment_start) = segment_start else {
@@ -444,6 +428,10 @@ impl Append {
         self.base_was_trimmed = true;
         self.end_is_confirmed = false;
         self.scan.restart_at(segment_start, &self.request);
+        if self.request.numbering_is_trusted {
+            // The preceding mutations may be in entries that were trimmed.
+            self.scan.assume_committed_before(self.request.first_id);
+        }
         self.read(segment_start, ReadConsistency::Strong)
     }
 
@@ -452,8 +440,7 @@ impl Append {
         AppendAction::Read { from, consistency }
     }
 
-    /// Waits before a read. The delay depends on `failed_attempts`, the number of failed requests
-    /// so far.
+    /// Waits before a read. The delay grows with the number of failed requests so far.
     fn wait_to_read(
         &mut self,
         from: Position,
@@ -465,9 +452,9 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
-    /// Puts the entry unless the append is too old. If the process was suspended for long, the
-    /// entries that it has read may have been trimmed. The keys of trimmed entries are free again,
-    /// so the put could succeed at a wrong position.
+    /// Puts the entry unless the append is too old. If the process was suspended for a long time,
+    /// the entries that it has read may have been trimmed since. The keys of trimmed entries are
+    /// free again, so the put could succeed at a wrong position.
     fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {
@@ -479,16 +466,16 @@ impl Append {
         AppendAction::Put { entry }
     }
 
-    /// Returns the result of the finished append. The entries that the client has not received are
-    /// moved from the scan into the result.
+    /// Returns the result of the finished append, and moves the entries that the client has not
+    /// received into it.
     fn take_result(&mut self, tail: Tail) -> Appended {
         let mutation_ids = self.request.first_id..=self.request.last_id();
         Appended {
             results: mutation_ids.map(|id| self.scan.mutation_result(id)).collect(),
             tail: tail.position,
             header: tail.header,
-            missing: std::mem::take(&mut self.scan.missing_entries),
-            missing_from: self.scan.missing_truncated_after,
+            missing: std::mem::take(&mut self.scan.unreceived_entries),
+            missing_from: self.scan.unreceived_truncated_after,
         }
     }
 }

@@ -25,6 +25,7 @@ mod cached_tail;
 pub mod commit;
 pub mod effect;
 mod machine;
+mod phase;
 pub mod request;
 mod rules;
 mod scan;
@@ -85,7 +86,7 @@ pub enum AppendEvent {
     Page {
         /// Entries in ascending order.
         entries: Vec<Arc<Entry>>,
-        /// Whether the segment may contain later entries.
+        /// Whether the segment may contain more entries after this page.
         has_more: bool,
     },
     /// Latest segment number, or `None` if the log has no segments.
@@ -116,7 +117,7 @@ pub enum AppendEvent {
 /// Inputs of one step of a state machine: the current time and a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inputs {
-    /// Current time in seconds since the Unix epoch, used as the creation time of new entries.
+    /// Current time in seconds since the Unix epoch. New entries get it as their creation time.
     pub now_s: u64,
     /// Random number for the backoff jitter.
     pub random: u64,
@@ -127,14 +128,15 @@ pub struct Inputs {
 pub struct Appended {
     /// Results of the request's mutations, in order.
     pub results: Vec<MutationResult>,
-    /// Latest known position of the log. Not before this request's last put.
+    /// Latest known position of the log, at or after the last put of this request.
     pub tail: Position,
-    /// Header of the entry at `tail`. Determines whether a segment roll or a snapshot is due.
+    /// Header of the entry at `tail`, which determines whether a segment roll or a snapshot is due.
     pub header: Header,
-    /// Entries after the lowest base that other requests put, oldest first. The client has not
-    /// received these entries yet.
+    /// Entries of other requests after the lowest base, oldest first. The client has not received
+    /// these entries yet.
     pub missing: Vec<Arc<Entry>>,
-    /// Position after which the client must continue reading, if `missing` was truncated.
+    /// Position after which the client must continue to read if `missing` does not contain all
+    /// entries.
     pub missing_from: Option<Position>,
 }
 
@@ -143,8 +145,8 @@ pub struct Appended {
 pub struct MutationResult {
     /// Mutation id.
     pub id: u64,
-    /// Position of the entry that contains the mutation. `None` if that entry was not read. It need
-    /// not be read if the client already knew that the mutation was committed.
+    /// Position of the entry that contains the mutation. `None` if the entry was not read, because
+    /// the client already knew that the mutation was committed.
     pub position: Option<Position>,
     /// Whether the mutation was already committed by an earlier request.
     pub duplicate: bool,
@@ -153,12 +155,12 @@ pub struct MutationResult {
     /// Committed operations. Set only if this request committed the mutation and the committed
     /// operations differ from the authored operation.
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation has no effect because other clients deleted its target after its base.
+    /// Whether the mutation has no effect, because other clients deleted its target after its base.
     pub no_effect: bool,
 }
 
-/// Reason why an append was refused. Mutations committed before the refusal stay committed, and a
-/// retry finds them.
+/// Reason why an append was refused. Mutations that were committed before the refusal stay
+/// committed, and a retry of the request detects them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The base of a mutation is not a position in the log.
@@ -190,8 +192,8 @@ pub enum Refusal {
         /// Id of the last committed mutation.
         last_id: u64,
     },
-    /// Other clients have changed the state from which the undo or revert was computed. The caller
-    /// must compute it again.
+    /// Other clients have changed the state from which the undo or revert was computed, so the
+    /// caller must compute it again.
     #[error("the log has newer edits up to {newest}; retry the unchanged request")]
     StaleResolution {
         /// Newest known edit.

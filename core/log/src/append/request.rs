@@ -8,27 +8,29 @@ use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_P
 use cellar_base::position::Position;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
 
-/// Maximum size in bytes of the variable-length mutation count at the start of a body.
+/// Maximum length in bytes of the mutation count at the start of a body.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
 
 /// A mutation as authored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMutation {
-    /// Id of the mutation. Each client numbers its mutations consecutively, starting at 1.
+    /// Id of the mutation. Each client numbers its mutations consecutively from 1.
     pub id: u64,
-    /// Base of the mutation: the latest position that its author had seen. Unchanged in a retry.
+    /// Base of the mutation: the latest position that its author had seen. A retry keeps the same
+    /// base.
     pub base: Position,
-    /// Operation as authored. If it can never succeed, it is appended as rejected.
+    /// The operation as its author sent it. An operation that can never succeed is appended as
+    /// rejected.
     pub operation: Operation,
 }
 
-/// The concrete operations computed for an undo or revert.
+/// The operations that were computed for an undo or revert.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolution {
     /// Position of the state from which the operations were computed. The operations are put only
     /// if the log contains no later edit.
     pub state_position: Position,
-    /// Operations that reverse the edits, in order. Empty if nothing is left to reverse.
+    /// Operations that reverse the edits, in order. Empty if there is nothing to reverse.
     pub operations: Vec<Operation>,
 }
 
@@ -45,7 +47,7 @@ pub struct ResolutionRequest {
     pub target: Target,
 }
 
-/// The edits to be reversed by an undo or revert.
+/// Selects the edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// All edits of the entry at this position.
@@ -94,8 +96,8 @@ pub struct Request {
     pub(super) log: LogId,
     pub(super) client: ClientKey,
     pub(super) client_name: Option<ClientName>,
-    /// Whether the client's mutation ids are trusted even if entries that contain some of its
-    /// mutations were trimmed.
+    /// Whether the client's mutation ids are trusted even if entries with some of its mutations
+    /// were trimmed.
     pub(super) numbering_is_trusted: bool,
     pub(super) author: Option<String>,
     pub(super) incarnation: u32,
@@ -110,7 +112,7 @@ pub struct Request {
 pub(super) enum Payload {
     /// Mutations with inline operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded object. Committed as a single entry.
+    /// Mutations whose operations are in an uploaded object. They are committed as a single entry.
     Upload(Upload),
 }
 
@@ -159,7 +161,7 @@ impl Request {
     /// Creates a request from mutations with their ids.
     ///
     /// # Errors
-    /// Returns the first violation as [`InvalidRequest`].
+    /// Returns an [`InvalidRequest`] with the first problem.
     pub fn new(
         log: LogId,
         client: ClientKey,
@@ -201,7 +203,7 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
-    /// Creates a request from a valid payload. The mutation ids are trusted.
+    /// Creates a request from a valid payload. The mutation ids of the request are trusted.
     fn from_valid(
         log: LogId,
         client: ClientKey,
@@ -224,7 +226,7 @@ impl Request {
         }
     }
 
-    /// Creates a request with a single mutation from a new client. The mutation is put only if the
+    /// Creates a request with a single mutation of a new client. The mutation is put only if the
     /// log contains no edit after `state_position`. Otherwise, the append is refused with
     /// [`Refusal::StaleResolution`](super::Refusal::StaleResolution).
     #[must_use]
@@ -247,12 +249,12 @@ impl Request {
         Self::from_valid(log, client, author, incarnation, ACKNOWLEDGED_ID, FIRST_ID, payload)
     }
 
-    /// Creates a request with rejected mutations on `base`. The server has already rejected these
-    /// mutations, but must record their ids as used.
+    /// Creates a request with `base` for mutations that the server has already rejected. The
+    /// rejections must still be recorded, so that the ids of these mutations count as used.
     ///
     /// # Errors
-    /// Like [`Request::new`].
-    pub fn rejecting(
+    /// Returns an [`InvalidRequest`] if the number of mutations or their ids are invalid.
+    pub fn of_rejections(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -271,7 +273,7 @@ impl Request {
     }
 
     /// Sets the name of the sending client if it belongs to a client group. The name is stored in
-    /// the entry. The client's mutation ids are no longer trusted: if entries after a base were
+    /// the entry. A named client's mutation ids are not trusted: if entries after a base were
     /// trimmed, the append is refused with [`Refusal::BaseGone`](super::Refusal).
     #[must_use]
     pub fn with_client_name(self, client_name: ClientName) -> Self {
@@ -281,8 +283,8 @@ impl Request {
     /// Creates a request for mutations whose operations are in an uploaded object.
     ///
     /// # Errors
-    /// Like [`Request::new`].
-    pub fn upload(
+    /// Returns an [`InvalidRequest`] if the number of mutations or their ids are invalid.
+    pub fn of_upload(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -351,9 +353,9 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of the mutations that must be transformed and have ids above `last_id`.
-    /// The base of an undo or revert is omitted: an undo or revert is put only directly after the
-    /// state from which it was computed, so it is never transformed.
+    /// Returns the bases of all mutations with ids above `last_id` that must be transformed. The
+    /// base of an undo or revert is omitted: an undo or revert is put only directly after the state
+    /// from which it was computed, so it is never transformed.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -378,7 +380,7 @@ impl Request {
     }
 
     /// Returns the import operations that the client does not know to be committed. Before the
-    /// append, the caller must check that their chunks exist.
+    /// append, the caller must check that the chunks that they reference exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
         self.mutations_after(self.acknowledged_id).filter_map(|(id, mutation)| {
             match &mutation.authored {
@@ -402,7 +404,7 @@ impl Request {
         self
     }
 
-    /// Returns the lowest base of all mutations. The log scan starts there.
+    /// Returns the lowest base of all mutations, at which the log scan starts.
     #[must_use]
     pub fn lowest_base(&self) -> Position {
         self.bases().min().unwrap_or(Position::FIRST)
@@ -438,7 +440,7 @@ impl RequestMutation {
     }
 }
 
-/// Returns a rejection if the mutation does not fit into an entry.
+/// Returns a rejection if the mutation is too large for an entry.
 pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     // Encoding cannot fail: the operation has already been validated.
     let encoded_bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
@@ -465,7 +467,7 @@ fn check_mutation_count(count: usize) -> Result<(), InvalidRequest> {
     }
 }
 
-/// Checks that the ids are consecutive, start above 0 and do not exceed the maximum.
+/// Checks that the ids are consecutive, start at 1 or higher and do not exceed the maximum.
 fn check_ids_are_consecutive(ids: &[u64]) -> Result<(), InvalidRequest> {
     let mut previous_id = None;
     for id in ids.iter().copied() {

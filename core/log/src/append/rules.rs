@@ -3,8 +3,8 @@
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::safety_rules::SafetyRules;
 
-/// Safety rule that prevents gaps and lost or duplicate mutations. All rules are enforced, except
-/// in the model checker (feature `model`), which disables one rule at a time and must find a
+/// Safety rule that prevents gaps and lost or duplicate mutations. All rules are always enforced in
+/// production. The model checker (feature `model`) disables one rule at a time and must then find a
 /// violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
@@ -12,21 +12,21 @@ pub enum SafetyRule {
     KnownExists,
     /// After an unknown outcome, only the same entry is put under the same key.
     SameKeyRetry,
-    /// Every entry between the base and the put is scanned for mutations from the client.
+    /// Every entry between the base and the put is scanned for mutations of the client.
     NoSkippedEntry,
     /// No entry is put after an End Segment.
     EndSegmentCheck,
-    /// No request is refused because of a stale read.
+    /// A stale read never causes a refusal.
     ConsistentRefusal,
-    /// No entry is put if a trim may have happened since the log was read.
+    /// No entry is put if entries may have been trimmed since the log was read.
     BoundedAge,
 }
 
-/// The set of enforced rules. The model checker disables one rule at a time.
+/// The set of enforced rules, of which the model checker disables one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rules {
     enforced: SafetyRules<SafetyRule>,
-    /// Overrides of the maximum number of puts and the maximum number of failed reads.
+    /// Custom limits for the number of puts and the number of failed reads.
     #[cfg(feature = "model")]
     attempts: Option<(u32, u32)>,
 }
@@ -39,7 +39,8 @@ impl Rules {
         Self { enforced: SafetyRules::without(rule), ..Self::default() }
     }
 
-    /// Returns all rules, with custom values for `MAX_PUT_ATTEMPTS` and `MAX_READ_ATTEMPTS`.
+    /// Returns all rules with custom limits, which replace `MAX_PUT_ATTEMPTS` and
+    /// `MAX_READ_ATTEMPTS`.
     #[cfg(feature = "model")]
     #[must_use]
     pub fn with_attempts(puts: u32, reads: u32) -> Self {

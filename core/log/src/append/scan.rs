@@ -26,11 +26,12 @@ pub(super) struct Tail {
     pub(super) is_end_segment: bool,
 }
 
-/// Error for an entry that does not directly follow the last scanned entry, because the log has a
-/// gap or the read was stale.
+/// Error for an entry that does not directly follow the last scanned entry. Either the log has a
+/// gap, or the read was stale.
 pub(super) struct NotNextEntry;
 
-/// A scan of the log starting at the lowest base. Each entry is scanned exactly once, in log order.
+/// A scan of the log that starts at the lowest base. Each entry is scanned exactly once, in log
+/// order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
@@ -38,12 +39,13 @@ pub(super) struct Scan {
     lowest_base: Position,
     /// First scanned position.
     pub(super) start_position: Position,
-    /// The scanned changes, as seen by the client. Mutations are transformed past these changes.
+    /// The scanned changes, as the client sees them. Mutations are transformed against these
+    /// changes.
     pub(super) viewpoint: Viewpoint,
     /// Next position to scan, or `None` if the log is full.
     pub(super) next_position: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// The last read of the workbook metadata, if any.
+    /// Result of the last read of the workbook metadata, if any.
     read_state: Option<ReadState>,
     /// Operations of the uploaded object.
     uploaded_operations: Vec<Operation>,
@@ -51,25 +53,25 @@ pub(super) struct Scan {
     pub(super) unseen_bases: BTreeSet<Position>,
     /// Highest committed mutation id of the client.
     pub(super) last_committed_id: u64,
-    /// Outcomes of the request's mutations. Mutations that were committed as authored are omitted.
+    /// Outcomes of the request's mutations, except for mutations that were committed as authored.
     outcomes: BTreeMap<u64, ScannedOutcome>,
-    /// Approximate size in bytes of the operations committed for the request, as encoded in a
-    /// response.
+    /// Approximate size in bytes of the operations already committed for the request, as encoded in
+    /// the response.
     pub(super) committed_bytes: usize,
     /// Position of the latest entry that contains any client's mutations.
     pub(super) newest_edit_position: Option<Position>,
-    /// Entries with the client's mutations, keyed by their first mutation id.
+    /// Entries with mutations of the client, keyed by their first mutation id.
     client_entries: BTreeMap<u64, ClientEntry>,
-    /// Entries after the lowest base that other requests put, limited to `MAX_REPLY_BYTES` in
-    /// total.
-    pub(super) missing_entries: Vec<Arc<Entry>>,
-    missing_bytes: usize,
-    /// Position of the last entry in `missing_entries`, or the lowest base if no entry fits. Set
-    /// once `missing_entries` is full.
-    pub(super) missing_truncated_after: Option<Position>,
+    /// Entries of other requests after the lowest base, which the client has not received yet.
+    /// Limited to `MAX_REPLY_BYTES` in total.
+    pub(super) unreceived_entries: Vec<Arc<Entry>>,
+    unreceived_bytes: usize,
+    /// Position of the last entry in `unreceived_entries`, or the lowest base if the list is empty.
+    /// Set as soon as an entry exceeds the size limit of `unreceived_entries`.
+    pub(super) unreceived_truncated_after: Option<Position>,
 }
 
-/// Outcome of reading the workbook metadata at a position.
+/// Result of reading the workbook metadata at a position.
 #[derive(Debug, Clone, PartialEq)]
 struct ReadState {
     position: Position,
@@ -90,7 +92,7 @@ struct ClientEntry {
 enum EntryWriter {
     /// The entry was put by this request.
     ThisRequest,
-    /// The entry was put by another request, possibly from the same client.
+    /// The entry was put by another request, possibly one of the same client.
     OtherRequest,
 }
 
@@ -134,13 +136,13 @@ impl Scan {
             committed_bytes: 0,
             newest_edit_position: None,
             client_entries: BTreeMap::new(),
-            missing_entries: Vec::new(),
-            missing_bytes: 0,
-            missing_truncated_after: None,
+            unreceived_entries: Vec::new(),
+            unreceived_bytes: 0,
+            unreceived_truncated_after: None,
         }
     }
 
-    /// Restarts the scan at `start_position`, which is either before the lowest base or, after a
+    /// Restarts the scan at `start_position`. This position is before the lowest base or, after a
     /// trim, the start of the latest segment.
     pub(super) fn restart_at(&mut self, start_position: Position, request: &Request) {
         self.start_position = start_position;
@@ -149,9 +151,9 @@ impl Scan {
         self.next_position = Some(start_position);
         self.tail = None;
         self.unseen_bases = request.bases().filter(|base| *base >= start_position).collect();
-        self.missing_entries = Vec::new();
-        self.missing_bytes = 0;
-        self.missing_truncated_after = None;
+        self.unreceived_entries = Vec::new();
+        self.unreceived_bytes = 0;
+        self.unreceived_truncated_after = None;
     }
 
     /// Scans the next entries that were read from the log or its cache.
@@ -189,7 +191,7 @@ impl Scan {
         self.unseen_bases.remove(&entry.position);
         self.record_mutations(entry, writer);
         if writer == EntryWriter::OtherRequest && entry.position > self.lowest_base {
-            self.add_missing_entry(entry);
+            self.add_unreceived_entry(entry);
         }
         self.tail = Some(Tail {
             position: entry.position,
@@ -211,7 +213,7 @@ impl Scan {
         if is_next || (is_later && may_skip_entries) { Ok(()) } else { Err(NotNextEntry) }
     }
 
-    /// Records the changes of an entry. If this client wrote the entry, also records its mutation
+    /// Records the changes of an entry. If the entry is from this client, also records its mutation
     /// ids and outcomes.
     fn record_mutations(&mut self, entry: &Entry, writer: EntryWriter) {
         self.viewpoint.add_entry(entry);
@@ -225,8 +227,13 @@ impl Scan {
         }
     }
 
-    /// Assumes without a read that the entry at the lowest base exists. Used only to inject a fault
-    /// that violates [`SafetyRule::KnownExists`].
+    /// Assumes without a read that all mutations of the client with ids below `id` are committed.
+    pub(super) fn assume_committed_before(&mut self, id: u64) {
+        self.last_committed_id = self.last_committed_id.max(id.saturating_sub(1));
+    }
+
+    /// Assumes without a read that the entry at the lowest base exists. Only fault injection uses
+    /// this to violate [`SafetyRule::KnownExists`].
     pub(super) fn assume_base_exists(&mut self, incarnation: u32) {
         let header = Header::first(incarnation);
         self.tail = Some(Tail { position: self.lowest_base, header, is_end_segment: false });
@@ -235,7 +242,7 @@ impl Scan {
     }
 
     /// Assumes that another client's entry took the key of `entry`, although the outcome of putting
-    /// `entry` is unknown. Used only to inject a fault that violates [`SafetyRule::SameKeyRetry`].
+    /// `entry` is unknown. Only fault injection uses this to violate [`SafetyRule::SameKeyRetry`].
     pub(super) fn assume_foreign_entry(&mut self, entry: &Entry) {
         let (position, header) = (entry.position, entry.header.clone());
         self.tail = Some(Tail { position, header, is_end_segment: false });
@@ -249,9 +256,8 @@ impl Scan {
             .any(|entry| entry.writer == EntryWriter::ThisRequest && entry.position == position)
     }
 
-    /// Records the outcomes of an entry's mutations. Committed operations are recorded only if this
-    /// request put the entry. If another request put it, the client finds them in
-    /// `missing_entries`.
+    /// Records the outcomes of an entry's mutations. The committed operations are recorded only if
+    /// this request put the entry. Otherwise, the client receives the entry in `unreceived_entries`.
     fn record_outcomes(&mut self, entry: &Entry, writer: EntryWriter) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -275,7 +281,7 @@ impl Scan {
         self.outcomes.insert(id, outcome);
     }
 
-    /// Records which operations in the uploaded object had no effect, based on the map in the
+    /// Records which operations of the uploaded object had no effect, based on the map in the
     /// entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded_operations) {
@@ -290,23 +296,33 @@ impl Scan {
     }
 
     /// Whether the workbook metadata of the latest entry must be read before the remaining
-    /// mutations can be committed. It must be read if the state summary in the entry's header is
-    /// missing or insufficient.
+    /// mutations can be committed. This is the case if the header of the entry has no state
+    /// summary, or if the summary is not precise enough.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
-        if self.read_state.as_ref().is_some_and(|state| state.position == tail.position) {
+        let was_read =
+            self.read_state.as_ref().is_some_and(|state| state.position == tail.position);
+        if was_read {
             return false;
         }
-        let Some(summary) = &tail.header.summary else { return true };
-        let mut summary_after_mutations = StateSummary::clone(summary);
+        match &tail.header.summary {
+            Some(summary) => !self.has_room_for_remaining_formats(summary, request),
+            None => true,
+        }
+    }
+
+    /// Whether the state summary shows that the sheets may have all range formats that the
+    /// remaining mutations set.
+    fn has_room_for_remaining_formats(&self, summary: &StateSummary, request: &Request) -> bool {
+        let mut summary = summary.clone();
         for (_, mutation) in request.mutations_after(self.last_committed_id) {
             if let Operation::SetFormat(set_format) = &mutation.authored {
-                if !summary_after_mutations.has_room_for(set_format) {
-                    return true;
+                if !summary.has_room_for(set_format) {
+                    return false;
                 }
-                summary_after_mutations.apply(std::slice::from_ref(&mutation.authored));
+                summary.apply(std::slice::from_ref(&mutation.authored));
             }
         }
-        false
+        true
     }
 
     /// Sets the workbook metadata at a position, or `None` if it cannot be read.
@@ -346,17 +362,17 @@ impl Scan {
         }
     }
 
-    fn add_missing_entry(&mut self, entry: &Arc<Entry>) {
-        if self.missing_truncated_after.is_some() {
+    fn add_unreceived_entry(&mut self, entry: &Arc<Entry>) {
+        if self.unreceived_truncated_after.is_some() {
             return;
         }
-        self.missing_bytes = self.missing_bytes.saturating_add(entry.weight_bytes());
-        if self.missing_bytes > MAX_REPLY_BYTES {
-            let last_entry = self.missing_entries.last();
+        self.unreceived_bytes = self.unreceived_bytes.saturating_add(entry.weight_bytes());
+        if self.unreceived_bytes > MAX_REPLY_BYTES {
+            let last_entry = self.unreceived_entries.last();
             let last_position = last_entry.map_or(self.lowest_base, |entry| entry.position);
-            self.missing_truncated_after = Some(last_position);
+            self.unreceived_truncated_after = Some(last_position);
         } else {
-            self.missing_entries.push(Arc::clone(entry));
+            self.unreceived_entries.push(Arc::clone(entry));
         }
     }
 
@@ -367,7 +383,7 @@ impl Scan {
     }
 }
 
-/// Returns the approximate size in bytes of the operations, as encoded in a response.
+/// Returns the approximate size in bytes that the operations will have in a response.
 pub(super) fn operations_bytes(operations: &[Operation]) -> usize {
     const FRAME_BYTES: usize = 64;
     let weight = |operation: &Operation| operation.weight_bytes().saturating_add(FRAME_BYTES);
@@ -408,7 +424,7 @@ mod tests {
         add_entries(&mut scan, &entries(false));
         let entry = scan.entry_of_mutation(1).unwrap();
         assert_eq!((entry.position, entry.writer), (at(0, 1), EntryWriter::ThisRequest));
-        let missing: Vec<_> = scan.missing_entries.iter().map(|entry| entry.position).collect();
+        let missing: Vec<_> = scan.unreceived_entries.iter().map(|entry| entry.position).collect();
         assert_eq!(missing, [at(0, 2)]);
     }
 
@@ -434,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_entries_are_limited_by_bytes() {
+    fn unreceived_entries_are_limited_by_bytes() {
         let asked = request(9, 0, &[1], Position::FIRST);
         let frame = text_entry(at(0, 1), 0).weight_bytes();
         for (more, missing_from) in [(0, None), (1, Some(at(0, 1)))] {
@@ -443,7 +459,7 @@ mod tests {
             let texts = [text_entry(at(0, 1), 1_000), text_entry(at(0, 2), last)];
             add_entries(&mut scan, &[(snapshot_entry(Position::FIRST), false)]);
             add_entries(&mut scan, &texts.map(|entry| (entry, false)));
-            assert_eq!(scan.missing_truncated_after, missing_from);
+            assert_eq!(scan.unreceived_truncated_after, missing_from);
         }
     }
 }

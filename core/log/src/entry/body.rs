@@ -1,7 +1,6 @@
-//! Postcard encoding of the bodies of `E` entries, which contain edits.
-//!
-//! Most bodies have version 1: every mutation was committed as authored. A body has version 2 if at
-//! least one mutation was transformed.
+//! Postcard encoding of the bodies of `E` entries, which contain edits. A version 1 body contains
+//! only mutations that were committed as authored. A version 2 body contains at least one mutation
+//! that was transformed.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +33,7 @@ pub enum BodyError {
     /// The bytes are malformed.
     #[error("the body cannot be decoded: {0}")]
     Malformed(#[from] postcard::Error),
-    /// The bytes do not match the layout, for example because of trailing bytes.
+    /// The bytes have an invalid layout, for example trailing bytes.
     #[error("the body cannot be decoded: {0}")]
     InvalidContent(&'static str),
     /// An operation contains an out-of-range value.
@@ -72,13 +71,13 @@ struct MutationV2 {
     committed: Option<Vec<StoredOperation>>,
 }
 
-/// A base, encoded relative to the position of the entry. Most bases precede their entry by only a
-/// few entries, so this encoding saves one or two bytes.
+/// A base, encoded relative to the position of its entry. Most bases are only a few entries older
+/// than their entry, so this encoding saves one or two bytes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct BaseV1 {
     segments_back: u32,
-    /// If the base and the entry are in the same segment, the difference between their entry
-    /// numbers. Otherwise, the entry number of the base.
+    /// If the base and the entry are in the same segment, the number of entries from the base to
+    /// the entry. Otherwise, the entry number of the base.
     num: u32,
 }
 
@@ -158,7 +157,7 @@ fn from_stored_operations(
 /// Encodes the body of the `E` entry at `position`. Returns the version and the bytes of the body.
 ///
 /// # Errors
-/// Returns an error if the encoder fails, which never happens for these types.
+/// Returns an error only if the encoder fails, which never happens for these types.
 pub fn encode_edits(
     position: Position,
     mutations: &[Mutation],
@@ -174,20 +173,21 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
-/// Returns an upper bound for the encoded size of a mutation at any position, in bytes.
+/// Returns an upper bound in bytes for the encoded size of a mutation, wherever it is put in the
+/// log.
 ///
 /// # Errors
-/// Returns an error if the encoder fails, which never happens for these types.
+/// Returns an error only if the encoder fails, which never happens for these types.
 pub fn encoded_mutation_bytes(mutation: &Mutation) -> Result<usize, BodyError> {
     const LONGEST_BASE_BYTES: usize = 10;
     let with_shortest_base = MutationV2::new(mutation.base, mutation);
     Ok(postcard::to_allocvec(&with_shortest_base)?.len() + LONGEST_BASE_BYTES)
 }
 
-/// Decodes the body of the `E` entry at `position`. Does not panic on malformed bytes.
+/// Decodes the body of the `E` entry at `position`. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid body.
 pub fn decode_edits(
     version: u64,
     position: Position,
@@ -223,7 +223,7 @@ fn decode_mutations(
     }
 }
 
-/// Decodes a value that must use all bytes of `body`.
+/// Decodes a value from `body`, which must not contain further bytes.
 pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, trailing_bytes) = postcard::take_from_bytes::<T>(body)?;
     if !trailing_bytes.is_empty() {
@@ -232,7 +232,7 @@ pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
     Ok(decoded)
 }
 
-/// Checks that `count` consecutive mutation ids, starting at `first_id`, are in range.
+/// Checks that `count` consecutive mutation ids starting at `first_id` do not exceed the maximum.
 pub(super) fn check_mutation_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     let end_id = first_id.saturating_add(count);
     if first_id == 0 || end_id > MAX_MUTATION_ID + 1 {

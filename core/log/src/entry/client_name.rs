@@ -6,7 +6,7 @@ use cellar_base::identity::ClientName;
 /// Encodes a client name.
 ///
 /// # Errors
-/// Returns an error if the encoder fails, which never happens for strings.
+/// Returns an error only if the encoder fails, which never happens for strings.
 pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
     Ok(postcard::to_allocvec(&(name.group(), name.client()))?)
 }
@@ -14,7 +14,7 @@ pub fn encode_name(name: &ClientName) -> Result<Vec<u8>, BodyError> {
 /// Decodes a client name. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid client name.
 pub fn decode_name(bytes: &[u8]) -> Result<ClientName, BodyError> {
     let ((group, client), trailing_bytes) = postcard::take_from_bytes::<(&str, &str)>(bytes)?;
     if !trailing_bytes.is_empty() {

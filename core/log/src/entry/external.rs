@@ -1,9 +1,7 @@
-//! Large entries with an external body: an S3 object that contains the operations.
-//!
-//! The operations in an external body use the coordinates of the base of the mutations. The entry
-//! itself stores a map from these coordinates to those of the entry's position. Readers apply this
-//! map to the operations. External bodies contain only cell edits, because operations that move
-//! cells are small enough for the entry itself.
+//! Large entries, whose operations are stored in an S3 object, the external body. The operations in
+//! the external body use the coordinates of the mutations' base. The entry itself stores a map from
+//! these coordinates to its own, which readers apply to the operations. An external body contains
+//! only cell edits, because all other operations are small enough for the entry itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +20,12 @@ use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
 /// Version of the part of the body that is stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
-/// First byte of the object: the version of the compressed content.
+/// First byte of the object, which is the version of the compressed content.
 const OBJECT_VERSION: u8 = 1;
 /// A fast zstd level. Higher levels hardly improve the compression of cell data.
 const COMPRESSION_LEVEL: i32 = 3;
 
-/// A batch of mutations from one client. Their operations are in an external body (an S3 object).
+/// A batch of mutations of one client, whose operations are in an external body (an S3 object).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalEdits {
     /// Client of the mutations.
@@ -43,7 +41,7 @@ pub struct ExternalEdits {
     pub object: String,
     /// Size of the object in bytes.
     pub bytes: u64,
-    /// SHA-256 hash of the object. Verified by readers.
+    /// SHA-256 hash of the object, which readers verify.
     pub sha256: [u8; 32],
     /// Map from the coordinates of `base` to the coordinates directly before the entry.
     pub map: SpaceMap,
@@ -101,8 +99,8 @@ impl ExternalEdits {
         transform(authored, &self.map)
     }
 
-    /// Returns the approximate size of the edits in memory and in a response, in bytes. The size
-    /// includes the presigned URL of the external body in a response.
+    /// Returns the approximate size of the edits in memory and in a response, in bytes. A response
+    /// also contains a presigned URL of the external body.
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 512;
         /// Most of a presigned URL is the session token of the signing function.
@@ -118,11 +116,11 @@ impl ExternalEdits {
     }
 }
 
-/// Encodes the body of the `E` entry at `position`, whose operations are in an S3 object. Returns
-/// the version and the bytes of the body.
+/// Encodes the body of an `E` entry at `position` whose operations are in an S3 object. Returns the
+/// version and the bytes of the body.
 ///
 /// # Errors
-/// Returns an error if the encoder fails, which never happens for these types.
+/// Returns an error only if the encoder fails, which never happens for these types.
 pub fn encode_external(
     position: Position,
     external: &ExternalEdits,
@@ -138,10 +136,10 @@ pub fn encode_external(
     Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
 }
 
-/// Decodes a body written by [`encode_external`]. Never panics on malformed bytes.
+/// Decodes a body that [`encode_external`] returned. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid body.
 pub fn decode_external(
     version: u64,
     position: Position,
@@ -172,16 +170,16 @@ pub fn decode_external(
     })
 }
 
-/// Encodes an external body object with one operation per mutation.
+/// Encodes an external body with one operation per mutation.
 ///
 /// # Errors
 /// Returns [`BodyError::InvalidContent`] if the operations exceed `MAX_MUTATIONS_PER_REQUEST`,
 /// `MAX_CELLS_PER_UPLOAD`, `MAX_CELLS_PER_OPERATION` or `MAX_UPLOAD_BYTES`. The caller must then
-/// split the operations.
+/// divide the operations among several entries.
 pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyError> {
     if has_too_many_mutations_or_cells(operations) {
         return Err(BodyError::InvalidContent(
-            "it has too many mutations or cells for one entry; split it",
+            "there are too many mutations or cells for one entry; divide them among several entries",
         ));
     }
     let stored_operations: Vec<StoredOperation> =
@@ -191,7 +189,9 @@ pub fn encode_external_body(operations: &[Operation]) -> Result<Vec<u8>, BodyErr
         .map_err(|_| BodyError::InvalidContent("it cannot be compressed"))?;
     let object = [&[OBJECT_VERSION], compressed.as_slice()].concat();
     if object.len() > MAX_UPLOAD_BYTES || uncompressed.len() > MAX_EXTERNAL_BODY_BYTES {
-        return Err(BodyError::InvalidContent("it is too large for one entry; split it"));
+        return Err(BodyError::InvalidContent(
+            "the mutations are too large for one entry; divide them among several entries",
+        ));
     }
     Ok(object)
 }
@@ -203,11 +203,11 @@ fn has_too_many_mutations_or_cells(operations: &[Operation]) -> bool {
         || cell_counts.iter().sum::<usize>() > MAX_CELLS_PER_UPLOAD
 }
 
-/// Decodes an external body object. Never panics on malformed bytes. Memory use is limited to
-/// `MAX_EXTERNAL_BODY_BYTES` plus the cells allowed by `MAX_CELLS_PER_UPLOAD`.
+/// Decodes an external body. Never panics on malformed bytes. Uses memory for at most
+/// `MAX_EXTERNAL_BODY_BYTES` and `MAX_CELLS_PER_UPLOAD` cells.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid external body.
 pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (version, compressed) =
         object.split_first().ok_or(BodyError::InvalidContent("the object is empty"))?;
@@ -218,7 +218,7 @@ pub fn decode_external_body(object: &[u8]) -> Result<Vec<Operation>, BodyError> 
     decode_operations(&uncompressed)
 }
 
-/// Decodes one operation at a time, so that at most `MAX_CELLS_PER_UPLOAD` cells are in memory.
+/// Decode one operation at a time, so that at most `MAX_CELLS_PER_UPLOAD` cells are in memory.
 fn decode_operations(uncompressed: &[u8]) -> Result<Vec<Operation>, BodyError> {
     let (operation_count, mut remaining_bytes) = postcard::take_from_bytes::<usize>(uncompressed)?;
     if operation_count == 0 || operation_count > MAX_MUTATIONS_PER_REQUEST {
@@ -230,7 +230,7 @@ fn decode_operations(uncompressed: &[u8]) -> Result<Vec<Operation>, BodyError> {
         let (stored, bytes_after) = postcard::take_from_bytes::<StoredOperation>(remaining_bytes)?;
         let operation = Operation::try_from(stored)?;
         if !matches!(operation, Operation::SetCells(_)) {
-            return Err(BodyError::InvalidContent("it has an operation that does not set cells"));
+            return Err(BodyError::InvalidContent("an operation does not set cells"));
         }
         total_cell_count = total_cell_count.saturating_add(cell_count(&operation));
         if total_cell_count > MAX_CELLS_PER_UPLOAD {
@@ -259,7 +259,7 @@ pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>,
     let decoder = zstd::stream::read::Decoder::new(compressed).map_err(invalid_frame)?;
     let byte_limit = u64::try_from(max_bytes).unwrap_or(u64::MAX);
     let mut uncompressed = Vec::new();
-    // Reads one byte more than allowed, to detect a frame that is too large.
+    // Read one byte more than allowed, to detect a frame that is too large.
     decoder
         .take(byte_limit.saturating_add(1))
         .read_to_end(&mut uncompressed)

@@ -1,7 +1,6 @@
-//! Header encoding: postcard without trailing zero bytes.
-//!
-//! Every entry has a header. Loading a spreadsheet reads thousands of entries, so each byte counts.
-//! Most headers end with three zero bytes, which are omitted.
+//! Encodes the header of an entry in postcard, without trailing zero bytes. Loading a spreadsheet
+//! reads thousands of headers, so each byte counts. Most headers end with three zero bytes, which
+//! are omitted.
 
 use std::sync::Arc;
 
@@ -12,7 +11,8 @@ use cellar_base::limits::MAX_SUMMARY_RUNS;
 use cellar_sheet::metadata::{SheetNumbers, SheetSet, StateSummary};
 use cellar_sheet::operation::{Span, Spans};
 
-/// The trailing zero bytes that may be omitted, one per field.
+/// Zero bytes to append to a header before it is decoded. They stand for the omitted fields, each
+/// of which takes one byte.
 const OMITTED_ZEROS: [u8; 8] = [0; 8];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
@@ -20,8 +20,8 @@ const ONLY_FIRST_SHEET: u32 = 0;
 /// Value of [`StoredHeader::sheets`] in a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
-/// Encoded form of a [`Header`]. In most workbooks, which never had a second sheet, the sheet
-/// numbers take no bytes.
+/// Encoded form of a [`Header`]. The sheet numbers take no bytes in workbooks that never had a
+/// second sheet, which are the majority.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
@@ -122,10 +122,10 @@ fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
 /// Encodes a header.
 ///
 /// # Errors
-/// Returns an error if the encoder fails, which never happens for these types.
+/// Returns an error only if the encoder fails, which never happens for these types.
 pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
     let mut bytes = postcard::to_allocvec(&StoredHeader::from(header))?;
-    // In postcard, the encoding of a number ends with a zero byte only if the number is zero.
+    // In postcard, a number ends with a zero byte only if the number itself is zero.
     while bytes.last() == Some(&0) {
         bytes.pop();
     }
@@ -135,7 +135,7 @@ pub fn encode_header(header: &Header) -> Result<Vec<u8>, BodyError> {
 /// Decodes a header. Never panics on malformed bytes.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid header.
 pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     let padded = [bytes, &OMITTED_ZEROS].concat();
     let (stored, trailing_bytes) = postcard::take_from_bytes::<StoredHeader>(&padded)?;
@@ -145,11 +145,11 @@ pub fn decode_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Header::try_from(stored)
 }
 
-/// Decodes a header that was written by an older release and therefore has no state summary. Never
-/// panics on malformed bytes.
+/// Decodes a header without a state summary, which an older release wrote. Never panics on
+/// malformed bytes.
 ///
 /// # Errors
-/// Returns a [`BodyError`] with the reason.
+/// Returns a [`BodyError`] if the bytes are not a valid header.
 pub fn decode_old_header(bytes: &[u8]) -> Result<Header, BodyError> {
     Ok(Header { summary: None, ..decode_header(bytes)? })
 }

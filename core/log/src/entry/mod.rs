@@ -31,9 +31,9 @@ pub struct Entry {
     pub position: Position,
     /// Creation time in seconds since the Unix epoch, according to the writer's clock.
     pub created_s: u64,
-    /// Author: the subject of the writer's token. Limited to `MAX_AUTHOR_BYTES`.
+    /// Author of the entry: the `sub` claim of the writer's token, limited to `MAX_AUTHOR_BYTES`.
     pub author: Option<String>,
-    /// Running totals up to and including this entry.
+    /// Running totals of the segment, including this entry.
     pub header: Header,
     /// Content of the entry: edits, a request for a snapshot, or the end of the segment.
     pub content: Content,
@@ -42,15 +42,15 @@ pub struct Entry {
 /// Incarnation of tables that were never restored. Each restore increments the incarnation.
 pub const FIRST_INCARNATION: u32 = 0;
 
-/// Running totals, carried over from the preceding entry. Thanks to these totals, a writer needs
+/// Running totals that each entry carries over from the preceding entry. A writer therefore needs
 /// only the latest header to know the incarnation and whether a segment roll or a snapshot is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// Total size in bytes of the segment's bodies up to and including this entry.
     pub segment_bytes: u64,
-    /// Incarnation of the tables, which is incremented by each restore. Clients that loaded an
-    /// earlier incarnation must reload. Every entry stores it, because an append reads only the
-    /// entries after its base.
+    /// Incarnation of the tables, which each restore increments. Clients that loaded an earlier
+    /// incarnation must reload. Every entry stores the incarnation, because an append reads only
+    /// the entries after its base.
     pub incarnation: u32,
     /// Entry number of the segment's last Snapshot entry at or before this entry.
     pub snapshot_num: u32,
@@ -75,8 +75,8 @@ impl Header {
         Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
     }
 
-    /// Returns the header of the next entry, whose body has `body_bytes` bytes. Must not be used
-    /// for Snapshot entries.
+    /// Returns the header of the next entry, which has a body of `body_bytes` bytes and is not a
+    /// Snapshot entry.
     #[must_use]
     pub fn followed_by(&self, body_bytes: usize) -> Self {
         let body_bytes = u64::try_from(body_bytes).unwrap_or(u64::MAX);
@@ -92,7 +92,7 @@ pub enum Content {
         /// Key of the snapshot's root object. Set when the snapshot finishes.
         root: Option<String>,
         /// Time of the trim in seconds since the Unix epoch. Set only on the first entry of a
-        /// trimmed segment. A trim deletes all other entries except the End Segment.
+        /// trimmed segment. A trim deletes all other entries of the segment except the End Segment.
         trimmed_s: Option<u64>,
     },
     /// `X`: End Segment, the last entry of a closed segment. The log continues in the next segment.
@@ -103,7 +103,7 @@ pub enum Content {
     External(ExternalEdits),
 }
 
-/// A batch of mutations from one client, with consecutive ids.
+/// A batch of mutations of one client, with consecutive ids.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edits {
     /// Client of the mutations.
@@ -116,7 +116,7 @@ pub struct Edits {
     pub mutations: Vec<Mutation>,
 }
 
-/// A mutation as authored and, if a transform changed it, as committed.
+/// A mutation as its author sent it and, if a transform changed it, as it was committed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mutation {
     /// Base of the mutation: the latest position that its author had seen.
@@ -124,9 +124,9 @@ pub struct Mutation {
     /// Operation as authored, in the coordinates after `base` and the client's earlier mutations.
     pub authored: Operation,
     /// Committed operations, in the coordinates after the preceding mutation. `None` if the
-    /// mutation was committed as authored. Empty if the mutation has no effect. An undo or revert
-    /// may be committed as several operations. A rejected mutation whose authored operation moves
-    /// cells is committed as a rejection.
+    /// mutation was committed as authored, and empty if the mutation has no effect. An undo or
+    /// revert may be committed as several operations. If an authored operation that moves cells is
+    /// rejected, its rejection is stored here.
     pub committed: Option<Vec<Operation>>,
 }
 
@@ -186,8 +186,8 @@ impl Edits {
 }
 
 impl Entry {
-    /// Returns the position of the next entry, or `None` if the log is full. An End Segment is
-    /// followed by the first entry of the next segment.
+    /// Returns the position of the next entry, or `None` if the log is full. The entry after an End
+    /// Segment is the first entry of the next segment.
     #[must_use]
     pub fn next_position(&self) -> Option<Position> {
         match self.content {
@@ -198,15 +198,14 @@ impl Entry {
         }
     }
 
-    /// Returns a copy of the entry as an entry of `log`, a fork that inherits the entry.
+    /// Returns a copy of the entry with the id of `log`, a fork that inherits the entry.
     #[must_use]
     pub fn with_log(&self, log: LogId) -> Self {
         Self { log, ..self.clone() }
     }
 
-    /// Raises the entry's incarnation to the current incarnation of the tables if it is lower.
-    /// Required after every read, because a restore of the tables does not update the stored
-    /// entries.
+    /// Raises the entry's incarnation to the current incarnation of the tables. Every read must do
+    /// this, because a restore of the tables does not update the stored entries.
     #[must_use]
     pub fn raise_incarnation(mut self, incarnation: u32) -> Self {
         self.header.incarnation = self.header.incarnation.max(incarnation);
@@ -238,7 +237,7 @@ impl Entry {
     /// with an external body are not applied, because the entry does not contain their operations.
     ///
     /// # Errors
-    /// Returns [`WorkbookTooLarge`], like [`Workbook::apply_operations`].
+    /// Returns [`WorkbookTooLarge`] if the edits would make the workbook too large.
     pub fn apply_to(&self, workbook: &mut Workbook) -> Result<(), WorkbookTooLarge> {
         let mutations = self.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
         mutations
@@ -246,8 +245,8 @@ impl Entry {
             .try_for_each(|mutation| workbook.apply_operations(mutation.committed_operations()))
     }
 
-    /// Returns the edits. Returns `None` if the entry has no edits or its edits are in an external
-    /// body.
+    /// Returns the edits, or `None` if the entry contains no edits or their operations are in an
+    /// external body.
     #[must_use]
     pub fn edits(&self) -> Option<&Edits> {
         match &self.content {
@@ -256,8 +255,8 @@ impl Entry {
         }
     }
 
-    /// Returns the client whose mutations this entry contains, and the ids of the first and last of
-    /// them. A retry recognizes committed mutations by these ids.
+    /// Returns the client whose mutations this entry contains, and the ids of the first and last
+    /// mutation. A retry recognizes committed mutations by these ids.
     #[must_use]
     pub fn mutation_ids(&self) -> Option<(ClientKey, u64, u64)> {
         match &self.content {

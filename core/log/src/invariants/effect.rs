@@ -1,5 +1,5 @@
-//! Invariant I23: every mutation reported as appended has an effect, and every mutation reported as
-//! without effect has none.
+//! Invariant I23: every mutation that was reported as appended has an effect, and every mutation
+//! that was reported as without effect has none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub enum ReportedEffect {
     NoEffect,
 }
 
-/// Checks I23 by replaying the `readable` entries. A mutation reported as appended must produce the
-/// state that its operations request. A mutation reported as without effect must change nothing.
-/// Edits in external bodies are ignored.
+/// Checks I23 by replaying the `readable` entries. A mutation that was reported as appended must
+/// produce the state that its operations request. A mutation that was reported as without effect
+/// must change nothing. Edits in external bodies are ignored.
 ///
 /// # Errors
 /// Returns [`Violation::WithoutEffect`] or [`Violation::Effect`] for the first violation.
@@ -62,7 +62,7 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Whether the state `after` is the result that an operation requests, given the state `before`.
+/// Whether applying the operation to the state `before` should result in the state `after`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -112,9 +112,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether rows or columns changed. `diff_has_change` returns whether the diff of the two states
-/// contains the change. The diff omits blank rows and columns after the last used one, so any
-/// difference between the states is also counted as a change.
+/// Whether an operation on rows or columns changed the state. `diff_has_change` returns whether the
+/// diff of the two states contains the change. The diff omits blank rows and columns after the last
+/// used one, so any other difference between the states also counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

@@ -8,10 +8,10 @@ use crate::entry::{Content, Entry};
 use cellar_base::position::Position;
 
 /// Returns every entry that the log ever had. The entries of trimmed segments come from their
-/// offloaded copies, all other entries from the table. If an entry is still in the table but
-/// differs from its offloaded copy, both are returned, so that other checks detect the difference.
+/// offloaded copies, all other entries from the table. If an entry in the table differs from its
+/// offloaded copy, returns both, so that other checks detect the difference.
 #[must_use]
-pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+pub fn complete_history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
     let is_trimmed = |entry: &&Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut history: Vec<_> = offloaded.iter().filter(is_trimmed).cloned().collect();
@@ -29,9 +29,9 @@ pub fn history(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>
 
 /// Returns the entries that a reader of the whole log sees. The entries of trimmed segments come
 /// from their offloaded copies, all other entries from the table. Stops at the first gap, and skips
-/// entries after a segment's End Segment.
+/// entries after the End Segment of a segment.
 #[must_use]
-pub fn readable(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
+pub fn readable_entries(table: &[Arc<Entry>], offloaded: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
     let trimmed_segments = trimmed_segments(table);
     let is_trimmed = |entry: &Arc<Entry>| trimmed_segments.contains(&entry.position.segment());
     let mut entries_by_position: BTreeMap<Position, &Arc<Entry>> = BTreeMap::new();
@@ -56,10 +56,11 @@ fn trimmed_segments(table: &[Arc<Entry>]) -> BTreeSet<u32> {
 }
 
 /// Checks I2: the entries that were read earlier are still a prefix of the log. `read_entries` are
-/// the entries read earlier from the start of the log, and `history` is the result of [`history`].
+/// the entries that were read from the start of the log, and `history` is the result of
+/// [`complete_history`].
 ///
 /// # Errors
-/// Returns [`Violation::PrefixChanged`] with the first differing position.
+/// Returns [`Violation::PrefixChanged`] with the first position that differs.
 pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut current_entries = history.iter();
     for read_entry in read_entries {
@@ -72,13 +73,13 @@ pub fn check_prefix(read_entries: &[Arc<Entry>], history: &[Arc<Entry>]) -> Resu
     if let (Some(last_read), Some(next_entry)) = (read_entries.last(), current_entries.next())
         && next_entry.position <= last_read.position
     {
-        // The history contains a second entry at the last read position.
+        // The history contains a second entry at the position of the last entry that was read.
         return Err(Violation::PrefixChanged { at: next_entry.position });
     }
     Ok(())
 }
 
-/// Whether two entries are equal, ignoring the root key and the trim time, which are set after a
+/// Whether two entries are equal apart from the root key and the trim time, which are set after a
 /// Snapshot entry was written.
 fn is_same_entry(left: &Entry, right: &Entry) -> bool {
     let are_snapshots = matches!(left.content, Content::Snapshot { .. })

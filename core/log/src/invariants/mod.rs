@@ -1,8 +1,6 @@
-//! Log invariants, as functions for tests.
-//!
-//! Each check is a pure function of entries and segments that returns the first [`Violation`]. The
-//! model checker, the simulator and the checks of stored logs use these functions. Entries must be
-//! sorted by position.
+//! Log invariants for tests, the model checker, the simulator and the checks of stored logs. Each
+//! check is a pure function of entries and segments that returns the first [`Violation`]. The
+//! entries must be sorted by position.
 
 mod effect;
 mod history;
@@ -12,7 +10,7 @@ mod structure;
 mod tests;
 
 pub use effect::{ReportedEffect, check_effects};
-pub use history::{check_prefix, history, readable};
+pub use history::{check_prefix, complete_history, readable_entries};
 pub use mutations::{MutationId, check_acknowledged, check_once, check_order};
 pub use structure::{check_links, check_no_gap};
 
@@ -41,9 +39,9 @@ pub enum Violation {
     Twice {
         /// The duplicated mutation.
         mutation: MutationId,
-        /// Position of the first entry with the mutation.
+        /// Position of the first entry that contains the mutation.
         first: Position,
-        /// Position of the second entry with the mutation.
+        /// Position of the second entry that contains the mutation.
         again: Position,
     },
     /// I3: a mutation took effect before the client's preceding mutation.
@@ -60,26 +58,26 @@ pub enum Violation {
         /// Lost mutation.
         mutation: MutationId,
     },
-    /// I5: a segment has no record, or does not start with a Snapshot entry, or follows a segment
+    /// I5: a segment has no record, does not start with a Snapshot entry, or follows a segment
     /// without an End Segment (the last entry of a closed segment).
     #[error("segment {segment} is not linked to the preceding segment")]
     NotLinked {
         /// Number of the segment.
         segment: u32,
     },
-    /// I5: an entry follows its segment's End Segment.
+    /// I5: an entry follows the End Segment of its segment.
     #[error("the entry at {at} follows an End Segment")]
     AfterEnd {
         /// Position of the entry.
         at: Position,
     },
-    /// I23: a mutation was reported as appended but has no effect.
-    #[error("mutation {} was reported as appended and has no effect", .mutation.id)]
+    /// I23: a mutation that was reported as appended has no effect.
+    #[error("mutation {} was reported as appended but has no effect", .mutation.id)]
     WithoutEffect {
         /// The mutation without an effect.
         mutation: MutationId,
     },
-    /// I23: a mutation was reported as without effect but changed the state.
+    /// I23: a mutation that was reported as without effect changed the state.
     #[error("mutation {} was reported as without effect but changed the state", .mutation.id)]
     Effect {
         /// Mutation with an effect.
@@ -95,7 +93,7 @@ pub enum Violation {
     },
 }
 
-/// Counts the failed attempts of an append, as required by I6.
+/// Counts the failed puts and reads of an append, which invariant I6 limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Attempts {
     failed_puts: u32,

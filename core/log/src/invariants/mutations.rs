@@ -1,4 +1,5 @@
-//! Invariants I3 and I4: each client's mutations take effect once and in order, and are never lost.
+//! Invariants I3 and I4: the mutations of each client take effect once and in order, and are never
+//! lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,11 +43,11 @@ pub fn check_once(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I3: each client's mutations take effect in id order. Before a mutation takes effect, the
-/// client's preceding mutation must have been committed or rejected.
+/// Checks I3: the mutations of each client take effect in the order of their ids. Before a mutation
+/// takes effect, the client's preceding mutation must have been committed or rejected.
 ///
 /// # Errors
-/// Returns [`Violation::OutOfOrder`] for the first out-of-order mutation.
+/// Returns [`Violation::OutOfOrder`] for the first mutation that is out of order.
 pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     let mut last_ids = BTreeMap::<ClientKey, u64>::new();
     for StoredMutation { mutation_id, position, is_rejected } in stored_mutations(history) {
@@ -60,8 +61,8 @@ pub fn check_order(history: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Checks I4: every acknowledged mutation takes effect in the [`readable`](super::readable)
-/// entries.
+/// Checks I4: every acknowledged mutation takes effect in the entries that a reader sees (see
+/// [`readable_entries`](super::readable_entries)).
 ///
 /// # Errors
 /// Returns [`Violation::Lost`] for the first lost mutation.

@@ -1,4 +1,4 @@
-//! Invariants I1 and I5: entry numbers have no gaps, and segments are linked.
+//! Invariants I1 and I5: entry numbers are contiguous, and segments are linked.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use crate::entry::{Content, Entry};
 use crate::segment::Segment;
 use cellar_base::position::Position;
 
-/// Checks I1: the segment numbers of a log and the entry numbers of each segment start at 0 and
-/// have no gaps. Gaps in a segment are allowed only if its first entry is marked as trimmed.
+/// Checks I1: the segment numbers of a log and the entry numbers of each segment are contiguous and
+/// start at 0. A segment may have gaps only if its first entry is marked as trimmed.
 ///
 /// # Errors
 /// Returns [`Violation::Gap`] with the first missing position.
@@ -30,7 +30,7 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Whether the next entry after the one directly before `expected` may be at `position`.
+/// Whether an entry at `position` may follow the entry directly before `expected`.
 fn may_be_next(position: Position, expected: Position, segment_is_trimmed: bool) -> bool {
     let is_in_trimmed_segment = segment_is_trimmed && position.segment() == expected.segment();
     let starts_next_segment =
@@ -54,7 +54,8 @@ pub fn check_links(entries: &[Arc<Entry>], segments: &[Segment]) -> Result<(), V
         if is_segment_start {
             let previous_has_ended = previous_entry.is_none_or(is_end_segment);
             let is_snapshot = matches!(entry.content, Content::Snapshot { .. });
-            let is_recorded = recorded_segments.next() == Some(segment);
+            let next_recorded_segment = recorded_segments.next();
+            let is_recorded = next_recorded_segment == Some(segment);
             if !previous_has_ended || !is_snapshot || !is_recorded {
                 return Err(Violation::NotLinked { segment });
             }

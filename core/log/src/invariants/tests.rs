@@ -105,10 +105,10 @@ fn detects_changes_of_read_entries() {
     for count in 0..=log.len() {
         assert_eq!(check_prefix(&log[..count], &log), Ok(()));
     }
-    assert_eq!(check_prefix(&log, &history(&trimmed(), &log[..4])), Ok(()));
+    assert_eq!(check_prefix(&log, &complete_history(&trimmed(), &log[..4])), Ok(()));
     let changed = |at| Err(Violation::PrefixChanged { at });
     assert_eq!(check_prefix(&log, &log[..5]), changed(at(1, 1)));
-    assert_eq!(check_prefix(&log, &history(&trimmed(), &[])), changed(at(0, 1)));
+    assert_eq!(check_prefix(&log, &complete_history(&trimmed(), &[])), changed(at(0, 1)));
     let mut other = valid_log();
     other[2] = edits_entry(at(0, 2), 2, 1);
     assert_eq!(check_prefix(&log, &other), changed(at(0, 2)));
@@ -116,7 +116,7 @@ fn detects_changes_of_read_entries() {
     let dead = edits_entry(at(0, 2), 2, 1);
     let mut table = trimmed();
     table.insert(1, dead);
-    assert_eq!(check_prefix(&log[..3], &history(&table, &log[..4])), changed(at(0, 2)));
+    assert_eq!(check_prefix(&log[..3], &complete_history(&table, &log[..4])), changed(at(0, 2)));
 }
 
 #[test]
@@ -127,7 +127,11 @@ fn detects_a_mutation_that_takes_effect_twice() {
     let twice = Err(Violation::Twice { mutation: mutation(2), first, again: last });
     assert_eq!(check_once(&again), twice);
     let table = [trimmed(), vec![edits_entry(at(1, 2), 1, 2)]].concat();
-    assert_eq!(check_once(&history(&table, &valid_log()[..4])), twice, "trimmed entries count");
+    assert_eq!(
+        check_once(&complete_history(&table, &valid_log()[..4])),
+        twice,
+        "trimmed entries count"
+    );
     let other = [valid_log(), vec![edits_entry(at(1, 2), 2, 2)]].concat();
     assert_eq!(check_once(&other), Ok(()), "another client's");
     let refused = [valid_log(), vec![rejected(at(1, 2), 2)]].concat();
@@ -157,9 +161,9 @@ fn detects_mutations_out_of_order() {
 fn detects_lost_mutations() {
     let all = || (1..=3).map(mutation);
     assert_eq!(check_acknowledged(&valid_log(), all()), Ok(()));
-    assert_eq!(check_acknowledged(&readable(&trimmed(), &valid_log()[..4]), all()), Ok(()));
+    assert_eq!(check_acknowledged(&readable_entries(&trimmed(), &valid_log()[..4]), all()), Ok(()));
     let lost = |id| Err(Violation::Lost { mutation: mutation(id) });
-    assert_eq!(check_acknowledged(&readable(&trimmed(), &[]), all()), lost(1));
+    assert_eq!(check_acknowledged(&readable_entries(&trimmed(), &[]), all()), lost(1));
     assert_eq!(check_acknowledged(&without(2), all()), lost(2));
     let refused = [valid_log(), vec![rejected(at(1, 2), 4)]].concat();
     assert_eq!(check_acknowledged(&refused, [mutation(4)]), lost(4));
@@ -167,16 +171,16 @@ fn detects_lost_mutations() {
 
 #[test]
 fn a_reader_sees_linked_entries() {
-    assert_eq!(readable(&valid_log(), &[]), valid_log());
-    assert_eq!(readable(&trimmed(), &valid_log()[..4]), valid_log());
-    assert_eq!(readable(&without(2), &[]), valid_log()[..2], "nothing after a gap");
+    assert_eq!(readable_entries(&valid_log(), &[]), valid_log());
+    assert_eq!(readable_entries(&trimmed(), &valid_log()[..4]), valid_log());
+    assert_eq!(readable_entries(&without(2), &[]), valid_log()[..2], "nothing after a gap");
     let mut behind = valid_log();
     behind.insert(4, edits_entry(at(0, 4), 2, 1));
-    assert_eq!(readable(&behind, &[]), valid_log(), "nothing after an End Segment");
+    assert_eq!(readable_entries(&behind, &[]), valid_log(), "nothing after an End Segment");
     let mut dead = trimmed();
     dead.insert(1, edits_entry(at(0, 2), 2, 1));
     assert_eq!(
-        readable(&dead, &valid_log()[..4]),
+        readable_entries(&dead, &valid_log()[..4]),
         valid_log(),
         "no entry that was put into a trimmed segment"
     );

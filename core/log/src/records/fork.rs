@@ -1,5 +1,5 @@
-//! Fork list records. The Segment table has one record per fork. Its partition key is derived from
-//! the source log, but differs from the partition key of the source's segments.
+//! Records of fork lists. The Segment table has one record per fork. Its partition key is derived
+//! from the source log, but differs from the partition key of the source's segments.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -7,8 +7,8 @@ use cellar_base::record::{Item, Reader, RecordError, put_bytes, put_number, put_
 use cellar_base::table_attributes::{AUTHOR, CREATED, FORKED_AT, LINEAGE, PARTITION_KEY, SORT_KEY};
 
 const RECORD: &str = "fork";
-/// Last byte of a fork list's partition key, which is the log UUID followed by this byte. The
-/// partition key of segments is the log UUID alone.
+/// Last byte of a fork list's partition key, which is the UUID of the source log followed by this
+/// byte. The partition key of segments is the log UUID alone.
 const FORK_LIST_MARK: u8 = b'F';
 
 const LOG_ID_BYTES: usize = 16;
@@ -19,7 +19,7 @@ const PARTITION_KEY_BYTES: usize = LOG_ID_BYTES + 1;
 pub struct ListedFork {
     /// Log that was forked.
     pub source: LogId,
-    /// Number of the fork in its list. Later forks have higher numbers.
+    /// Number of the fork in the fork list of its source. Later forks have higher numbers.
     pub number: u64,
     /// Log id of the fork.
     pub fork: LogId,
@@ -27,19 +27,19 @@ pub struct ListedFork {
     pub position: Position,
     /// Time at which the fork was created, in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Creator of the fork: the subject of the creator's token.
+    /// Creator of the fork: the `sub` claim of the creator's token.
     pub author: Option<String>,
 }
 
-/// Returns the list number of a fork created at `now_ms` (in milliseconds since the Unix epoch).
-/// The number is below 2⁵³. For forks created in the same millisecond, the order is arbitrary and
-/// the numbers rarely collide.
+/// Returns the list number of a fork that is created at `now_ms`, in milliseconds since the Unix
+/// epoch. The number is below 2⁵³. Forks created in the same millisecond have an arbitrary order,
+/// and their numbers rarely collide.
 #[must_use]
 pub fn list_number(fork: LogId, now_ms: u64) -> u64 {
     /// Number of integer bits that a JSON number represents exactly.
     const NUMBER_BITS: u32 = 53;
-    /// Number of low-order bits taken from the fork id. The remaining high-order bits contain the
-    /// time in milliseconds and suffice until 2109.
+    /// Number of low-order bits that come from the fork id. The remaining high-order bits contain
+    /// the time in milliseconds and suffice until 2109.
     const ID_BITS: u32 = 11;
     const ID_MASK: u64 = (1 << ID_BITS) - 1;
     const MAX_TIMESTAMP_MS: u64 = (1 << (NUMBER_BITS - ID_BITS)) - 1;
@@ -150,7 +150,7 @@ mod tests {
     fn fork_items_and_segments_are_not_confused() {
         let item = encode(&listed());
         assert!(is_listed(&item) && segment::decode(&item).is_err());
-        // The last byte of a log UUID may equal the last byte of a fork list's partition key.
+        // The last byte of a log UUID may be the byte that marks a fork list's partition key.
         let key = segment::key(log(FORK_LIST_MARK), u32::from(FORK_LIST_MARK));
         assert!(!is_listed(&key) && decode(&key).is_err());
     }

@@ -35,12 +35,12 @@ pub fn encode(segment: &Segment) -> Item {
     item
 }
 
-/// First byte of an encoded lineage: the version of the layout.
+/// First byte of an encoded lineage, which is the version of the layout.
 const LINEAGE_VERSION: u8 = 1;
-/// Size of an encoded lineage in bytes: version, source, family, position, `position_ends_segment`,
-/// depth, snapshot and fork time. All numbers are big-endian.
+/// Length of an encoded lineage in bytes. The fields are version, source, family, position,
+/// `position_ends_segment`, depth, snapshot and fork time. All numbers are big-endian.
 const LINEAGE_BYTES: usize = 1 + 16 + 16 + 8 + 1 + 4 + 8 + 8;
-/// Encoded value of a missing snapshot position.
+/// Stored in place of a snapshot position if the lineage has none.
 const NO_SNAPSHOT: u64 = u64::MAX;
 
 fn encode_lineage(lineage: &Lineage) -> Vec<u8> {
@@ -90,12 +90,12 @@ fn parse_lineage(bytes: &[u8; LINEAGE_BYTES]) -> Option<Lineage> {
     })
 }
 
-/// Removes and returns a big-endian number at the start of `remaining_bytes`.
+/// Removes a big-endian number from the start of `remaining_bytes` and returns it.
 fn take_u64(remaining_bytes: &mut &[u8]) -> Option<u64> {
     take(remaining_bytes).map(u64::from_be_bytes)
 }
 
-/// Removes and returns the first `N` bytes of `remaining_bytes`.
+/// Removes the first `N` bytes from `remaining_bytes` and returns them.
 fn take<const N: usize>(remaining_bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first_bytes, bytes_after) = remaining_bytes.split_first_chunk::<N>()?;
     *remaining_bytes = bytes_after;

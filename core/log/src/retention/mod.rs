@@ -1,10 +1,9 @@
 //! Retention: when and how old segments are offloaded (copied to S3) and trimmed (deleted from the
-//! table).
+//! table). By default, all entries stay in the table.
 //!
-//! By default, all entries are retained in the table. A trim always retains two entries of a
-//! segment: its first entry, which is marked as trimmed, and its End Segment (the last entry).
-//! Without these entries, a writer with stale data could put an entry in the trimmed segment. The
-//! writer's edit would then be acknowledged but lost.
+//! A trim always keeps two entries of a segment: its first entry, which is marked as trimmed, and
+//! its End Segment (the last entry). Otherwise, a writer with stale data could put an entry into
+//! the trimmed segment. That edit would be acknowledged but lost.
 
 mod offloaded;
 mod rules;

@@ -9,7 +9,7 @@ use cellar_base::limits::{MAX_OFFLOADED_BYTES, MAX_OFFLOADED_OBJECT_BYTES};
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_base::table_attributes::OFFLOADED_PREFIX;
 
-/// First byte of the object: the version of the compressed content.
+/// First byte of the object, which is the version of the compressed content.
 const OFFLOADED_VERSION: u8 = 1;
 /// A high but reasonably fast zstd level. The object is written once and rarely read.
 const COMPRESSION_LEVEL: i32 = 12;
@@ -82,11 +82,11 @@ pub(super) fn check_object_size(object_bytes: usize) -> Result<(), OffloadedFaul
     if object_bytes > MAX_OFFLOADED_OBJECT_BYTES { Err(OffloadedFault::TooLarge) } else { Ok(()) }
 }
 
-/// Decodes an offloaded segment and verifies the hash in its key. Never panics on malformed bytes;
-/// memory is bounded.
+/// Decodes an offloaded segment and verifies the hash in its key. Never panics on malformed bytes,
+/// and uses a bounded amount of memory.
 ///
 /// # Errors
-/// Returns an [`OffloadedFault`] with the reason.
+/// Returns an [`OffloadedFault`] if the object is not a valid offloaded segment.
 pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     if !key.ends_with(blake3::hash(object).to_hex().as_str()) {
         return Err(OffloadedFault::HashMismatch);
@@ -97,7 +97,7 @@ pub fn decode_offloaded(key: &str, object: &[u8]) -> Result<Vec<Entry>, Offloade
         return Err(OffloadedFault::UnknownVersion(*version));
     }
     let uncompressed = decompress(compressed, MAX_OFFLOADED_BYTES).map_err(|_| {
-        OffloadedFault::Malformed("it cannot be decompressed within its size limit")
+        OffloadedFault::Malformed("the object cannot be decompressed within the size limit")
     })?;
     decode_records(&uncompressed)
 }

@@ -1,4 +1,4 @@
-//! Selects the log segments to be offloaded and trimmed.
+//! Selects the log segments to offload and trim.
 
 use crate::segment::Segment;
 use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
@@ -6,9 +6,10 @@ use cellar_base::limits::{MIN_KEPT_SEGMENTS, TRIM_FENCE_S};
 /// The operator's retention policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Minimum age in days of a segment's end before the segment is offloaded and trimmed.
+    /// Minimum age in days, counted from the segment's end, before a segment is offloaded and
+    /// trimmed.
     pub offload_after_days: u32,
-    /// Number of latest segments to retain regardless of age. At least `MIN_KEPT_SEGMENTS`.
+    /// Number of latest segments that are kept regardless of age, at least `MIN_KEPT_SEGMENTS`.
     pub keep_segments: u32,
 }
 
@@ -19,7 +20,7 @@ pub enum Plan {
     Keep(KeepReason),
     /// Offload the segment, then trim it.
     OffloadAndTrim,
-    /// Trim the segment. It is already offloaded.
+    /// Trim the segment, which is already offloaded.
     Trim,
 }
 
@@ -36,9 +37,8 @@ pub enum KeepReason {
     Inherited,
 }
 
-/// Decides whether a segment is offloaded, trimmed or retained. `newest_num` is the log's latest
-/// segment number. `closed_s` is the segment's end time, which is the creation time of the next
-/// segment.
+/// Decides whether to offload, trim or keep a segment. `newest_num` is the log's latest segment
+/// number. `closed_s` is the segment's end time, which is the creation time of the next segment.
 #[must_use]
 pub fn plan_retention(
     segment: &Segment,

@@ -1,11 +1,11 @@
 //! Trim: deletes the entries of an offloaded segment, except its first entry and its End Segment
 //! (the last entry).
 //!
-//! The first entry is marked as trimmed, and then the other entries are deleted in ascending order.
-//! A concurrent reader therefore sees the mark, or a gap before a later entry. In both cases, the
-//! reader does not mistake the gap for the end of the log. A suspended writer may have cached the
-//! untrimmed segment, but discards its cache after `CACHED_TAIL_AGE_MS`. A trim is not allowed
-//! until much later: `TRIM_FENCE_S` after the segment's end. Trimming is idempotent.
+//! The first entry is marked as trimmed before the other entries are deleted in ascending order. A
+//! concurrent reader therefore sees the mark, or a gap before a later entry. In both cases, it does
+//! not mistake the gap for the end of the log. A suspended writer may have cached the untrimmed
+//! segment, but discards its cache after `CACHED_TAIL_AGE_MS`. The trim is allowed only much later,
+//! `TRIM_FENCE_S` after the segment's end. A trim can be repeated safely.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub struct Trimmed {
     pub deleted: u64,
 }
 
-/// Reason why a trim did not finish. A later trim can continue the work.
+/// Reason why a trim did not finish. A later trim continues the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TrimRefusal {
     /// The segment has no End Segment.
@@ -93,13 +93,13 @@ pub enum TrimRefusal {
     Store,
 }
 
-/// Safety rules of a trim. The model checker disables one rule at a time.
+/// Safety rules of a trim, of which the model checker disables one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fences {
     /// A segment is trimmed only after `TRIM_FENCE_S` have passed since its end.
     #[cfg(feature = "model")]
     pub age: bool,
-    /// The first entry and the End Segment are retained.
+    /// The first entry and the End Segment are kept.
     #[cfg(feature = "model")]
     pub tombstones: bool,
 }
@@ -108,7 +108,7 @@ pub struct Fences {
     not(feature = "model"),
     allow(
         clippy::derivable_impls,
-        reason = "with the feature `model`, the fields default to true"
+        reason = "with the feature `model`, the fields are true by default"
     )
 )]
 impl Default for Fences {
@@ -165,8 +165,8 @@ enum Phase {
     Reading,
     Deleting {
         count: u64,
-        /// Position from which to continue reading after the deletion, or `None` if the end of the
-        /// segment was reached.
+        /// Position at which to continue reading after the deletion, or `None` at the end of the
+        /// segment.
         next_position: Option<Position>,
     },
     Finished,
@@ -256,8 +256,8 @@ impl Trim {
         TrimAction::Delete { positions: deletable_positions }
     }
 
-    /// Whether an entry is between the first entry and the End Segment. Any entries after the End
-    /// Segment are retained, because the offloaded copy may not contain them.
+    /// Whether an entry is between the first entry and the End Segment. Entries after the End
+    /// Segment are kept, because the offloaded copy may not contain them.
     fn may_delete(&self, position: Position) -> bool {
         let is_before_end = self.end_segment_position.is_some_and(|end| position < end);
         let is_between = position > self.segment_start && is_before_end;

@@ -17,10 +17,10 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
 
-/// Transaction of a roll: three puts, each conditional on a free key.
+/// Transaction of a roll. Each of its three puts requires that the item's key does not exist yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    /// End Segment (the last entry of a closed segment), directly after the latest entry.
+    /// End Segment (the last entry of a closed segment), which directly follows the latest entry.
     pub end: Entry,
     /// Record of the next segment.
     pub segment: Segment,
@@ -81,13 +81,13 @@ pub enum RollEvent {
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
-    /// The log continues in a new segment, opened by this roll or by a concurrent roll.
+    /// The log continues in a new segment, which this roll or a concurrent roll opened.
     Into {
         /// Number of the new segment.
         segment: u32,
     },
-    /// The segment stays open because it has no finished snapshot yet. At least one of the log's
-    /// two latest segments must have a snapshot, so that the spreadsheet can be loaded.
+    /// The segment stays open, because it has no finished snapshot yet. The spreadsheet can be
+    /// loaded only if one of the two latest segments has a snapshot.
     NoSnapshotYet,
 }
 
@@ -129,7 +129,7 @@ enum Phase {
 }
 
 impl Roll {
-    /// Starts a roll. `tail` is the latest known entry of the log.
+    /// Starts a roll of the log whose latest known entry is `tail`.
     #[must_use]
     pub fn begin(tail: Arc<Entry>) -> (Self, RollAction) {
         let phase = Phase::ReadingSegment;
@@ -144,7 +144,7 @@ impl Roll {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
             (Phase::ReadingSegment, RollEvent::NewestSegment(newest)) => {
-                self.transact_unless_rolled(newest.as_ref(), inputs)
+                self.close_segment_unless_rolled(newest.as_ref(), inputs)
             }
             (Phase::ReadingSegment, RollEvent::ReadFailed { temporary }) => {
                 self.retry_failed_read(Phase::WaitingToReadSegment, temporary, inputs)
@@ -169,7 +169,7 @@ impl Roll {
         (self, action)
     }
 
-    fn transact_unless_rolled(
+    fn close_segment_unless_rolled(
         &mut self,
         newest_segment: Option<&Segment>,
         inputs: Inputs,
@@ -183,12 +183,12 @@ impl Roll {
         if newest_segment.last_snapshot.is_none() {
             return RollAction::Finish(Ok(Rolled::NoSnapshotYet));
         }
-        self.transact(inputs)
+        self.close_segment(inputs)
     }
 
     /// Closes the segment by putting an End Segment after the latest known entry. If the latest
     /// known entry is itself an End Segment, the segment is already closed.
-    fn transact(&mut self, inputs: Inputs) -> RollAction {
+    fn close_segment(&mut self, inputs: Inputs) -> RollAction {
         if matches!(self.tail.content, Content::EndSegment) {
             return self.finish_rolled();
         }
@@ -274,17 +274,22 @@ impl Roll {
                 return self.finish_rolled();
             }
         }
-        if has_more && !entries.is_empty() { self.read_after_tail() } else { self.transact(inputs) }
+        if has_more && !entries.is_empty() {
+            self.read_after_tail()
+        } else {
+            self.close_segment(inputs)
+        }
     }
 
-    /// Finishes the roll. The log continues in the segment after the latest known entry's segment.
+    /// Finishes the roll. The log continues in the segment after the one that contains the latest
+    /// known entry.
     fn finish_rolled(&self) -> RollAction {
         let segment = self.tail.position.segment().saturating_add(1);
         RollAction::Finish(Ok(Rolled::Into { segment }))
     }
 
-    /// Retries a failed read in `retry_phase`. Gives up on a permanent error or after too many
-    /// failed reads.
+    /// Waits and then retries a failed read, after which the roll continues in `retry_phase`. Gives
+    /// up after a permanent error or too many failed reads.
     fn retry_failed_read(
         &mut self,
         retry_phase: Phase,

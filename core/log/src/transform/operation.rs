@@ -115,8 +115,8 @@ fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
 }
 
-/// Returns the number of a sheet in the later state and its map. Returns `None` if the sheet does
-/// not exist in the later state.
+/// Returns the number of a sheet in the later state and the map of its coordinates. Returns `None`
+/// if the sheet does not exist in the later state.
 fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let sheet_map = map.sheet_map(sheet);
     Some((sheet_map.target?, sheet_map))

@@ -1,4 +1,4 @@
-//! Maps cell coordinates of an older state to those of a later state.
+//! Maps cell coordinates from an older state to a later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,16 @@ use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 
 /// Map of a workbook's coordinates from an older state to a later state. A sheet without a sheet
-/// map is the same in both states.
-///
-/// The older state is what the author of an operation saw: the state at the operation's base, plus
-/// the author's own mutations.
+/// map is the same in both states. The older state is what the author of an operation saw: the
+/// state at the operation's base, plus the author's own later mutations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SpaceMap {
     /// Maps of all changed sheets and of all sheets that the author added.
     sheets: BTreeMap<SheetId, SheetMap>,
-    /// Sheet numbers added by any author since the older state.
+    /// Numbers of the sheets that any author added since the older state.
     added_sheets: BTreeSet<SheetId>,
-    /// Sheet numbers added by the author. For the author, each number refers to the author's own
-    /// sheet, even if others added a sheet with the same number.
+    /// Numbers of the sheets that the author added. For the author, such a number refers to the
+    /// author's own sheet, even if others added a sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
 }
 
@@ -26,8 +24,8 @@ pub struct SpaceMap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetMap {
     /// Sheet number in the later state, or `None` if the author's sheet was not added. A deleted
-    /// sheet keeps its number for two reasons: numbers are never reused, and the map cannot tell
-    /// whether the deletion was rejected (the last sheet cannot be deleted).
+    /// sheet keeps its number, because numbers are never reused. The map also does not show whether
+    /// the deletion was rejected, as is the deletion of a workbook's last sheet.
     pub target: Option<SheetId>,
     /// Map of the rows.
     pub rows: AxisMap,
@@ -73,7 +71,7 @@ impl SpaceMap {
         Self { sheets: changed.collect(), ..Self::default() }
     }
 
-    /// Returns the map without the added sheet numbers. They are not needed in a stored map,
+    /// Returns the map without the numbers of added sheets. A stored map does not need them,
     /// because it never transforms an operation that adds a sheet.
     #[must_use]
     pub fn without_added_sheets(&self) -> Self {
@@ -104,15 +102,15 @@ impl SpaceMap {
         self.sheets.iter().map(|(id, map)| (*id, map))
     }
 
-    /// Records that a sheet of the older state was deleted. Later operations on the sheet have no
-    /// effect.
+    /// Records that a sheet of the older state was deleted, so that later operations on the sheet
+    /// have no effect.
     pub(crate) fn drop_sheet(&mut self, id: SheetId) {
         self.sheets.insert(id, SheetMap { target: None, ..SheetMap::identity(id) });
     }
 
-    /// Returns the number of a new sheet in the later state: the author's number or, if another new
-    /// sheet has that number, the next free number. The author's number must be above all sheet
-    /// numbers of the older state.
+    /// Returns the number of a new sheet in the later state. This is the author's number or, if
+    /// another new sheet has it, the next free number. The author's number must be greater than all
+    /// sheet numbers of the older state.
     pub(super) fn free_sheet_number(&self, authored_number: SheetId) -> SheetId {
         let mut free_number = authored_number;
         for taken_number in self.added_sheets.range(authored_number..) {
@@ -131,8 +129,8 @@ impl SpaceMap {
         self.sheets.values().any(|sheet| is_long(&sheet.rows) || is_long(&sheet.columns))
     }
 
-    /// Adds a committed operation that the author has not seen, in the coordinates of the later
-    /// state.
+    /// Adds a committed operation that the author has not seen. The operation uses the coordinates
+    /// of the later state.
     pub fn add_foreign(&mut self, operation: &Operation) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(operation) {
             self.append_axis_map(axis, sheet, &map);
@@ -151,8 +149,8 @@ impl SpaceMap {
         self.added_sheets.extend(&next.added_sheets);
     }
 
-    /// Composes `next` after the axis map of the sheet that has the number `target` in the later
-    /// state. `next` must start at the later state.
+    /// Appends `next` to the axis map of the sheet that has the number `target` in the later state.
+    /// `next` must start at the later state.
     fn append_axis_map(&mut self, axis: Axis, target: SheetId, next: &AxisMap) {
         if next.is_identity() {
             return;
@@ -165,7 +163,7 @@ impl SpaceMap {
         }
     }
 
-    /// Composes `previous` before the axis map of a sheet. `previous` must lead to the older state.
+    /// Prepends `previous` to the axis map of a sheet. `previous` must lead to the older state.
     fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
         self.update_sheet(sheet, |sheet_map| {
             let axis_map = sheet_map.axis_mut(axis);
@@ -173,8 +171,7 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the sheets that have the number `target` in the later state, as their numbers in the
-    /// older state.
+    /// Returns the older numbers of all sheets that have the number `target` in the later state.
     fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
         let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
@@ -195,9 +192,9 @@ impl SpaceMap {
         }
     }
 
-    /// Adds one of the author's mutations: `authored` operations that were committed as
+    /// Adds one of the author's mutations, whose `authored` operations were committed as
     /// `committed`. Before, the map leads from the author's coordinates to the later coordinates.
-    /// Afterwards, it leads from those after `authored` to those after `committed`: `M :=
+    /// Afterwards, it leads from the coordinates after `authored` to those after `committed`: `M :=
     /// authored⁻¹ ∘ M ∘ committed`. Rows that the author inserted are mapped to the committed rows.
     pub fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         if let Some(AxisChange { sheet, axis, map }) = AxisChange::of(authored) {

@@ -71,8 +71,9 @@ proptest! {
     }
 
     /// Transforming an operation with a combined map of several operations is equivalent to
-    /// transforming it past each of them in turn. Inserts and formats are exceptions: if the rows
-    /// around their position were deleted, only the combined map still determines the position.
+    /// transforming it against each of them in turn. Inserts and formats are exceptions: if the
+    /// rows around their position were deleted, only the combined map still determines the
+    /// position.
     #[test]
     fn a_composed_map_equals_successive_transforms(
         before in vec(any_operation(), 0..3),

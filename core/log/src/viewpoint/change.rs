@@ -1,17 +1,17 @@
-//! Committed changes, as seen by one client.
+//! Committed changes, as one client sees them.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
 /// Additional cost of a client's own mutation. An own mutation ends a group of changes that are
-/// composed together, which makes the composition slower.
+/// composed together, which slows down the composition.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
-    /// Operations that the client had not seen when it wrote its mutations on earlier bases: the
-    /// operations of other clients, and those computed for the client's own undo or revert.
+    /// Operations of other clients, or operations that were computed for the client's own undo or
+    /// revert. The client has not seen them when it writes a mutation with an earlier base.
     Foreign {
         /// Position of the entry.
         position: Position,
@@ -22,9 +22,9 @@ pub(super) enum Change {
     Own {
         /// Position of the entry.
         position: Position,
-        /// Base of the mutation: the latest position that the client had seen. If this position is
-        /// below the base of the client's preceding mutation, the preceding mutation's base is
-        /// used.
+        /// Base of the mutation, which is the latest position that the client had seen. Bases never
+        /// decrease: if the client sends a lower base, the base of the client's preceding mutation
+        /// is used.
         base: Position,
         /// Operation as authored, in the coordinates after `base` and the client's earlier
         /// mutations.
@@ -49,8 +49,8 @@ impl Change {
         }
     }
 
-    /// Returns the cost of transforming an operation past the change. Each operation of the change
-    /// costs one unit per deleted span, and at least one unit. A client's own mutation costs
+    /// Returns the cost of transforming an operation against the change. Each operation of the
+    /// change costs one unit per deleted span, and at least one unit. A client's own mutation costs
     /// `OWN_MUTATION_COST` in addition.
     pub(super) fn cost(&self) -> usize {
         match self {

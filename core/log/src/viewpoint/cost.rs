@@ -62,51 +62,81 @@ fn measure_map_building(
 
 #[test]
 #[ignore = "a measurement for release builds"]
-fn the_worst_maps_are_built_in_bounded_time() {
-    let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
-    // A client's own mutation has cost 17, and another client's change has cost 1.
-    let max_pairs = max_cost / 18;
-    let inserts_by = |author: u8, numbers: RangeInclusive<u32>| {
-        numbers.map(move |number| entry(number, author, 0, scattered_insert(number)))
-    };
-    let own_inserts = |base_of: fn(u32) -> u32| {
-        (1..max_pairs).map(move |number| {
-            entry(max_pairs + number, OWN, base_of(number), scattered_insert(number))
-        })
-    };
+fn maps_of_other_clients_changes_are_built_in_bounded_time() {
+    let inserts = inserts_by(OTHER, 1..=max_cost());
+    measure_map_building("changes of other clients", inserts, |index| index);
+}
 
-    measure_map_building("others", inserts_by(OTHER, 1..=max_cost), |index| index);
-
-    let alternating = (1..max_pairs * 2).map(|number| {
+#[test]
+#[ignore = "a measurement for release builds"]
+fn maps_of_alternating_changes_are_built_in_bounded_time() {
+    let alternating_inserts = (1..max_pairs() * 2).map(|number| {
         let author = if number % 2 == 0 { OTHER } else { OWN };
         entry(number, author, 0, scattered_insert(number))
     });
-    measure_map_building("own and others in turn", alternating, |_| 0);
-
-    let deletions = (1..=max_pairs).map(|number| entry(number, OTHER, 0, deletion(number)));
-    let own_on_rising_bases = own_inserts(|number| number);
-    measure_map_building("own on rising bases", deletions.chain(own_on_rising_bases), |index| {
-        max_pairs + index / 2
-    });
-
-    // The first mutation remains uncommitted while its author writes more mutations on later bases.
-    let others = inserts_by(OTHER, 1..=max_pairs);
-    let own_first_on_lowest = own_inserts(|number| if number == 1 { 0 } else { number });
-    measure_map_building(
-        "own on rising bases, the first on the lowest",
-        others.chain(own_first_on_lowest),
-        |index| max_pairs - index,
-    );
-
-    let lagging = (1..max_pairs)
-        .map(|number| entry(number, OWN, number.saturating_sub(4), scattered_insert(number)));
-    measure_map_building("own, each late", lagging, |index| max_pairs - 16 + index);
+    measure_map_building("own and other changes alternate", alternating_inserts, |_| 0);
 }
 
-/// Returns an insert for this number. Its position is far from those for the preceding numbers.
+#[test]
+#[ignore = "a measurement for release builds"]
+fn maps_of_own_mutations_on_rising_bases_are_built_in_bounded_time() {
+    let max_pairs = max_pairs();
+    let deletions = (1..=max_pairs).map(|number| entry(number, OTHER, 0, deletion(number)));
+    let own_inserts = own_inserts_after(max_pairs, |number| number);
+    measure_map_building("own bases rise", deletions.chain(own_inserts), |index| {
+        max_pairs + index / 2
+    });
+}
+
+/// The first mutation remains uncommitted while its author writes more mutations on later bases.
+#[test]
+#[ignore = "a measurement for release builds"]
+fn maps_of_a_late_first_mutation_are_built_in_bounded_time() {
+    let max_pairs = max_pairs();
+    let other_inserts = inserts_by(OTHER, 1..=max_pairs);
+    let own_inserts = own_inserts_after(max_pairs, |number| if number == 1 { 0 } else { number });
+    measure_map_building(
+        "own bases rise, and the first is the lowest base",
+        other_inserts.chain(own_inserts),
+        |index| max_pairs - index,
+    );
+}
+
+#[test]
+#[ignore = "a measurement for release builds"]
+fn maps_of_mutations_on_old_bases_are_built_in_bounded_time() {
+    const BASE_AGE: u32 = 4;
+    let max_pairs = max_pairs();
+    let late_inserts = (1..max_pairs).map(|number| {
+        entry(number, OWN, number.saturating_sub(BASE_AGE), scattered_insert(number))
+    });
+    measure_map_building("each own base is old", late_inserts, |index| max_pairs - 16 + index);
+}
+
+fn max_cost() -> u32 {
+    u32::try_from(MAX_TRANSFORM_CHANGES).unwrap()
+}
+
+/// Returns how many pairs of a client's own mutation (cost 17) and another client's change (cost 1)
+/// a viewpoint may contain.
+fn max_pairs() -> u32 {
+    max_cost() / 18
+}
+
+fn inserts_by(author: u8, numbers: RangeInclusive<u32>) -> impl Iterator<Item = Entry> {
+    numbers.map(move |number| entry(number, author, 0, scattered_insert(number)))
+}
+
+/// Returns own mutations that were committed after the entry with the number `last_number`.
+fn own_inserts_after(last_number: u32, base_of: fn(u32) -> u32) -> impl Iterator<Item = Entry> {
+    (1..last_number).map(move |number| {
+        entry(last_number + number, OWN, base_of(number), scattered_insert(number))
+    })
+}
+
+/// Returns an insert at a position that is far from the positions for the preceding numbers.
 fn scattered_insert(number: u32) -> Operation {
-    let max_cost = u32::try_from(MAX_TRANSFORM_CHANGES).unwrap();
-    insert(number.wrapping_mul(7_919) % max_cost * 2)
+    insert(number.wrapping_mul(7_919) % max_cost() * 2)
 }
 
 fn deletion(row: u32) -> Operation {

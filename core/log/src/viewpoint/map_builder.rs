@@ -4,12 +4,12 @@ use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
 /// Maximum cost of a group of other clients' operations. A group that reaches this cost is composed
-/// into the map of all changes.
+/// with the map of all changes.
 pub(super) const GROUP_COST: usize = 128;
 
-/// A transform map under construction. The cost of a composition grows with the length of both
-/// maps. The latest operations of other clients are therefore first composed into a small map (the
-/// group), which is later composed into the large map.
+/// A transform map under construction. Composing two maps takes time in proportion to the length of
+/// both. The latest operations of other clients are therefore first composed into a small map (the
+/// group), which is then composed with the large map.
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,

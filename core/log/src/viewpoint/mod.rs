@@ -1,8 +1,6 @@
-//! The log as seen by one client: the committed entries up to a base, followed by the client's own
-//! mutations.
-//!
-//! [`Viewpoint::map_from`] returns a map from what the client saw to the latest position, with
-//! which the client's next mutation is transformed.
+//! The log as one client sees it: the committed entries up to a base, followed by the client's own
+//! mutations. [`Viewpoint::map_from`] returns a map from what the client saw to the latest
+//! position. The client's next mutation is transformed with this map.
 
 mod change;
 #[cfg(test)]
@@ -20,17 +18,15 @@ use cellar_sheet::operation::{Operation, SheetId};
 use change::Change;
 use map_builder::{GROUP_COST, MapBuilder};
 
-/// The changes after a position, as seen by one client.
-///
-/// The client's own mutations are in log order. From one own mutation to the next, neither the
-/// position nor the base decreases.
+/// The changes after a position, as one client sees them. The client's own mutations are in log
+/// order, and their bases never decrease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Viewpoint {
     client: ClientKey,
     changes: Vec<Change>,
-    /// Indexes of the client's own mutations in `changes`.
+    /// Indices of the client's own mutations in `changes`.
     own_indexes: Vec<usize>,
-    /// Total cost of transforming an operation past all changes.
+    /// Total cost of transforming an operation against all changes.
     cost: usize,
     /// Sheets that any client deleted or replaced, with the position of the deletion or
     /// replacement.
@@ -55,7 +51,7 @@ struct OwnMutation<'a> {
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
-    /// Creates a client's viewpoint before any entry.
+    /// Creates the viewpoint of a client before any entry was added.
     #[must_use]
     pub fn new(client: ClientKey) -> Self {
         Self {
@@ -96,7 +92,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds one of the client's own mutations, which was committed or is about to be committed at
+    /// Adds one of the client's own mutations that was committed, or is about to be committed, at
     /// `position`.
     pub fn add_own_mutation(
         &mut self,
@@ -178,8 +174,7 @@ impl Viewpoint {
         if self.exceeds_transform_limit() {
             return Err(TooManyChanges);
         }
-        // A client that sends a mutation based on a position has received all entries up to that
-        // position.
+        // A client that sends a mutation with a base has received all entries up to that base.
         let seen_base = match self.last_own_mutation() {
             Some(last_own) if last_own.position > base => last_own.base.max(base),
             _ => base,
@@ -191,15 +186,15 @@ impl Viewpoint {
     /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on
     /// `base`. All entries starting at this position must have been added.
     ///
-    /// This position may be before `base`. To map the client's own mutations that were committed
+    /// This position may be before `base`: to map the client's own mutations that were committed
     /// after `base`, the entries after their bases are needed as well. The search therefore
     /// continues backward through these bases.
     #[must_use]
     pub fn first_needed_position(&self, base: Position) -> Position {
         let mut lowest_base = base;
         loop {
-            // Bases never decrease from one own mutation to the next, so the first own mutation
-            // committed after `lowest_base` has the lowest base.
+            // Bases never decrease from one of the client's mutations to the next. The first of
+            // them that was committed after `lowest_base` therefore has the lowest base.
             match self.own_mutation(self.first_own_index_after(lowest_base)) {
                 Some(own) if own.base < lowest_base => lowest_base = own.base,
                 _ => return lowest_base,
@@ -207,11 +202,9 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations committed after `base`, in the coordinates in which the client saw
-    /// them on `base`.
-    ///
-    /// The mutations on a higher base depend on those on lower bases. The computation therefore
-    /// starts at the lowest required base and continues with each higher base of an own mutation.
+    /// Returns the client's own mutations that were committed after `base`, in the coordinates that
+    /// the client saw at `base`. The result for a base depends on the results for lower bases, so
+    /// these are computed first.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -228,12 +221,12 @@ impl Viewpoint {
         }
     }
 
-    /// Returns the own mutations committed after `target_base`, in the coordinates in which the
-    /// client saw them on `target_base`. `pending_at_lower_bases` must contain the results for all
-    /// lower bases of own mutations. The cost is added to `total_cost`.
+    /// Returns the client's own mutations that were committed after `target_base`, in the
+    /// coordinates that the client saw at `target_base`. `pending_at_lower_bases` must contain the
+    /// results for all lower bases of the client's mutations. The cost is added to `total_cost`.
     ///
-    /// As in a commit, each mutation is moved in a single step from its own base. In several steps,
-    /// the row before which an insert was made could be lost. The inserted rows would then be on
+    /// As in a commit, each mutation is transformed in a single step from its own base. Several
+    /// steps could lose the row before which an insert was made. The inserted rows would then be on
     /// the wrong side of rows that others inserted at the same position.
     fn rebase_pending(
         &self,
@@ -247,7 +240,7 @@ impl Viewpoint {
             && own.base <= target_base
         {
             let Some(pending_at_own_base) = pending_at_lower_bases.get(&own.base) else {
-                // The mutation was written on `target_base` itself.
+                // The client wrote the mutation with the base `target_base` itself.
                 rebased.push_back(Some(own.authored.clone()));
                 continue;
             };
@@ -264,8 +257,8 @@ impl Viewpoint {
     }
 
     /// Builds the map of the committed changes after `after_position`, up to and including
-    /// `last_position`. If `last_position` is `None`, all later changes are included. Own mutations
-    /// among these changes are removed from the front of `pending`.
+    /// `last_position`. Without a `last_position`, includes all later changes. Removes the client's
+    /// own mutations among these changes from the front of `pending`.
     fn build_map(
         &self,
         after_position: Position,
@@ -299,7 +292,7 @@ impl Viewpoint {
         self.changes.partition_point(|change| change.position() <= position)
     }
 
-    /// Returns the own mutation with this index.
+    /// Returns the client's own mutation with this index.
     fn own_mutation(&self, own_index: usize) -> Option<OwnMutation<'_>> {
         let change_index = *self.own_indexes.get(own_index)?;
         match self.changes.get(change_index)? {
@@ -314,14 +307,14 @@ impl Viewpoint {
         self.own_mutation(self.own_indexes.len().checked_sub(1)?)
     }
 
-    /// Returns the index of the first own mutation committed after a position.
+    /// Returns the index of the client's first own mutation that was committed after a position.
     fn first_own_index_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 
-    /// Returns the lowest base after a position. Only the bases of own mutations are considered.
+    /// Returns the lowest base after a position among the client's own mutations.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
@@ -330,8 +323,8 @@ impl Viewpoint {
     }
 }
 
-/// Moves pending mutations by `map` and appends them to `rebased`. Mutations that are already in
-/// `rebased` are only added to the map.
+/// Transforms pending mutations with `map` and appends them to `rebased`. A mutation that is
+/// already in `rebased` is only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         match (operation, rebased.get(index)) {

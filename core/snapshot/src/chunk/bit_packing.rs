@@ -1,4 +1,5 @@
-//! Packs integers of a fixed bit width without padding, least significant bit first.
+//! Packs integers with a fixed number of bits each, without padding and with the least significant
+//! bit first.
 
 use super::error::UnreadableChunk;
 use crate::saturate::to_usize;
@@ -7,8 +8,8 @@ use crate::saturate::to_usize;
 pub(super) const MAX_BLOCK_LENGTH: usize = 1_024;
 /// Maximum bit width. An integer of this width fits into 8 bytes at any bit offset.
 pub(super) const MAX_BIT_WIDTH: u32 = 56;
-/// Length in bytes of a full block at the maximum width, plus 8 bytes of padding. Because of the
-/// padding, reading 8 bytes from the start of any integer stays in bounds.
+/// Length in bytes of a full block with the maximum bit width, plus 8 bytes of padding. With the
+/// padding, 8 bytes can be read from the start of any integer without a bounds check.
 const PADDED_BLOCK_BYTES: usize = MAX_BLOCK_LENGTH * 7 + 8;
 
 /// Returns the packed length of `count` integers, in bytes.
@@ -21,8 +22,8 @@ pub(super) fn significant_bits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// Bit-packs the difference between each value and `base`. Each difference must be nonnegative and
-/// fit into `bit_width` bits.
+/// Packs the difference between each value and `base` into `bit_width` bits. Each difference must
+/// be nonnegative and fit.
 pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit_width: u32) {
     let mut word = 0_u64;
     let mut used_bits = 0_u32;
@@ -33,8 +34,8 @@ pub(super) fn pack_integers(output: &mut Vec<u8>, values: &[i64], base: i64, bit
         if used_bits >= u64::BITS {
             output.extend_from_slice(&word.to_le_bytes());
             used_bits -= u64::BITS;
-            // Carry over the bits that did not fit into the full word. If `used_bits` is 0, no bits
-            // remain.
+            // Carry over the bits that did not fit into the full word. There are none if
+            // `used_bits` is 0.
             word = offset.checked_shr(bit_width - used_bits).unwrap_or(0);
         }
     }
@@ -51,7 +52,8 @@ pub(super) fn unpack_integers(
     base: i64,
     bit_width: u32,
 ) -> Result<(), UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a block of packed integers has a wrong length");
+    let malformed =
+        UnreadableChunk::Malformed("a block of bit-packed integers has an invalid length");
     if bit_width == 0 {
         values.resize(values.len() + count, base);
         return Ok(());

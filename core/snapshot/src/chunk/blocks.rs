@@ -1,14 +1,13 @@
 //! Splits bytes into zstd blocks at the points where the byte statistics change. All bytes of a
-//! zstd block share one entropy table, so a block that contains both digits and random bits, for
-//! example, compresses poorly.
+//! zstd block share one entropy table. A block that mixes digits and random bits, for example,
+//! would compress poorly.
 
 use super::estimate::ByteCounts;
 
-/// Length of a piece, in bytes. The byte statistics of adjacent pieces are compared to find the
-/// block boundaries.
+/// Length in bytes of the pieces whose byte statistics are compared to find the block boundaries.
 const PIECE_BYTES: usize = 512;
-/// Estimated overhead per block, in bytes. High enough to compensate for the entropy of small
-/// pieces, which is underestimated.
+/// Estimated overhead per block in bytes. It is larger than the real overhead, because the entropy
+/// of small pieces is underestimated.
 const BLOCK_COST_BYTES: usize = 64;
 
 /// Splits `bytes` into blocks.

@@ -1,4 +1,4 @@
-//! Sequential reader and writer of chunk bytes.
+//! Reads and writes the bytes of a chunk sequentially.
 
 use super::error::UnreadableChunk;
 use crate::saturate::to_u64;
@@ -8,7 +8,7 @@ use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_
 const VARINT_GROUP_BITS: u32 = 7;
 /// Mask of the payload bits in each byte of a varint.
 const VARINT_GROUP_MASK: u8 = 0x7f;
-/// Flag that is set in each byte of a varint except the last.
+/// Flag that is set in each byte of a varint except the last one.
 const VARINT_CONTINUATION_FLAG: u8 = 0x80;
 
 const TRUNCATED_CHUNK: UnreadableChunk = UnreadableChunk::Malformed("the chunk is truncated");
@@ -45,16 +45,15 @@ pub(super) fn varint_byte_length(number: u64) -> usize {
     usize::try_from(group_count).unwrap_or(MAX_VARINT_BYTES)
 }
 
-/// Reads a chunk and enforces the remaining decoding budgets.
+/// Reads a chunk sequentially and enforces the remaining decoding budgets.
 pub(super) struct ChunkReader<'a> {
     unread_bytes: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
     cell_budget: usize,
-    /// Remaining expansion budget, in bytes. Decoded texts may be longer than their encoding by at
-    /// most this total.
+    /// Remaining number of bytes by which decoded strings may be longer than their encoding.
     expanded_text_budget: usize,
-    /// Remaining budget for formats, in bytes. Each format that is copied into a column counts with
-    /// its length.
+    /// Remaining number of format bytes. Each format that is copied into a column counts with its
+    /// length.
     format_byte_budget: usize,
 }
 
@@ -128,7 +127,7 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
-    /// Deducts a number of text bytes from the budget by which decoded texts may be longer than
+    /// Deducts string bytes from the expansion budget, by which decoded strings may be longer than
     /// their encoding.
     pub(super) fn charge_expanded_text(
         &mut self,
@@ -140,16 +139,17 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
-    /// Deducts the length of a format from the budget for formats copied into columns.
+    /// Deducts the length of a format from the budget for formats that are copied into columns.
     pub(super) fn charge_format(&mut self, byte_count: usize) -> Result<(), UnreadableChunk> {
-        let too_many = UnreadableChunk::TooLarge("its column formats exceed the limit of a tile");
+        let too_many =
+            UnreadableChunk::TooLarge("the formats of the columns exceed the limit of a tile");
         self.format_byte_budget =
             self.format_byte_budget.checked_sub(byte_count).ok_or(too_many)?;
         Ok(())
     }
 }
 
-/// Pads fewer than 8 bytes with zeros to a word.
+/// Pads fewer than 8 bytes with zeros to a 64-bit word.
 pub(super) fn padded_word(bytes: &[u8]) -> [u8; 8] {
     let mut word = [0; 8];
     for (padded_byte, byte) in word.iter_mut().zip(bytes) {

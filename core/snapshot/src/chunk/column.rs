@@ -1,7 +1,7 @@
 //! Encodes and decodes a column of a tile: values, formulas and formats.
 
 use super::bytes::{ChunkReader, write_varint};
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
 use super::kinds::ColumnKind;
 use super::presence::{self, RowEncoding};
@@ -10,15 +10,15 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TileColumn, ValueLayer};
 use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
 
-/// First byte of a column's encoded formulas or formats. This value means that they are in exactly
-/// the rows that have values. Any other value is the number of a row encoding.
+/// First byte of a column's formulas or formats if exactly the rows with values have them.
+/// Otherwise, the first byte is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
-/// Base row for encoding the rows of formulas. Formula rows are encoded as indices into the value
-/// rows, so their base is the index of the first value.
+/// Base row for encoding the rows of formulas. The rows of formulas are encoded as indices into the
+/// value rows, which start at 0.
 const FIRST_VALUE_INDEX: u32 = 0;
 
-/// First byte of an encoded column: the kind of the column, the row encoding, and flags for
+/// First byte of an encoded column. It contains the value kind, the row encoding, and flags for
 /// formulas and formats.
 struct ColumnFlags {
     column_kind: ColumnKind,
@@ -64,41 +64,41 @@ impl ColumnFlags {
     }
 }
 
-/// State that encoding or decoding a column of a tile passes on to the next column.
+/// State that is carried from one column of a tile to the next during encoding and decoding.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
     /// Minimum index of the next column.
     min_column: u32,
-    /// First row of the previous column. The first row of the next column is stored relative to
-    /// this row.
+    /// First row of the previous column, relative to which the first row of the next column is
+    /// stored.
     base_row: u32,
 }
 
 impl ColumnContext {
     fn advance_past(&mut self, column: &TileColumn) {
         let first_row = column.values.rows().first().or(column.formats.rows().first());
-        self.min_column = column.column + 1;
+        self.min_column = column.index + 1;
         self.base_row = first_row.copied().unwrap_or(self.base_row);
     }
 
-    /// Returns the base row of a column's formats: the row relative to which the first format's row
-    /// is stored. `values` are the values of the column.
+    /// Returns the base row of a column's formats, relative to which the first format's row is
+    /// stored. `values` are the values of the column.
     fn format_base_row(&self, values: &ValueLayer) -> u32 {
         values.rows().first().copied().unwrap_or(self.base_row)
     }
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded texts may
-/// be longer than their encoding.
+/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded strings
+/// may be longer than their encoding.
 pub(super) fn write_column(
     output: &mut Vec<u8>,
     column: &TileColumn,
     context: &mut ColumnContext,
     formats: &FormatDictionary<'_>,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
-    let unsorted = TileTooLarge::Malformed("the columns of the tile do not ascend");
-    let skipped_columns = column.column.checked_sub(context.min_column).ok_or(unsorted)?;
+) -> Result<(), UnencodableTile> {
+    let unsorted = UnencodableTile::Malformed("the columns of the tile do not ascend");
+    let skipped_columns = column.index.checked_sub(context.min_column).ok_or(unsorted)?;
     check_column(column)?;
     let value_rows = presence::encode_rows(column.values.rows(), context.base_row);
     let flags = ColumnFlags {
@@ -123,18 +123,18 @@ pub(super) fn write_column(
     Ok(())
 }
 
-fn check_column(column: &TileColumn) -> Result<(), TileTooLarge> {
-    if column.column >= MAX_COLUMNS || column.end() > MAX_ROWS {
-        return Err(TileTooLarge::Malformed("a cell is beyond the end of a sheet"));
+fn check_column(column: &TileColumn) -> Result<(), UnencodableTile> {
+    if column.index >= MAX_COLUMNS || column.end() > MAX_ROWS {
+        return Err(UnencodableTile::Malformed("a cell is beyond the end of a sheet"));
     }
     if column.is_empty() {
-        return Err(TileTooLarge::Malformed("a column is empty"));
+        return Err(UnencodableTile::Malformed("a column is empty"));
     }
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. If they are the same as the value rows, only a flag is
-/// written.
+/// Encodes the rows of formulas or formats. Writes only a flag if they are the same as the value
+/// rows.
 fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32], base_row: u32) {
     if layer_rows == value_rows {
         output.push(SAME_ROWS_AS_VALUES);
@@ -145,17 +145,17 @@ fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32]
     output.extend_from_slice(&encoded_rows.bytes);
 }
 
-/// Encodes formulas. Because every row with a formula also has a value, the rows are encoded as
-/// indices of values.
+/// Encodes formulas. Each formula's row is encoded as an index into the value rows, because every
+/// row with a formula also has a value.
 fn write_formulas(
     output: &mut Vec<u8>,
     column: &TileColumn,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let value_indices = find_formula_value_indices(column)?;
     let formulas: Vec<&str> = column.formulas.iter().map(|(_, formula)| formula).collect();
     if formulas.iter().any(|formula| formula.len() > MAX_FORMULA_BYTES) {
-        return Err(TileTooLarge::Malformed("a formula is too long"));
+        return Err(UnencodableTile::Malformed("a formula is too long"));
     }
     let all_value_indices: Vec<u32> = (0..saturate_u32(column.values.len())).collect();
     write_layer_rows(output, &value_indices, &all_value_indices, FIRST_VALUE_INDEX);
@@ -164,15 +164,15 @@ fn write_formulas(
 }
 
 /// Returns the index of each formula's row in the value rows.
-fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, TileTooLarge> {
+fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, UnencodableTile> {
     let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
     let mut value_indices = Vec::with_capacity(column.formulas.len());
     for formula_row in column.formulas.rows() {
         // Both lists of rows are in ascending order, so each search starts after the previous
         // match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
-        let (value_index, _) =
-            indexed_row.ok_or(TileTooLarge::Malformed("a formula is in a row without a value"))?;
+        let (value_index, _) = indexed_row
+            .ok_or(UnencodableTile::Malformed("a formula is in a row without a value"))?;
         value_indices.push(value_index);
     }
     Ok(value_indices)
@@ -230,7 +230,7 @@ fn read_layer_rows(
             reader.charge_cells(value_rows.len())?;
             Ok(value_rows.to_vec())
         }
-        _ => Err(UnreadableChunk::Malformed("rows are encoded in an unknown form")),
+        _ => Err(UnreadableChunk::Malformed("a list of rows has an unknown encoding")),
     }
 }
 

@@ -4,9 +4,9 @@ use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COPIED_FORMAT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
 };
 
-/// Error for a tile that cannot be encoded as a chunk.
+/// The reason why a tile cannot be encoded as a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TileTooLarge {
+pub enum UnencodableTile {
     /// The tile has too many cells.
     #[error(
         "the tile has {cells} values, formulas and formats; at most {MAX_TILE_CELLS} are allowed: \
@@ -32,7 +32,7 @@ pub enum TileTooLarge {
         /// Uncompressed length in bytes at which encoding stopped.
         bytes: usize,
     },
-    /// The formats are too long. Each distinct format counts once per column in which it occurs.
+    /// The formats are too long. Each distinct format of a column counts once per column.
     #[error(
         "the formats of the tile's columns have {bytes} bytes; at most {MAX_COPIED_FORMAT_BYTES} \
          are allowed: split the tile"
@@ -41,8 +41,7 @@ pub enum TileTooLarge {
         /// Sum of the lengths of each column's distinct formats, in bytes.
         bytes: usize,
     },
-    /// The tile is malformed. Unlike a tile that is too large, it cannot be encoded even if it is
-    /// split.
+    /// The tile breaks a rule of the format, so it cannot be encoded even if it is split.
     #[error("the tile cannot be encoded: {0}")]
     Malformed(&'static str),
 }

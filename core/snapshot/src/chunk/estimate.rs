@@ -1,30 +1,29 @@
-//! Estimates zstd-compressed sizes.
-//!
-//! The encoder tries several encodings of a column and selects the encoding with the smallest
-//! estimate. Estimates use only integer arithmetic, so every machine selects the same encoding.
+//! Estimates zstd-compressed sizes. The encoder tries several encodings of a column and chooses the
+//! one with the smallest estimate. Estimates use only integer arithmetic, so that every machine
+//! chooses the same encoding.
 
 use std::sync::LazyLock;
 
 use crate::saturate::{saturate_u32, to_usize};
 
-/// Minimum input length for which entropy coding is assumed. For shorter inputs, the entropy table
-/// would take more bytes than it saves.
+/// Minimum input length for which entropy coding is assumed. Below this length, the entropy table
+/// takes more bytes than it saves.
 const MIN_COMPRESSED_INPUT: usize = 64;
 /// Number of fractional bits of a fixed-point logarithm.
 const FRACTION_BITS: u32 = 16;
 /// The constant 0.3437 in fixed point, for the approximation log₂(1 + f) ≈ f + 0.3437 · f · (1 −
 /// f). The error is at most 0.01.
 const CURVATURE: u64 = 22_525;
-/// Estimated size of one zstd match, in bytes. A match encodes a run of equal bytes between two
-/// rare bytes.
+/// Estimated size in bytes of one zstd match, which encodes a run of equal bytes between two rare
+/// bytes.
 const MATCH_BYTES: u64 = 3;
-/// Number of distinct byte values that are described by one byte of the entropy table.
+/// Number of distinct byte values per byte of the estimated entropy table.
 const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
-/// A candidate encoding. Several candidates for the same values are compared by their estimated
-/// size.
+/// An encoded list of values with its estimated size. The encoder chooses the smallest of several
+/// candidates for the same list.
 pub(super) struct EncodingCandidate {
     pub(super) bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
@@ -46,8 +45,8 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
-        // Alternate between two tables. With a single table, the second of two equal bytes would
-        // have to wait until the increment for the first byte is finished.
+        // Alternate between two tables. With a single table, counting the second of two equal bytes
+        // would wait until the increment for the first byte is finished.
         let mut even_counts = [0_u32; 256];
         let mut odd_counts = [0_u32; 256];
         let (byte_pairs, unpaired_byte) = bytes.as_chunks::<2>();
@@ -113,7 +112,7 @@ pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
 }
 
 /// Estimates the compressed size of byte planes, each with its own statistics. Divides `bytes` into
-/// planes of `plane_bytes` bytes, starting at the end, and adds the estimates of all planes and of
+/// planes of `plane_bytes` bytes, starting at the end. Adds up the estimates of all planes and of
 /// the remaining bytes at the start.
 pub(super) fn estimate_compressed_planes(bytes: &[u8], plane_bytes: usize) -> usize {
     bytes.rchunks(plane_bytes.max(1)).map(estimate_compressed_size).sum()
@@ -125,8 +124,7 @@ fn increment_count(counts: &mut [u32; 256], byte: u8) {
     }
 }
 
-/// Weights of small counts, as returned by [`count_weight`]. Precomputed, because most counts are
-/// small.
+/// Precomputed results of [`count_weight`] for small counts, which are the most frequent.
 static SMALL_COUNT_WEIGHTS: LazyLock<Vec<u64>> =
     LazyLock::new(|| (0..2_048).map(|count: u64| count * log2(count.max(1))).collect());
 

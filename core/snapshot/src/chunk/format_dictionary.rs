@@ -1,11 +1,11 @@
-//! A tile's format dictionary. It contains each distinct cell format once, and columns refer to
+//! Format dictionary of a tile. It contains each distinct cell format once. Columns refer to
 //! formats by code.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::bytes::{ChunkReader, write_count};
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::{integers, texts};
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TextSpan, Tile};
@@ -20,7 +20,7 @@ pub(super) struct FormatDictionary<'a> {
 
 impl<'a> FormatDictionary<'a> {
     /// Collects the formats of all columns in order of first occurrence.
-    pub(super) fn of_tile(tile: &'a Tile) -> Result<Self, TileTooLarge> {
+    pub(super) fn of_tile(tile: &'a Tile) -> Result<Self, UnencodableTile> {
         let mut dictionary = Self::default();
         let mut copied_bytes = 0_usize;
         for column in &tile.columns {
@@ -31,7 +31,7 @@ impl<'a> FormatDictionary<'a> {
             }
         }
         if copied_bytes > MAX_COPIED_FORMAT_BYTES {
-            return Err(TileTooLarge::Formats { bytes: copied_bytes });
+            return Err(UnencodableTile::Formats { bytes: copied_bytes });
         }
         Ok(dictionary)
     }
@@ -59,7 +59,7 @@ impl<'a> FormatDictionary<'a> {
 }
 
 /// Returns the distinct formats of a column in order of first occurrence.
-fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge> {
+fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, UnencodableTile> {
     let mut distinct_formats = Vec::new();
     let mut seen_formats: HashSet<&str> = HashSet::new();
     let mut previous_format = None;
@@ -69,7 +69,7 @@ fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, TileTooLarge>
         }
         previous_format = Some(format);
         if format.len() > MAX_FORMAT_BYTES {
-            return Err(TileTooLarge::Malformed("a format is too long"));
+            return Err(UnencodableTile::Malformed("a format is too long"));
         }
         if seen_formats.insert(format) {
             distinct_formats.push(format);
@@ -98,8 +98,8 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes a column's formats for the given rows, and copies the referenced formats into the
-    /// column.
+    /// Decodes the formats of a column for the given rows. Copies the formats that are used from
+    /// the dictionary into the column.
     pub(super) fn read_codes(
         &self,
         reader: &mut ChunkReader<'_>,
@@ -124,7 +124,7 @@ impl StoredFormats {
     }
 }
 
-/// Formats used by a column, copied from the dictionary.
+/// Formats of one column, which are copied from the dictionary on first use.
 #[derive(Default)]
 struct ColumnFormats {
     texts: String,

@@ -6,11 +6,11 @@ use cellar_base::limits::MAX_CHUNK_BYTES;
 
 /// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
-/// Current format version, which is the only readable version.
+/// Current format version, which is the only version that can be read.
 pub(super) const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 4;
 
-/// Chunk kind. Stored numbers must never change.
+/// Kind of a chunk. The stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkKind {
     /// Contains a tile.
@@ -34,7 +34,7 @@ pub(super) fn open_chunk(
     expected_kind: ChunkKind,
 ) -> Result<ChunkReader<'_>, UnreadableChunk> {
     if bytes.len() > MAX_CHUNK_BYTES {
-        return Err(UnreadableChunk::TooLarge("its length exceeds the maximum length of a chunk"));
+        return Err(UnreadableChunk::TooLarge("the length exceeds the maximum length of a chunk"));
     }
     let (header, content) =
         bytes.split_first_chunk::<HEADER_BYTES>().ok_or(UnreadableChunk::NoChunk)?;

@@ -7,7 +7,7 @@ use super::integers;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TileValue;
 
-/// Value kind. Stored numbers must never change.
+/// Kind of a value. The stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Empty = 1,
@@ -18,7 +18,7 @@ pub(super) enum ValueKind {
     LongText = 6,
 }
 
-/// All kinds, in the order in which their values are stored.
+/// All kinds, in the order in which the values of each kind are stored.
 pub(super) const VALUE_KINDS: [ValueKind; 6] = [
     ValueKind::Empty,
     ValueKind::Number,
@@ -30,13 +30,13 @@ pub(super) const VALUE_KINDS: [ValueKind; 6] = [
 /// Maximum stored number of a value kind.
 const MAX_KIND_NUMBER: u32 = 6;
 
-/// Stored number of run-length encoding: runs of equal kinds.
+/// Stored number of the run-length encoding of kinds.
 const RUNS: u8 = 0;
-/// Stored number of plain encoding: one kind per value.
+/// Stored number of the plain encoding, with one kind per value.
 const ONE_PER_VALUE: u8 = 1;
 
 const MALFORMED_KINDS: UnreadableChunk =
-    UnreadableChunk::Malformed("the kinds of values are malformed");
+    UnreadableChunk::Malformed("the value kinds of a column are malformed");
 
 impl ValueKind {
     pub(super) fn of(value: &TileValue) -> Self {
@@ -102,8 +102,8 @@ impl ColumnKind {
     }
 }
 
-/// Encodes the kinds of a column whose values have different kinds. Uses run-length encoding or
-/// plain encoding, whichever is smaller.
+/// Encodes the kinds of a column with different kinds of values. Chooses the smaller of run-length
+/// encoding and plain encoding.
 pub(super) fn write_kinds(output: &mut Vec<u8>, values: &[TileValue]) {
     let one_per_value = encode_one_per_value(values);
     let runs = encode_runs(values);

@@ -1,6 +1,5 @@
-//! Chunk format, which encodes tiles (blocks of cells) for storage.
-//!
-//! Each part of a column is stored in the encoding with the smallest estimated compressed size.
+//! Chunk format: the stored form of a tile, which is a block of cells. Each part of a column is
+//! stored in the encoding with the smallest estimated compressed size.
 //! `docs/reference/chunk-format.md` specifies the format byte by byte.
 
 mod bit_packing;
@@ -25,7 +24,7 @@ mod values;
 
 use header::VERSION;
 
-pub use error::{TileTooLarge, UnreadableChunk};
+pub use error::{UnencodableTile, UnreadableChunk};
 pub use packed::chunk_of;
 pub use tile::{decode, encode};
 pub use total::is_read_or_refused;

@@ -9,6 +9,6 @@ use crate::tile::Tile;
 #[must_use]
 pub fn chunk_of(tile: &Tile) -> Option<PackedObject> {
     let chunk_bytes = encode(tile).ok()?;
-    // Split the bytes into zstd blocks so that the byte statistics are uniform within each block.
+    // Split the bytes into zstd blocks in which the byte statistics are uniform.
     pack_blocks(&chunk_bytes, &split_into_blocks(&chunk_bytes), Bounds::CHUNK).ok()
 }

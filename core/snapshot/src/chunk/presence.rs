@@ -1,4 +1,4 @@
-//! Encodes and decodes the row numbers of a tile layer.
+//! Encodes and decodes the row numbers of a layer of a tile.
 
 use super::bit_packing::packed_byte_length;
 use super::bytes::{
@@ -9,8 +9,8 @@ use super::{estimate, integers};
 use crate::saturate::{to_u64, to_usize};
 use cellar_base::limits::MAX_TILE_CELLS;
 
-/// Maximum number of bitmap bits per row with a cell. For sparser rows, a bitmap is never the
-/// smallest encoding.
+/// Maximum average number of bits per row in a bitmap. If rows are sparser, another encoding is
+/// always smaller than a bitmap.
 const MAX_BITS_PER_ROW: usize = 64;
 
 const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is out of range");
@@ -20,11 +20,12 @@ const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is o
 pub(super) enum RowEncoding {
     /// A single row.
     SingleRow = 0,
-    /// Consecutive rows: the first row and the number of rows.
+    /// Consecutive rows, stored as the first row and the number of rows.
     Run = 1,
-    /// The first row, the number of rows, and a bitmap from the first row to the last.
+    /// A bitmap of all rows from the first to the last, stored after the first row and the number
+    /// of rows.
     Bitmap = 2,
-    /// The first row, the number of rows, and the gaps between rows.
+    /// The gaps between rows, stored after the first row and the number of rows.
     Gaps = 3,
 }
 
@@ -50,8 +51,8 @@ pub(super) struct EncodedRows {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Encodes ascending rows. The first row is stored relative to `base_row`, because most columns
-/// start at the same row.
+/// Encodes rows in ascending order. The first row is stored relative to `base_row`, because most
+/// columns start at the same row.
 pub(super) fn encode_rows(rows: &[u32], base_row: u32) -> EncodedRows {
     let mut bytes = Vec::new();
     let encoding = match rows {
@@ -96,8 +97,8 @@ fn write_bitmap_or_gaps(
         let bitmap = to_bitmap(rows, first_row, spanned_rows);
         let length_size = varint_byte_length(to_u64(bitmap.len()));
         let bitmap_size = length_size + estimate::estimate_compressed_size(&bitmap);
-        // The bitmap is chosen unless it is more than a quarter larger than the gaps. A bitmap
-        // decodes faster, and is smaller than gaps if zstd can compress neither encoding.
+        // Choose the bitmap unless it is more than a quarter larger than the gaps. A bitmap decodes
+        // faster, and it is smaller than gaps if zstd can compress neither encoding.
         let max_bitmap_size = gaps_size + gaps_size / 4;
         if bitmap_size <= max_bitmap_size {
             write_count(output, bitmap.len());
@@ -120,7 +121,7 @@ fn to_bitmap(rows: &[u32], first_row: u32, spanned_rows: usize) -> Vec<u8> {
     bitmap
 }
 
-/// Decodes one or more ascending rows, which must be below `row_end`.
+/// Decodes one or more rows in ascending order. The rows must be below `row_end`.
 pub(super) fn read_rows(
     reader: &mut ChunkReader<'_>,
     encoding: RowEncoding,
@@ -192,7 +193,7 @@ fn rows_of_bitmap(
     let words = || full_words.iter().chain([&last_word]).map(|word| u64::from_le_bytes(*word));
     let set_bits: u32 = words().map(u64::count_ones).sum();
     if to_usize(set_bits) != row_count {
-        return Err(UnreadableChunk::Malformed("a bitmap has a wrong number of rows"));
+        return Err(UnreadableChunk::Malformed("a bitmap has an invalid number of rows"));
     }
     let mut rows = Vec::with_capacity(row_count);
     let mut word_first_row = first_row;

@@ -2,7 +2,7 @@
 
 use super::bytes::write_count;
 use super::column::{self, ColumnContext};
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
 use super::header::{ChunkKind, chunk_header, open_chunk};
 use crate::tile::{Tile, TileColumn};
@@ -13,8 +13,8 @@ use cellar_base::limits::{
 /// Encodes a tile as an uncompressed chunk. The same tile yields the same bytes on every machine.
 ///
 /// # Errors
-/// [`TileTooLarge`] if the tile is invalid or exceeds the limits of a chunk.
-pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
+/// Returns a [`UnencodableTile`] if the tile is invalid or exceeds the limits of a chunk.
+pub fn encode(tile: &Tile) -> Result<Vec<u8>, UnencodableTile> {
     check_tile_size(tile)?;
     let mut chunk_bytes = chunk_header(ChunkKind::Tile).to_vec();
     let mut expansion_budget = MAX_EXPANDED_TEXT_BYTES;
@@ -31,20 +31,20 @@ pub fn encode(tile: &Tile) -> Result<Vec<u8>, TileTooLarge> {
             &mut expansion_budget,
         )?;
         if chunk_bytes.len() > MAX_CHUNK_BYTES {
-            return Err(TileTooLarge::Bytes { bytes: chunk_bytes.len() });
+            return Err(UnencodableTile::Bytes { bytes: chunk_bytes.len() });
         }
     }
     Ok(chunk_bytes)
 }
 
-fn check_tile_size(tile: &Tile) -> Result<(), TileTooLarge> {
+fn check_tile_size(tile: &Tile) -> Result<(), UnencodableTile> {
     let column_count = tile.columns.len();
     if column_count > MAX_TILE_COLUMNS {
-        return Err(TileTooLarge::Columns { columns: column_count });
+        return Err(UnencodableTile::Columns { columns: column_count });
     }
     let cell_count = tile.columns.iter().map(count_column_entries).sum();
     if cell_count > MAX_TILE_CELLS {
-        return Err(TileTooLarge::Cells { cells: cell_count });
+        return Err(UnencodableTile::Cells { cells: cell_count });
     }
     Ok(())
 }
@@ -55,11 +55,11 @@ fn count_column_entries(column: &TileColumn) -> usize {
     column.values.len() + column.formulas.len() + column.formats.len()
 }
 
-/// Decodes an uncompressed chunk. Accepts arbitrary input. The limits of a tile bound the memory
-/// use even if the chunk declares greater lengths.
+/// Decodes an uncompressed chunk. Never panics on malformed bytes. The limits of a tile also limit
+/// the memory use, even if the chunk declares greater lengths.
 ///
 /// # Errors
-/// [`UnreadableChunk`] if the bytes are not a valid tile chunk.
+/// Returns an [`UnreadableChunk`] if the bytes are not a valid tile chunk.
 pub fn decode(bytes: &[u8]) -> Result<Tile, UnreadableChunk> {
     let mut reader = open_chunk(bytes, ChunkKind::Tile)?;
     let formats = StoredFormats::read(&mut reader)?;

@@ -1,7 +1,7 @@
 //! Encodes and decodes a column's values, grouped by kind.
 
 use super::bytes::ChunkReader;
-use super::error::{TileTooLarge, UnreadableChunk};
+use super::error::{UnencodableTile, UnreadableChunk};
 use super::kinds::{self, ColumnKind, VALUE_KINDS, ValueKind};
 use super::{integers, numbers, texts};
 use crate::saturate::{saturate_u32, to_usize};
@@ -19,7 +19,7 @@ pub(super) fn write_values(
     layer: &ValueLayer,
     column_kind: ColumnKind,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     match column_kind {
         ColumnKind::NoValues => Ok(()),
         ColumnKind::Uniform(kind) => write_values_of_kind(output, layer, kind, expansion_budget),
@@ -38,7 +38,7 @@ fn write_values_of_kind(
     layer: &ValueLayer,
     kind: ValueKind,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     match kind {
         ValueKind::Empty => {}
         ValueKind::Number => write_number_values(output, layer)?,
@@ -54,7 +54,7 @@ fn write_values_of_kind(
     Ok(())
 }
 
-fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), TileTooLarge> {
+fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), UnencodableTile> {
     let mut numbers: Vec<f64> = Vec::with_capacity(layer.len());
     for value in layer.values() {
         if let TileValue::Number(number) = value {
@@ -62,7 +62,7 @@ fn write_number_values(output: &mut Vec<u8>, layer: &ValueLayer) -> Result<(), T
         }
     }
     if numbers.iter().any(|number| !number.is_finite()) {
-        return Err(TileTooLarge::Malformed("a number is not finite"));
+        return Err(UnencodableTile::Malformed("a number is not finite"));
     }
     if !numbers.is_empty() {
         numbers::write_numbers(output, &numbers);
@@ -90,7 +90,7 @@ fn write_text_values(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let mut texts = Vec::new();
     for value in layer.values() {
         if let TileValue::Text(span) = value {
@@ -103,14 +103,16 @@ fn write_text_values(
     Ok(())
 }
 
-/// Returns the text of a span. Returns an error if the span or its length is invalid.
-fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, TileTooLarge> {
+/// Returns the string of a span, or an error if the span or its length is invalid.
+fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, UnencodableTile> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
-        return Err(TileTooLarge::Malformed("the span of a text is invalid"));
+        return Err(UnencodableTile::Malformed("the span of a string is invalid"));
     }
     if text.len() > MAX_TILE_TEXT_BYTES {
-        return Err(TileTooLarge::Malformed("a text is too long: store it as a long text"));
+        return Err(UnencodableTile::Malformed(
+            "a string is too long for a tile: store it as a long text",
+        ));
     }
     Ok(text)
 }
@@ -119,13 +121,13 @@ fn write_long_texts(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
     expansion_budget: &mut usize,
-) -> Result<(), TileTooLarge> {
+) -> Result<(), UnencodableTile> {
     let long_texts = long_texts_in_value_order(layer)?;
     if long_texts.is_empty() {
         return Ok(());
     }
     if !long_texts.iter().all(|long_text| is_long_text_length(long_text.byte_length)) {
-        return Err(TileTooLarge::Malformed("the length of a long text is out of range"));
+        return Err(UnencodableTile::Malformed("the length of a long text is out of range"));
     }
     let mut previews = Vec::with_capacity(long_texts.len());
     for long_text in &long_texts {
@@ -141,35 +143,36 @@ fn write_long_texts(
     Ok(())
 }
 
-fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, TileTooLarge> {
+fn long_texts_in_value_order(layer: &ValueLayer) -> Result<Vec<&LongText>, UnencodableTile> {
     let mut long_texts = Vec::new();
     for value in layer.values() {
         if let TileValue::LongText(index) = value {
             let long_text = layer.long_texts().get(to_usize(*index));
             long_texts.push(
-                long_text.ok_or(TileTooLarge::Malformed("the index of a long text is invalid"))?,
+                long_text
+                    .ok_or(UnencodableTile::Malformed("the index of a long text is invalid"))?,
             );
         }
     }
     Ok(long_texts)
 }
 
-/// Returns whether a text of this length is stored as a separate object.
+/// Returns whether a string of this length is stored as a separate object.
 fn is_long_text_length(byte_length: u32) -> bool {
     let byte_length = to_usize(byte_length);
     byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
 }
 
-/// Texts of the value layer that is being decoded.
+/// Strings of the value layer that is being decoded.
 #[derive(Default)]
 struct LayerTexts {
-    /// String that contains the texts and the previews of long texts.
+    /// The strings and the previews of long texts, concatenated.
     texts: String,
     long_texts: Vec<LongText>,
 }
 
-/// Decodes the values of a column, which are in the given rows. `column_kind` is the kind of all
-/// values, or `Mixed` if their kinds differ.
+/// Decodes the values of a column in the given rows. `column_kind` is the kind of all values, or
+/// `Mixed` if their kinds differ.
 pub(super) fn read_values(
     reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,
@@ -192,7 +195,7 @@ fn read_mixed_values(
     value_count: usize,
     layer_texts: &mut LayerTexts,
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("the kinds of values are malformed");
+    let malformed = UnreadableChunk::Malformed("the value kinds of a column are malformed");
     let kinds_by_row = kinds::read_kinds(reader, value_count)?;
     let mut unplaced_values_by_kind = Vec::with_capacity(VALUE_KINDS.len());
     for stored_kind in VALUE_KINDS {

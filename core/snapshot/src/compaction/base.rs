@@ -1,4 +1,5 @@
-//! Base of a compaction step: a snapshot root, loaded completely except for cells stored in chunks.
+//! Base of a compaction step: a snapshot root, completely loaded except for cells that are stored
+//! in chunks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +16,11 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
-/// Root on which a compaction step builds. The default is the empty state before a log's first
-/// entry.
+/// Root on which a compaction step builds. By default, the empty state before the first entry of a
+/// log.
 #[derive(Debug, Clone, Default)]
 pub struct CompactionBase {
-    /// Position of the last entry covered by the root; `None` if the root covers no entries.
+    /// Position of the last entry that the root covers, or `None` if the root covers no entries.
     pub position: Option<Position>,
     /// Number of entries covered by the root.
     pub entry_count: u64,
@@ -65,10 +66,10 @@ impl LevelZeroSheet {
 
     /// Returns the number of cells.
     pub(super) fn cell_count(&self) -> usize {
-        self.tile.cells()
+        self.tile.cell_count()
     }
 
-    /// Returns the length of the sheet's encoded tile in the root, in bytes.
+    /// Returns the length in bytes of the sheet's encoded tile in the root.
     pub(super) fn tile_bytes(&self) -> usize {
         self.tile_bytes
     }
@@ -78,7 +79,7 @@ impl CompactionBase {
     /// Creates a base from a root, or returns the missing objects that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root are inconsistent.
+    /// Returns a [`SnapshotError`] if parts of the root are inconsistent.
     pub fn open(root: &Root, objects: &Objects) -> Result<Fetch<Self>, SnapshotError> {
         let mut missing = MissingObjects::default();
         let metadata = load_metadata(root, objects, &mut missing)?;
@@ -108,7 +109,7 @@ fn load_level_0(
 ) -> Result<BTreeMap<SheetId, LevelZeroSheet>, SnapshotError> {
     let mut level_zero_sheets = BTreeMap::new();
     let Some(root_level) = &root.level_0 else { return Ok(level_zero_sheets) };
-    let Some(level) = missing.take_ready(root_level.level.load_level(objects)?) else {
+    let Some(level) = missing.ready_or_record_missing(root_level.level.load_level(objects)?) else {
         return Ok(level_zero_sheets);
     };
     for level_sheet in level.sheets {

@@ -18,8 +18,8 @@ pub(super) fn level_totals(level: &Level) -> Totals {
     totals
 }
 
-/// Returns the number of runs in an axis map or the number of cleared spans, whichever is larger.
-/// Both numbers are subject to the same limit per sheet and level.
+/// Returns the larger of the number of runs in an axis map and the number of cleared spans. The
+/// same limit per sheet and level applies to both numbers.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
     moves.clear_span_count().max(moves.rows.runs().len()).max(moves.columns.runs().len())
 }

@@ -9,13 +9,13 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 
-/// Accumulates the entries of a compaction step.
+/// Combines the entries of a compaction step.
 #[derive(Debug, Clone)]
 pub struct CompactionFold {
     fold: Fold,
     clients: ClientMap,
     last_entry: Option<LastEntry>,
-    /// Number of entries since the start of the log.
+    /// Total number of entries since the start of the log.
     entry_count: u64,
 }
 
@@ -37,7 +37,7 @@ pub struct FoldedEntries {
     pub clients: ClientMap,
     /// Position of the last entry.
     pub last_position: Position,
-    /// Number of entries from the start of the log through the last entry.
+    /// Number of entries from the start of the log up to and including the last entry.
     pub entry_count: u64,
 }
 
@@ -53,11 +53,12 @@ impl CompactionFold {
         }
     }
 
-    /// Folds an entry. `client` contains the client that wrote the entry and its last mutation id.
-    /// `operations_by_mutation` contains the committed operations of each mutation.
+    /// Folds an entry into the accumulated changes. `client` is the client that wrote the entry,
+    /// with its last mutation id. `operations_by_mutation` contains the committed operations of
+    /// each mutation.
     ///
     /// # Errors
-    /// Returns the same errors as [`Fold::apply_operations`].
+    /// Returns a [`SnapshotError`] if an import has an invalid tile index.
     pub fn fold_entry(
         &mut self,
         position: Position,
@@ -66,7 +67,7 @@ impl CompactionFold {
         operations_by_mutation: &[&[Operation]],
     ) -> Result<(), SnapshotError> {
         if let Some((client_key, last_mutation_id)) = client {
-            self.clients.note(client_key, last_mutation_id, created_s);
+            self.clients.record_mutation(client_key, last_mutation_id, created_s);
         }
         for operations in operations_by_mutation {
             self.fold.apply_operations(operations)?;
@@ -77,11 +78,11 @@ impl CompactionFold {
     }
 
     /// Records a client's name from a folded entry.
-    pub fn note_client_name(&mut self, client: ClientKey, name: &ClientName) {
-        self.clients.note_name(client, name);
+    pub fn record_client_name(&mut self, client: ClientKey, name: &ClientName) {
+        self.clients.record_name(client, name);
     }
 
-    /// Returns whether the compaction step must end after the entry that was folded last.
+    /// Returns whether the compaction step must end after the last folded entry.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.fold.is_full()

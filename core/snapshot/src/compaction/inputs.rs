@@ -6,7 +6,7 @@ use super::merge_plan::MergePlan;
 use crate::merge::{LevelInput, OlderLevels, SheetInput};
 use cellar_sheet::operation::SheetId;
 
-/// Returns the merge inputs of a sheet that are in memory: level 0, followed by the folded entries.
+/// Returns the merge inputs of a sheet that are in memory: level 0, then the folded entries.
 pub(super) fn memory_inputs(
     base: &CompactionBase,
     folded: &FoldedEntries,

@@ -29,12 +29,12 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&sheet_inputs)
 }
 
-/// Estimates the size of the next level 0, assuming that new cells have the same average size as
-/// the cells in the current level 0. If the estimate is clearly too large, the level is not built.
+/// Estimates whether the next level 0 is clearly too large, in which case it is not built. New
+/// cells are assumed to have the same average size as the cells in the current level 0.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();
     let level_0_bytes: usize = base.level_0.values().map(LevelZeroSheet::tile_bytes).sum();
-    let new_cells: usize = folded.level.sheets.iter().map(|sheet| sheet.tile.cells()).sum();
+    let new_cells: usize = folded.level.sheets.iter().map(|sheet| sheet.tile.cell_count()).sum();
     let new_bytes = level_0_bytes.saturating_mul(new_cells).checked_div(level_0_cells);
     level_0_bytes.saturating_add(new_bytes.unwrap_or(0))
 }
@@ -55,13 +55,14 @@ fn count_cells_in_memory(sheet_inputs: &[SheetInput]) -> usize {
     let level_inputs = sheet_inputs.iter().flat_map(|input| &input.levels);
     level_inputs
         .map(|level| match &level.cells {
-            LevelCells::InMemory(tile) => tile.cells(),
+            LevelCells::InMemory(tile) => tile.cell_count(),
             LevelCells::InChunks(_) => 0,
         })
         .sum()
 }
 
-/// Returns `None` if the merged level is too large for the root.
+/// Merges level 0 with the folded entries. Returns `None` if the merged level is too large for the
+/// root.
 fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
     let mut level = Level::default();
     let mut level_bytes = 0_usize;
@@ -71,7 +72,7 @@ fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
         if level_bytes > LEVEL_0_BYTES || count_changes(&merged.sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
         }
-        if !merged.sheet.is_nothing() {
+        if !merged.sheet.has_no_changes() {
             level.sheets.push(merged.sheet);
         }
     }
@@ -116,10 +117,10 @@ fn merge_memory_tiles(input: &SheetInput) -> Tile {
 
 /// Returns a stripe with a single tile that contains all cells of a sheet.
 fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
-    let last_column = tile.columns.last()?.column;
+    let last_column = tile.columns.last()?.index;
     let stripe_tile = StripeTile {
         rows: Span { first: 0, count: tile.end() },
-        cells: u32::try_from(tile.cells()).ok()?,
+        cells: u32::try_from(tile.cell_count()).ok()?,
         stored: StoredTile::Inline(encoded_tile),
     };
     Some(Stripe { columns: Span { first: 0, count: last_column + 1 }, tiles: vec![stripe_tile] })

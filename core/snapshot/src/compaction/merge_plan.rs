@@ -18,13 +18,14 @@ use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_LEVEL_CHANGES, MAX_LEVELS, MAX_STRIPE_COLUMNS, MIN_STRIPE_COLUMNS};
 use cellar_sheet::operation::SheetId;
 
-/// Estimated number of stored bytes per level 0 cell after merging.
+/// Estimated stored size in bytes of a level 0 cell after merging.
 const MERGED_CELL_BYTES: u64 = 6;
 
-/// Plan of a merge: which levels are merged, and how wide the stripes of the merged level may be.
+/// Plan of a merge. It determines which levels are merged and how wide the stripes of the merged
+/// level may be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergePlan {
-    /// Number of levels that are not merged. These levels are the oldest.
+    /// Number of the oldest levels, which are not merged.
     pub(super) kept_level_count: usize,
     /// Maximum stripe width of the merged level, in columns.
     pub(super) max_stripe_columns: u32,
@@ -37,7 +38,7 @@ impl MergePlan {
     }
 
     pub(super) fn choose_levels(base: &CompactionBase, folded: &FoldedEntries) -> Self {
-        /// Levels added by a merge: the merged level and the next level 0.
+        /// Levels that a merge adds: the merged level and the next level 0.
         const NEW_LEVELS: usize = 2;
         let new_bytes = estimate_new_bytes(base, folded);
         let level_bytes: Vec<u64> = base.levels.iter().map(|level| level.bytes).collect();
@@ -49,22 +50,22 @@ impl MergePlan {
         Self { kept_level_count, max_stripe_columns: MAX_STRIPE_COLUMNS }
     }
 
-    /// Returns the same plan with the narrowest stripes. Used if a sheet has a row that is too
+    /// Returns the same plan with the narrowest stripes. It is used if a row of a sheet is too
     /// large for a chunk of a wide stripe ([`RowTooLarge`](crate::merge::RowTooLarge)). The default
-    /// stripe width is based only on stored bytes, which do not predict the length of the longest
+    /// stripe width depends only on stored bytes, which do not predict the length of the longest
     /// row.
     #[must_use]
     pub fn narrowed(self) -> Self {
         Self { max_stripe_columns: MIN_STRIPE_COLUMNS, ..self }
     }
 
-    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first.
-    /// All levels are merged instead of the planned levels if the merged level would otherwise
-    /// exceed the limit on axis map runs or cleared spans.
+    /// Returns the merge inputs of each sheet, or the missing objects that must be loaded first. If
+    /// the merged level would exceed the limit on axis map runs or cleared spans, merges all levels
+    /// instead of the planned ones.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a tile index is invalid.
-    pub fn load_inputs(
+    /// Returns a [`SnapshotError`] if a tile index is invalid.
+    pub fn load_inputs_or_merge_all(
         &mut self,
         base: &CompactionBase,
         folded: &FoldedEntries,
@@ -90,10 +91,10 @@ impl MergePlan {
         let mut missing = MissingObjects::default();
         let mut loaded_levels: Vec<Level> = Vec::new();
         let base_levels = base.levels.iter().skip(self.kept_level_count).map(|level| &level.level);
-        // No older level contains cells of an imported sheet. The sheet's level may therefore be
-        // placed directly above the merged levels.
+        // No older level contains cells of an imported sheet. The level of the sheet may therefore
+        // be placed directly above the merged levels.
         for level in base_levels.chain([&folded.level.imported]) {
-            loaded_levels.extend(missing.take_ready(level.load_level(objects)?));
+            loaded_levels.extend(missing.ready_or_record_missing(level.load_level(objects)?));
         }
         let mut sheet_inputs: Vec<SheetInput> = Vec::new();
         for &sheet_id in folded.metadata.sheets.keys() {
@@ -109,7 +110,7 @@ impl MergePlan {
     /// Builds the next root, which references the merged level.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the next root would exceed a limit.
+    /// Returns a [`SnapshotError`] if the next root would exceed a limit.
     pub fn finish(
         &self,
         base: &CompactionBase,
@@ -126,10 +127,10 @@ impl MergePlan {
     }
 }
 
-/// Returns a sheet's merge inputs from the levels stored in chunks, oldest first.
+/// Returns a sheet's merge inputs from the levels that are stored in chunks, oldest first.
 fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, SnapshotError> {
     const INLINE_CELLS: SnapshotError =
-        SnapshotError::Shape("a level other than level 0 has cells inside the root");
+        SnapshotError::Shape("the root contains cells of a level other than level 0");
     let mut level_inputs = Vec::new();
     for level in levels {
         if let Some(level_sheet) = level.sheets.iter().find(|sheet| sheet.sheet == sheet_id) {
@@ -139,7 +140,7 @@ fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, 
     Ok(level_inputs)
 }
 
-/// Estimates the total stored size of level 0 and the folded entries, in bytes. Returns at least 1.
+/// Estimates the total stored size in bytes of level 0 and the folded entries. Returns at least 1.
 fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     let mut cell_count = 0;
     for (sheet_id, level_zero_sheet) in &base.level_0 {
@@ -149,14 +150,14 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     }
     for folded_sheet in &folded.level.sheets {
         if folded.has_sheet(folded_sheet.sheet) {
-            cell_count += folded_sheet.tile.cells();
+            cell_count += folded_sheet.tile.cell_count();
         }
     }
     (to_u64(cell_count) * MERGED_CELL_BYTES).max(1)
 }
 
-/// Returns whether the merged level would exceed the limit on axis map runs or cleared spans in any
-/// sheet.
+/// Returns whether any sheet of the merged level would exceed the limit on axis map runs or cleared
+/// spans.
 fn has_too_many_changes(sheet_inputs: &[SheetInput]) -> bool {
     sheet_inputs
         .iter()

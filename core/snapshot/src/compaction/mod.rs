@@ -1,8 +1,7 @@
-//! Compaction: each step builds the next root from an existing root and newer log entries.
-//!
-//! Where a step ends depends only on the entries, so all workers that repeat the step build the
-//! same root. Most steps rewrite only level 0, which is stored inside the root. When level 0
-//! becomes too large, a step merges level 0 with the newest levels into a level stored in chunks.
+//! Compaction: each step builds the next root from an existing root and newer log entries. The end
+//! of a step depends only on the entries, so that all workers that repeat the step build the same
+//! root. Most steps rewrite only level 0, which is stored inside the root. When level 0 becomes too
+//! large, a step merges it with the newest other levels into a level that is stored in chunks.
 
 mod base;
 mod counts;

@@ -1,4 +1,4 @@
-//! Builds the root produced by a compaction step.
+//! Builds the root that a compaction step produces.
 
 use super::base::CompactionBase;
 use super::counts::level_totals;
@@ -12,7 +12,7 @@ use crate::root::{Root, RootLevel, RootSheet, Totals, pack_formats, pack_sheet_n
 use cellar_base::position::Position;
 use cellar_sheet::metadata::WorkbookMetadata;
 
-/// A root to store, and the chunks that it references.
+/// A root and its new chunks, all of which must be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextRoot {
     /// Chunks to store before the root. Each chunk follows the chunks that it references.
@@ -23,7 +23,7 @@ pub struct NextRoot {
     pub stored: PackedObject,
 }
 
-/// Builds the root that follows the folded entries, from the given levels and level 0.
+/// Builds the root after the folded entries from the given levels and level 0.
 pub(super) fn build_next_root(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -51,8 +51,8 @@ pub(super) fn build_next_root(
     Ok(NextRoot { objects, root, stored })
 }
 
-/// Returns the reference to the clients chunk, and appends the chunk to `objects` unless the base
-/// already references the same chunk.
+/// Returns a reference to the chunk with the clients. Appends the chunk to `objects` unless the
+/// base already references the same chunk.
 fn pack_clients(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -66,7 +66,7 @@ fn pack_clients(
     Ok(reference)
 }
 
-/// Returns the root's sheets in tab order, and appends their format chunks to `objects`.
+/// Returns the root's sheets in tab order. Appends their format chunks to `objects`.
 fn pack_root_sheets(
     metadata: &WorkbookMetadata,
     objects: &mut Vec<PackedObject>,

@@ -1,4 +1,4 @@
-//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges level 0 with
+//! Plans a compaction step, which either rewrites level 0 (the newest level) or merges it with
 //! other levels.
 
 use super::base::CompactionBase;
@@ -11,7 +11,7 @@ use crate::error::SnapshotError;
 /// Plan of a compaction step.
 #[derive(Debug, Clone)]
 pub enum CompactionPlan {
-    /// Level 0 fits into this root, which completes the step.
+    /// Level 0 fits into this root, so the step needs no merge.
     LevelZero(Box<NextRoot>),
     /// Level 0 is too large for the root and must be merged with other levels.
     Merge(Box<MergePlan>),
@@ -20,7 +20,7 @@ pub enum CompactionPlan {
 /// Plans a compaction step.
 ///
 /// # Errors
-/// [`SnapshotError`] if the next root would exceed a limit.
+/// Returns a [`SnapshotError`] if the next root would exceed a limit.
 pub fn plan_compaction(
     base: &CompactionBase,
     folded: &FoldedEntries,

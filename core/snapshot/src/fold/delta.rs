@@ -1,4 +1,4 @@
-//! Changes made to one sheet by log entries, computed without reading older cells.
+//! Changes that log entries made to one sheet, computed without reading older cells.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
-/// Cell id, consisting of a row id and a column id. An id below the axis limit is an index in the
-/// next older level.
+/// Id of a cell, which consists of a row id and a column id. An id below the axis limit is the row
+/// or column number in the next older level.
 pub(super) type CellId = (u64, u64);
 
 /// Changes to one cell. If a field is `None`, the cell's older value or format remains visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
-    /// New value and formula. `Empty` hides the older value and formula.
+    /// New value and formula. `Empty` hides the older ones.
     pub(super) value: Option<(Value, Option<String>)>,
     /// New cell format. `General` hides an older cell format.
     pub(super) format: Option<String>,
 }
 
 impl DeltaCell {
-    fn is_nothing(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         self.value.is_none() && self.format.is_none()
     }
 
     fn memory_bytes(&self) -> usize {
         const OVERHEAD_BYTES: usize = 160;
-        if self.is_nothing() {
+        if self.is_unchanged() {
             return 0;
         }
         let mut text_bytes = self.format.as_ref().map_or(0, String::len);
@@ -78,8 +78,8 @@ impl Delta {
         self.cell_bytes + run_count * RUN_BYTES
     }
 
-    /// Returns the number of axis runs or cleared spans, whichever is larger. Each insert or delete
-    /// must scan or update all axis runs and cleared spans.
+    /// Returns the larger of the number of axis runs and the number of cleared spans. Each
+    /// insertion or deletion takes time in proportion to both numbers.
     pub(super) fn count_changes(&self) -> usize {
         let cleared_regions = self.value_clears.iter().chain(&self.format_clears);
         let clear_span_count: usize = cleared_regions.map(Region::span_count).sum();
@@ -138,7 +138,7 @@ impl Delta {
         sheet.extent.delete(axis, spans);
     }
 
-    /// Adjusts range formats and cleared regions after an insert or a delete.
+    /// Adjusts range formats and cleared regions after an insertion or a deletion.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map_ranges(axis, map);
         for cleared_regions in [&mut self.value_clears, &mut self.format_clears] {
@@ -178,14 +178,14 @@ impl Delta {
         self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
     }
 
-    /// Edits the changes to a cell. Adds the cell if it was unchanged so far, and removes the cell
-    /// if no changes remain.
+    /// Calls `change` with the changes to a cell, which are empty if the cell is unchanged. Removes
+    /// the cell if no changes remain afterwards.
     fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
         let cell = self.cells.entry(cell_id).or_default();
         let old_bytes = cell.memory_bytes();
         change(cell);
         let new_bytes = cell.memory_bytes();
-        if cell.is_nothing() {
+        if cell.is_unchanged() {
             self.cells.remove(&cell_id);
         }
         self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;

@@ -20,7 +20,7 @@ pub struct FoldedLevel {
     pub sheets: Vec<FoldedSheet>,
     /// Imported sheets, whose cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// Texts to store as separate objects before any object that references the texts.
+    /// Long texts to store before any object that references them.
     pub long_texts: Vec<LongTextObject>,
 }
 
@@ -31,14 +31,15 @@ pub struct FoldedSheet {
     pub sheet: SheetId,
     /// Effect of the entries on older cells: how rows and columns move, and which cells are hidden.
     pub moves: SheetMoves,
-    /// All changed cells of the sheet. Shared because several merges may use the tile as input.
+    /// All changed cells of the sheet. The tile is shared, because several merges may use it as
+    /// input.
     pub tile: Arc<Tile>,
 }
 
-/// A text that is stored as a separate object.
+/// A long text, which is stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongTextObject {
-    /// Object name: the BLAKE3 hash of the text.
+    /// Name of the object, which is the BLAKE3 hash of the text.
     pub hash: [u8; 32],
     /// The text.
     pub text: String,
@@ -54,7 +55,7 @@ impl FoldedLevel {
             value_clears: delta.value_clears,
             format_clears: delta.format_clears,
         };
-        if !tile.is_empty() || !moves.is_nothing() {
+        if !tile.is_empty() || !moves.has_no_effect() {
             self.sheets.push(FoldedSheet { sheet: sheet_id, moves, tile });
         }
     }
@@ -62,7 +63,7 @@ impl FoldedLevel {
     fn build_tile(&mut self, delta: &Delta) -> Tile {
         let mut tile = Tile::default();
         for PlacedCell { row, column, cell } in cells_by_column_and_row(delta) {
-            if tile.columns.last().is_none_or(|last_column| last_column.column != column) {
+            if tile.columns.last().is_none_or(|last_column| last_column.index != column) {
                 tile.columns.push(TileColumn::new(column));
             }
             if let Some(tile_column) = tile.columns.last_mut() {

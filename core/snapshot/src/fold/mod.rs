@@ -1,8 +1,7 @@
-//! Folds a range of log entries into one in-memory level and updated workbook metadata.
-//!
-//! The result is equivalent to applying the entries to a `Workbook`, but the older cells are not
-//! needed. Instead, the fold records everything that hides older cells: explicit blanks, cleared
-//! regions, and cell formats overridden by range formats.
+//! Folds a range of log entries into one in-memory level and updated workbook metadata. The result
+//! is equivalent to applying the entries to a `Workbook`, but the older cells are not needed.
+//! Instead, the fold records everything that hides older cells: explicit blanks, cleared regions,
+//! and cell formats that range formats override.
 
 mod delta;
 mod level;
@@ -26,13 +25,13 @@ use cellar_sheet::operation::{
 pub struct Fold {
     metadata: WorkbookMetadata,
     deltas: BTreeMap<SheetId, Delta>,
-    /// Imported sheets, whose cells are stored in chunks and are older than the changes in
+    /// Imported sheets. Their cells are stored in chunks and are older than the changes in
     /// `deltas`.
     imported: BTreeMap<SheetId, PackedSheet>,
 }
 
 impl Fold {
-    /// Starts a fold from the state described by `metadata`.
+    /// Starts a fold from the state that `metadata` describes.
     #[must_use]
     pub fn new(metadata: WorkbookMetadata) -> Self {
         Self { metadata, deltas: BTreeMap::new(), imported: BTreeMap::new() }
@@ -51,7 +50,7 @@ impl Fold {
     }
 
     /// Returns whether the fold is so large that it must be written as a level before more entries
-    /// are folded. Checked between mutations. The result depends only on the log.
+    /// are folded. This is checked between mutations and depends only on the log.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.memory_bytes() >= FOLD_BYTES
@@ -61,8 +60,9 @@ impl Fold {
     /// Applies committed operations in log order.
     ///
     /// # Errors
-    /// [`SnapshotError`] if an import has an invalid tile index. The server never appends such an
-    /// import, so the log entry is damaged. Operations before the import remain applied.
+    /// Returns a [`SnapshotError`] if an import has an invalid tile index. The server never appends
+    /// such an import, so the log entry is damaged. The operations before the import remain
+    /// applied.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), SnapshotError> {
         operations.iter().try_for_each(|operation| self.apply(operation))
     }
@@ -145,14 +145,15 @@ impl Fold {
         self.imported.remove(&sheet_id);
     }
 
-    /// Edits the metadata and changes of a sheet. No-op if the sheet does not exist.
+    /// Calls `edit` with the metadata and changes of a sheet. Does nothing if the sheet does not
+    /// exist.
     fn edit_sheet(&mut self, sheet_id: SheetId, edit: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
         if let Some(sheet) = self.metadata.sheets.get_mut(&sheet_id) {
             edit(sheet, self.deltas.entry(sheet_id).or_default());
         }
     }
 
-    /// Returns the new metadata and the level to add above the existing levels.
+    /// Returns the new metadata, and the level to add above the existing levels.
     #[must_use]
     pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
         let imported = PackedLevel { sheets: self.imported.into_values().collect() };

@@ -1,4 +1,4 @@
-//! Compact list of sorted spans of rows or columns, such as stripes, tiles, or index parts.
+//! Compact list of sorted spans of rows or columns, such as stripes, tiles or index parts.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -7,21 +7,21 @@ use minicbor::{Decode, Decoder, Encode, Encoder};
 use crate::saturate::{to_u64, to_usize};
 use cellar_sheet::operation::{Span, Spans};
 
-/// Start of a run (adjacent spans of equal size), start of a gap, or the end of the index.
+/// Start of a run of adjacent spans with equal size, start of a gap, or the end of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunStart {
     /// Start of the first span.
     pub start: u32,
-    /// Number of spans in the run; 0 for a gap or the end.
+    /// Number of spans in the run, or 0 for a gap or the end.
     pub count: u32,
 }
 
-/// Disjoint, ascending spans of rows or columns, stored as runs of spans of equal size. A regular
-/// grid of any size takes only two entries. The last entry marks the end of the last span.
+/// Disjoint spans of rows or columns in ascending order, stored as runs of spans with equal size. A
+/// regular grid of any size takes only two entries. The last entry marks the end of the last span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     runs: Vec<RunStart>,
-    /// For each run, the number of spans that precede it.
+    /// Number of spans before each run.
     spans_before: Vec<usize>,
 }
 
@@ -74,7 +74,7 @@ impl AxisIndex {
         true
     }
 
-    /// Appends a run that consists of a single span, and the new end of the index.
+    /// Appends a run with a single span, followed by the new end of the index.
     fn append_run(&mut self, span: Span) {
         let spans_before = self.count_spans();
         self.runs.push(RunStart { start: span.first, count: 1 });
@@ -94,8 +94,7 @@ impl AxisIndex {
         }
     }
 
-    /// Returns the number of spans. The last run is counted even if it is not yet followed by an
-    /// end.
+    /// Returns the number of spans. Also counts the last run if no end follows it yet.
     fn count_spans(&self) -> usize {
         let last_run_count = self.runs.last().map_or(0, |run| run.count);
         self.len() + to_usize(last_run_count)
@@ -126,8 +125,8 @@ impl AxisIndex {
         Some(Span { first: run.start.checked_add(offset)?, count: span_size })
     }
 
-    /// Returns the index of the first span that ends after the row or column `line`. Returns the
-    /// number of spans if no span does.
+    /// Returns the index of the first span that ends after the row or column `line`, or the number
+    /// of spans if there is none.
     #[must_use]
     pub fn first_ending_after(&self, line: u32) -> usize {
         let runs_until_line = self.runs.partition_point(|run| run.start <= line);
@@ -141,8 +140,7 @@ impl AxisIndex {
         spans_before + to_usize(index_in_run)
     }
 
-    /// Iterates in ascending order over the indices of all spans of this index that overlap
-    /// `spans`.
+    /// Iterates in ascending order over the indices of all spans that overlap `spans`.
     pub fn overlapping<'a>(&'a self, spans: &'a Spans) -> impl Iterator<Item = usize> + 'a {
         let mut min_index = 0;
         spans.iter().flat_map(move |span| {
@@ -150,7 +148,7 @@ impl AxisIndex {
             let last_index = self.first_ending_after(span.end().saturating_sub(1));
             let includes_last = self.get(last_index).is_some_and(|own| own.first < span.end());
             let end_index = if includes_last { last_index + 1 } else { last_index };
-            // If a span of this index overlaps two of `spans`, its index is returned only once.
+            // A span that overlaps two of `spans` is returned only once.
             min_index = end_index.max(first_index);
             first_index..min_index
         })
@@ -162,9 +160,9 @@ impl AxisIndex {
     }
 
     /// Creates an index from its runs. Returns `None` unless [`AxisIndex::push`] could have
-    /// produced exactly these runs. In such runs, the starts ascend, and the last entry is the end.
-    /// The length of each run is a multiple of its number of spans. Adjacent runs with spans of
-    /// equal size are joined, as are adjacent gaps.
+    /// produced exactly these runs: starts ascend, the last entry is the end, and the length of
+    /// each run is a multiple of its number of spans. Adjacent gaps are joined, and so are adjacent
+    /// runs with spans of equal size.
     #[must_use]
     pub fn from_runs(runs: Vec<RunStart>) -> Option<Self> {
         let mut spans_before = Vec::with_capacity(runs.len());
@@ -191,8 +189,8 @@ impl AxisIndex {
         starts_with_run && has_end
     }
 
-    /// Returns whether starts ascend, the length of each run is a multiple of its number of spans,
-    /// and no two gaps are adjacent.
+    /// Returns whether the starts are in ascending order, the length of each run is a multiple of
+    /// its number of spans, and no two gaps are adjacent.
     fn are_runs_divisible(&self) -> bool {
         let next_runs = self.runs.iter().skip(1);
         self.runs.iter().zip(next_runs).all(|(run, next_run)| {

@@ -21,7 +21,7 @@ pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
 }
 
 impl PackedLevel {
-    /// Checks the order and limits of the index parts stored in the root.
+    /// Checks the order and the limits of the index parts that the root stores.
     pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let are_in_order =
@@ -69,7 +69,7 @@ impl SheetMoves {
         let are_valid_maps = is_valid_map(&self.rows) && is_valid_map(&self.columns);
         ensure(are_valid_maps, "an axis map has too many runs")?;
         let has_few_spans = self.clear_span_count() <= MAX_LEVEL_CLEAR_SPANS;
-        ensure(has_few_spans, "a level clears too many spans of a sheet")?;
+        ensure(has_few_spans, "the cleared regions of a level have too many spans in one sheet")?;
         let are_valid_regions = self.clears().all(is_valid_region);
         ensure(are_valid_regions, "a cleared region is empty or beyond the end of the sheet")
     }
@@ -89,7 +89,7 @@ fn is_within_axis(spans: &Spans, axis: Axis) -> bool {
 }
 
 pub(super) fn check_stripes(stripes: &SpanMap<RowIndex>) -> CheckResult {
-    let message = "stripes are beyond the end of the sheet, or items are missing";
+    let message = "a stripe is beyond the end of the sheet, or has no tile list";
     ensure(stripes.is_valid(Axis::Columns), message)?;
     for row_index in stripes.items() {
         match row_index {
@@ -104,13 +104,13 @@ pub(super) fn check_stripes(stripes: &SpanMap<RowIndex>) -> CheckResult {
 }
 
 fn check_part_list(part_list: &SpanMap<ChunkRef>, axis: Axis) -> CheckResult {
-    let message = "parts of an index are beyond the end of the sheet, or items are missing";
+    let message = "a part of an index is beyond the end of the sheet, or has no chunk";
     ensure(part_list.is_valid(axis), message)?;
     part_list.items().iter().try_for_each(check_chunk)
 }
 
 pub(super) fn check_tiles(tiles: &SpanMap<IndexedTile>) -> CheckResult {
-    let message = "tiles are beyond the end of the sheet, or items are missing";
+    let message = "a tile is beyond the end of the sheet, or has no contents";
     ensure(tiles.is_valid(Axis::Rows), message)?;
     ensure(!tiles.is_empty(), "a stripe has no tiles")?;
     for tile in tiles.items() {

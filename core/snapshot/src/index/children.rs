@@ -1,5 +1,5 @@
 //! Collects the chunk references of an imported sheet's tile index, and checks each referenced
-//! chunk. The server checks an index chunk by chunk before an entry may reference the index.
+//! chunk. The server checks the index chunk by chunk before an entry may reference it.
 
 use super::check::ensure;
 use super::lookup::WRONG_INDEX_CHUNK;
@@ -11,14 +11,14 @@ use crate::tile::Tile;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
 use cellar_sheet::operation::Span;
 
-/// References of a tile index or tile index chunk to the objects directly below it.
+/// References from a tile index, or from a tile index chunk, to the objects directly below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Children {
     /// References to cell chunks.
     pub tiles: Vec<ChildTile>,
     /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
-    /// Columns of each stripe that the index or chunk contains.
+    /// Columns of each stripe in the index or chunk.
     stripe_columns: Vec<Span>,
 }
 
@@ -42,14 +42,14 @@ pub struct ChildIndex {
     pub part: ChildPart,
 }
 
-/// Contents that a tile index chunk must have to match a reference.
+/// Contents that a tile index chunk must have to match its reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildPart {
-    /// List of the parts of a sheet's tile index.
+    /// The list of the parts of a sheet's tile index.
     Parts,
-    /// Stripes that exactly cover these columns.
+    /// Stripes that together cover exactly these columns.
     Stripes(Span),
-    /// Tiles of one stripe that exactly cover these rows.
+    /// Tiles of one stripe that together cover exactly these rows.
     Tiles(Span),
 }
 
@@ -71,7 +71,7 @@ impl StripeIndex {
     /// Returns the direct references.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if a tile is stored inline.
+    /// Returns [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Children, SnapshotError> {
         let mut children = Children::default();
         match self {
@@ -86,10 +86,11 @@ impl StripeIndex {
 }
 
 impl IndexChunk {
-    /// Returns the direct references, or `None` if the chunk contains moves instead of tiles.
+    /// Returns the direct references, or `None` if the chunk contains axis maps and cleared regions
+    /// instead of tiles.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if a tile is stored inline.
+    /// Returns [`SnapshotError::Shape`] if a tile is stored inline.
     pub fn children(&self) -> Result<Option<Children>, SnapshotError> {
         let mut children = Children::default();
         match self {
@@ -148,19 +149,19 @@ impl Children {
         tile_chunks.chain(index_chunks).map(|chunk| u64::from(chunk.bytes)).sum()
     }
 
-    /// Checks that all stripes have the width and alignment produced by
-    /// [`SheetWriter`](crate::merge::SheetWriter). A tile can then be checked without knowing its
-    /// stripe, which is not part of a chunk with a tile list.
+    /// Checks that all stripes have the width and alignment that
+    /// [`SheetWriter`](crate::merge::SheetWriter) produces. A chunk with a list of tiles does not
+    /// contain the stripe's columns. With a fixed width, the tiles can be checked without them.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if a stripe has a different width or alignment.
+    /// Returns [`SnapshotError::Shape`] if a stripe has a different width or alignment.
     pub fn check_stripes(&self) -> Result<(), SnapshotError> {
         let is_import_stripe = |columns: &Span| {
             columns.count == MIN_STRIPE_COLUMNS && columns.first.is_multiple_of(MIN_STRIPE_COLUMNS)
         };
         ensure(
             self.stripe_columns.iter().all(is_import_stripe),
-            "an import has a stripe that is not 128 columns wide, or not aligned to 128",
+            "a stripe of an import is not 128 columns wide, or is not aligned to 128 columns",
         )
     }
 }
@@ -171,21 +172,21 @@ impl ChildTile {
     /// that is out of bounds.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if the tile violates one of these conditions.
+    /// Returns [`SnapshotError::Shape`] if a cell is out of bounds or the number of cells differs.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
-        let column_end = tile.columns.last().map_or(0, |column| column.column.saturating_add(1));
+        let column_end = tile.columns.last().map_or(0, |column| column.index.saturating_add(1));
         let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
         ensure(is_within_bounds, "a tile has cells outside the bounds declared by the index")?;
-        let has_declared_cells = to_usize(self.cells) == tile.cells();
+        let has_declared_cells = to_usize(self.cells) == tile.cell_count();
         ensure(has_declared_cells, "the number of cells in a tile does not match the index")
     }
 }
 
 impl ChildIndex {
-    /// Checks that a chunk has the contents required by the reference and is valid in an import.
+    /// Checks that a chunk has the contents that its reference requires and is valid in an import.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if the chunk does not match.
+    /// Returns [`SnapshotError::Shape`] if the chunk does not match.
     pub fn check(&self, chunk: &IndexChunk) -> Result<(), SnapshotError> {
         let children = chunk.children()?;
         if !self.part.matches(chunk) {
@@ -196,7 +197,7 @@ impl ChildIndex {
 }
 
 impl ChunkRef {
-    /// Returns whether a chunk of this stored length can be the referenced chunk. Different
+    /// Returns whether a chunk with this stored length can be the referenced chunk. Different
     /// releases may compress the same bytes to slightly different lengths. A larger difference is
     /// not accepted, because stored lengths determine which levels are merged.
     #[must_use]
@@ -213,8 +214,8 @@ impl ChunkRef {
     }
 }
 
-/// Returns the maximum accepted length of a chunk that another release may have compressed. The
-/// maximum is twice the given length plus the minimum frame length.
+/// Returns the maximum length that is accepted for a chunk that another release may have
+/// compressed: twice the given length, plus the minimum frame length.
 fn max_similar_bytes(bytes: u64) -> u64 {
     const MIN_FRAME_BYTES: u64 = 64;
     bytes.saturating_mul(2).saturating_add(MIN_FRAME_BYTES)

@@ -11,19 +11,19 @@ pub enum IndexChunk {
     /// Effect of a level on a sheet's older cells: how rows and columns move, and which cells are
     /// hidden.
     Moves(SheetMoves),
-    /// List of the parts of a sheet's tile index.
+    /// The list of the parts of a sheet's tile index.
     Parts(SpanMap<ChunkRef>),
-    /// An index part: adjacent stripes, each with its columns and rows.
+    /// An index part, which consists of adjacent stripes with their columns and rows.
     Stripes(SpanMap<RowIndex>),
     /// Tiles in adjacent rows of one stripe.
     Tiles(SpanMap<IndexedTile>),
 }
 
 impl IndexChunk {
-    /// Decodes an uncompressed chunk. Accepts arbitrary input.
+    /// Decodes an uncompressed chunk. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunk is not a valid tile index chunk.
+    /// Returns a [`SnapshotError`] if the chunk is not a valid tile index chunk.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let kind = Kind::from_number(cbor::kind_number(bytes)?);
         let chunk = match kind {

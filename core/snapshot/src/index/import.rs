@@ -16,8 +16,8 @@ use cellar_sheet::operation::{ImportSheet, TileIndex};
 /// references. The result depends only on the stripes.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] if a stripe is invalid or a tile is inline, [`SnapshotError::TooLong`]
-/// if the sheet has more tiles than a part list can reference.
+/// Returns [`SnapshotError::Shape`] if a stripe is invalid or a tile is inline, and
+/// [`SnapshotError::TooLong`] if the sheet has more tiles than a list of index parts can reference.
 pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     pack_import_within(stripes, PackLimits::IMPORT)
 }
@@ -27,7 +27,8 @@ pub fn pack_import(stripes: &[Stripe]) -> Result<(TileIndex, Vec<PackedObject>),
 /// way, because a single request verifies the indexes of all sheets.
 ///
 /// # Errors
-/// Returns the same errors as [`pack_import`].
+/// Returns [`SnapshotError::Shape`] if a stripe is invalid or a tile is inline, and
+/// [`SnapshotError::TooLong`] if the sheet has more tiles than a list of index parts can reference.
 pub fn pack_import_as_chunk(
     stripes: &[Stripe],
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
@@ -51,7 +52,7 @@ impl PackedSheet {
     /// cells of the sheet.
     ///
     /// # Errors
-    /// Returns the same errors as [`StripeIndex::of_import`].
+    /// Returns a [`SnapshotError`] if the stored index is invalid.
     pub fn of_import(import: &ImportSheet) -> Result<Self, SnapshotError> {
         let moves = InlineOrChunk::Inline(SheetMoves::default());
         Ok(Self {
@@ -66,7 +67,8 @@ impl StripeIndex {
     /// Encodes the index for a log entry.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a stripe is invalid, a tile is inline, or the index is too long.
+    /// Returns a [`SnapshotError`] if a stripe is invalid, a tile is inline, or the index is too
+    /// long.
     pub fn to_import(&self) -> Result<TileIndex, SnapshotError> {
         let encoded_index = cbor::encode(Kind::Import, self);
         let too_long =
@@ -76,11 +78,11 @@ impl StripeIndex {
         Ok(tile_index)
     }
 
-    /// Decodes an index encoded by [`StripeIndex::to_import`]. Accepts arbitrary input. All tiles
-    /// of a decoded index are chunks.
+    /// Decodes an index that [`StripeIndex::to_import`] encoded. Never panics on malformed bytes.
+    /// All tiles of a decoded index are chunks.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the index is invalid.
+    /// Returns a [`SnapshotError`] if the index is invalid.
     pub fn of_import(tile_index: &TileIndex) -> Result<Self, SnapshotError> {
         let stripe_index: Self = cbor::decode(Kind::Import, tile_index.bytes())?;
         stripe_index.check()?;

@@ -1,4 +1,4 @@
-//! Tile lookup in a tile index that may be only partly loaded. Performs no I/O.
+//! Looks up tiles in a tile index that may be only partly loaded. Performs no I/O.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ pub type LoadedChunks<'a> = dyn Fn(&ChunkHash) -> Option<&'a IndexChunk> + 'a;
 /// A result, or the chunks that must be loaded first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// Chunks that must be loaded before the lookup is repeated. All of them can be loaded in a
-    /// single request. A lookup needs at most three such requests per level.
-    Need(Vec<ChunkRef>),
+    /// Chunks that must be loaded before the lookup is repeated. They can be loaded in a single
+    /// request. A lookup needs at most three such requests per level.
+    Missing(Vec<ChunkRef>),
     /// The result.
     Ready(T),
 }
@@ -27,17 +27,17 @@ pub enum Lookup<T> {
 pub struct LocatedTile {
     /// Columns of the stripe.
     pub columns: Span,
-    /// Rows of the tile and location of its bytes.
+    /// Rows of a tile and the location of its bytes.
     pub tile: StripeTile,
 }
 
 impl PackedLevel {
-    /// Returns the tiles of a sheet that overlap a region. The region is in the coordinates of the
+    /// Returns the tiles of a sheet that overlap a region, which is in the coordinates of the
     /// level. Tiles are ordered by stripe from left to right, and from top to bottom within a
     /// stripe.
     ///
     /// # Errors
-    /// [`SnapshotError`] if a loaded chunk does not match the reference to the chunk.
+    /// Returns a [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn tiles(
         &self,
         sheet_id: SheetId,
@@ -56,7 +56,7 @@ impl PackedLevel {
     /// cells are hidden. Returns `None` if the level does not change the sheet.
     ///
     /// # Errors
-    /// Returns the same errors as [`PackedLevel::tiles`].
+    /// Returns a [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn moves<'a>(
         &'a self,
         sheet_id: SheetId,
@@ -71,7 +71,7 @@ impl PackedLevel {
     /// Returns the entire level, including its complete tile index.
     ///
     /// # Errors
-    /// Returns the same errors as [`PackedLevel::tiles`].
+    /// Returns a [`SnapshotError`] if a loaded chunk does not match the reference to it.
     pub fn load_all(
         &self,
         loaded_chunks: &LoadedChunks<'_>,
@@ -121,7 +121,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         if self.missing_chunks.is_empty() {
             Lookup::Ready(result)
         } else {
-            Lookup::Need(self.missing_chunks)
+            Lookup::Missing(self.missing_chunks)
         }
     }
 
@@ -134,7 +134,8 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         loaded_chunk
     }
 
-    /// Returns `None` if the chunk that contains the moves is missing.
+    /// Returns the axis maps and cleared regions of a sheet, or `None` if the chunk that contains
+    /// them is missing.
     fn find_moves<'m>(
         &mut self,
         moves: &'m InlineOrChunk<SheetMoves>,

@@ -56,7 +56,7 @@ pub enum InlineOrChunk<T> {
     Chunk(#[n(0)] ChunkRef),
 }
 
-/// A level's tile index and moves, as stored in a root.
+/// Tile indexes, axis maps and cleared regions of a level, as stored in a root.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct PackedLevel {
@@ -65,7 +65,7 @@ pub struct PackedLevel {
     pub sheets: Vec<PackedSheet>,
 }
 
-/// Tile index and moves of one sheet in a level.
+/// Tile index, axis maps and cleared regions of one sheet in a level.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(array)]
 pub struct PackedSheet {
@@ -87,7 +87,7 @@ pub enum StripeIndex {
     /// The whole index.
     #[n(0)]
     Inline(#[n(0)] SpanMap<RowIndex>),
-    /// Chunks, each of which contains an index part with adjacent stripes.
+    /// Chunks that each contain an index part, which consists of adjacent stripes.
     #[n(1)]
     Parts(#[n(0)] SpanMap<ChunkRef>),
     /// Chunk that contains the list of index parts.
@@ -102,12 +102,12 @@ pub enum RowIndex {
     /// All tiles of the stripe.
     #[n(0)]
     Tiles(#[n(0)] SpanMap<IndexedTile>),
-    /// Chunks, each of which contains tiles in adjacent rows.
+    /// Chunks that each contain the tiles of adjacent rows.
     #[n(1)]
     Parts(#[n(0)] SpanMap<ChunkRef>),
 }
 
-/// A tile in a tile index. Its rows and columns are stored separately.
+/// A tile in a tile index, which stores the rows and columns of its tiles separately.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(array)]
 pub struct IndexedTile {

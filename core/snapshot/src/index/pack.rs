@@ -11,20 +11,20 @@ use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use cellar_sheet::operation::Span;
 
-/// Maximum CBOR overhead in bytes, both for a list and for a run of an axis index. If the run is
-/// the last one, the overhead includes the end entry.
+/// Maximum CBOR overhead in bytes of a list, and of a run of an axis index. The overhead of the
+/// last run includes the end entry.
 const RUN_BYTES: usize = 24;
 
 /// Packs a level's tile index. Returns the part to store in the root and the chunks to write before
-/// the root. The result is deterministic. Stripes without tiles are omitted. Inline tiles remain
-/// inline.
+/// the root. The result is deterministic.
 ///
-/// All lists except the part list are split into chunks of at most `chunk_bytes`. The part list may
-/// be longer if a sheet has millions of tiles.
+/// Stripes without tiles are omitted, and inline tiles remain inline. All lists except the list of
+/// index parts are split into chunks of at most `chunk_bytes`. The list of index parts may be
+/// longer if a sheet has millions of tiles.
 ///
 /// # Errors
-/// [`SnapshotError::Shape`] if the level is invalid, [`SnapshotError::TooLong`] if a sheet has more
-/// tiles than a part list can reference.
+/// Returns [`SnapshotError::Shape`] if the level is invalid, and [`SnapshotError::TooLong`] if a
+/// sheet has more tiles than a list of index parts can reference.
 pub fn pack_level(
     level: &Level,
     limits: PackLimits,
@@ -39,8 +39,8 @@ pub fn pack_level(
 }
 
 fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, SnapshotError> {
-    // Moves are checked before they are packed, because the check of the packed level does not
-    // include the contents of chunks.
+    // Check axis maps and cleared regions before they are packed, because the check of the packed
+    // level does not include the contents of chunks.
     sheet.moves.check()?;
     let packed_moves = if packer.reserve_inline(&sheet.moves) {
         InlineOrChunk::Inline(sheet.moves.clone())
@@ -108,7 +108,7 @@ fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     to_span_map(part_chunks)
 }
 
-/// A tile index item that may reference chunks.
+/// An item of a tile index, which may reference chunks.
 trait ReferencesChunks {
     /// Returns the total stored length of the chunks that the item references.
     fn referenced_bytes(&self) -> u64;

@@ -69,7 +69,7 @@ impl<T> SpanMap<T> {
         spans.into_iter().zip(self.items).collect()
     }
 
-    /// Returns whether every span has an item and no span exceeds the axis.
+    /// Returns whether every span has an item and all spans are within the axis.
     pub(super) fn is_valid(&self, axis: Axis) -> bool {
         let end = self.spans.extent().map_or(0, Span::end);
         self.spans.len() == self.items.len() && end <= axis.limit()

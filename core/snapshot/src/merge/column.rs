@@ -12,9 +12,9 @@ pub(super) struct LevelColumn<'a> {
     pub(super) column: &'a TileColumn,
     /// Maps column rows to output rows.
     pub(super) row_runs: &'a [Run],
-    /// Output rows in which newer levels hide the column's values.
+    /// Output rows in which newer levels hide the values of the column.
     pub(super) hidden_values: Spans,
-    /// Output rows in which newer levels hide the column's formats.
+    /// Output rows in which newer levels hide the formats of the column.
     pub(super) hidden_formats: Spans,
 }
 
@@ -62,8 +62,8 @@ impl RowQueue {
         self.removed_count += 1;
     }
 
-    /// Removes all rows before `end_row`. Calls `visit` with each removed row and its index in the
-    /// layer.
+    /// Removes all rows before `end_row` from the queue. Calls `visit` with each removed row and
+    /// its index in the layer.
     fn remove_rows_before(&mut self, end_row: u32, mut visit: impl FnMut(u32, usize)) {
         while let Some(row) = self.next_row()
             && row < end_row
@@ -76,9 +76,9 @@ impl RowQueue {
     }
 }
 
-/// Merges queues, which are ordered oldest first. Calls `visit(row, queue_index, layer_index)` for
-/// each row in ascending order. `queue_index` is the index of the newest queue that contains the
-/// row, and `layer_index` is the row's index in the layer of that queue.
+/// Merges queues, which are ordered from oldest to newest. Calls `visit(row, queue_index,
+/// layer_index)` for each row in ascending order. `queue_index` is the index of the newest queue
+/// that contains the row, and `layer_index` is the row's index in the layer of that queue.
 fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
     while let Some(row) = queues.iter().filter_map(RowQueue::next_row).min() {
         let has_row = |queue: &RowQueue| queue.next_row() == Some(row);
@@ -103,8 +103,8 @@ fn next_row_except(queues: &[RowQueue], excluded_index: usize) -> Option<u32> {
     other_queues.filter_map(|(_, queue)| queue.next_row()).min()
 }
 
-/// Merges the columns of several levels into one output column. `level_columns` is ordered oldest
-/// first.
+/// Merges the columns of several levels into one output column. `level_columns` is ordered from
+/// oldest to newest.
 pub(super) fn merge_column(
     output_column: u32,
     level_columns: &[LevelColumn<'_>],
@@ -150,8 +150,7 @@ fn push_value_and_formula(
 ) {
     let formula = formula_at(source_column, value_index);
     let is_blank = source_column.values.values().get(value_index) == Some(&TileValue::Empty);
-    // A blank with a formula is retained, because it means that the formula's value is not known
-    // yet.
+    // Keep a blank with a formula, because it means that the formula's value is not known yet.
     if is_blank && formula.is_none() && !older_levels.are_present() {
         return;
     }
@@ -161,7 +160,7 @@ fn push_value_and_formula(
     }
 }
 
-/// Returns the formula of the cell whose value is at the given index.
+/// Returns the formula of the cell whose value has the given index.
 fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
     if column.formulas.is_empty() {
         return None;

@@ -17,8 +17,8 @@ pub struct SheetInput {
     pub older_levels: OlderLevels,
     /// Exclusive end of the columns that were ever written, in the coordinates of the newest level.
     pub written_columns: u32,
-    /// Maximum width of output stripes, in columns: a power of two, at least `MIN_STRIPE_COLUMNS`.
-    /// At the minimum width, every row fits into a chunk.
+    /// Maximum width of output stripes in columns. It is a power of two and at least
+    /// `MIN_STRIPE_COLUMNS`. At this minimum width, every row fits into a chunk.
     pub max_stripe_columns: u32,
     /// Levels to merge, oldest first.
     pub levels: Vec<LevelInput>,
@@ -43,7 +43,7 @@ pub enum LevelCells {
 }
 
 impl SheetInput {
-    /// Returns the moves of all levels, oldest first.
+    /// Returns the effects of all levels on older cells, oldest first.
     #[must_use]
     pub fn moves(&self) -> Vec<&SheetMoves> {
         self.levels.iter().map(|level| &level.moves).collect()
@@ -57,8 +57,8 @@ impl LevelInput {
         Self { moves: sheet.moves, cells: LevelCells::InMemory(sheet.tile) }
     }
 
-    /// Returns the merge input for a level whose tiles are chunks. Returns `None` if a tile is
-    /// stored inline.
+    /// Returns the merge input for a level whose tiles are chunks, or `None` if a tile is stored
+    /// inline.
     #[must_use]
     pub fn from_chunks(sheet: LevelSheet) -> Option<Self> {
         let mut tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);

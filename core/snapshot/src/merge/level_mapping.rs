@@ -4,8 +4,8 @@ use super::window::OlderLevels;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
-/// Maps a level's cells to the coordinates of the newest level, and records the cells that newer
-/// levels hide.
+/// Maps the cells of a level to the coordinates of the newest level, and records the cells that
+/// newer levels hide.
 #[derive(Debug, Clone)]
 pub struct LevelMapping {
     /// Maps rows to the coordinates of the newest level.
@@ -41,7 +41,8 @@ pub fn map_levels_to_newest(moves_by_level: &[&SheetMoves]) -> Vec<LevelMapping>
     mappings
 }
 
-/// Composes the moves of several levels into one. `moves_by_level` is ordered oldest first.
+/// Composes the axis maps and cleared regions of several levels. `moves_by_level` is ordered from
+/// oldest to newest.
 #[must_use]
 pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
     let mut composed_moves = SheetMoves::default();
@@ -52,14 +53,14 @@ pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
 }
 
 impl SheetMoves {
-    /// Returns the moves unchanged if an older level exists. If none exists, there are no cells to
-    /// move, so empty moves are returned.
+    /// Returns these axis maps and cleared regions unchanged if an older level exists. Otherwise,
+    /// there are no older cells, so the result neither moves nor hides cells.
     #[must_use]
     pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
         if older_levels.are_present() { self } else { Self::default() }
     }
 
-    /// Returns moves equivalent to `older` followed by `self`.
+    /// Returns the combined effect of `older` followed by `self`.
     fn compose_over(&self, older: &Self) -> Self {
         Self {
             rows: older.rows.then(&self.rows),
@@ -69,8 +70,8 @@ impl SheetMoves {
         }
     }
 
-    /// Maps older cleared regions through these moves, and appends the regions that are not covered
-    /// by another region.
+    /// Maps older cleared regions through these axis maps. Appends those that are not covered by
+    /// another region.
     fn merge_clears(&self, newer_clears: &[Region], older_clears: &[Region]) -> Vec<Region> {
         let mut merged_clears = newer_clears.to_vec();
         for older_clear in older_clears {

@@ -1,5 +1,5 @@
 //! State machine that merges several levels into one. It requests input tiles as needed and returns
-//! finished output tiles. After any finished tile, the merge can be interrupted and later resumed.
+//! finished output tiles. The merge can be interrupted after any finished tile and resumed later.
 
 use std::sync::Arc;
 
@@ -18,34 +18,34 @@ use crate::tile::Tile;
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<SheetInput>,
-    /// Index of the current sheet among the merged sheets.
+    /// Index of the current sheet in the list of sheets to merge.
     sheet_index: usize,
-    /// State of the current sheet's merge, or `None` if the merge of the sheet has not started.
+    /// State of the current sheet's merge, or `None` if it has not started.
     sheet: Option<SheetMerge>,
     loaded_tiles: LoadedTiles,
     /// The finished sheets.
     merged_level: Level,
 }
 
-/// Position from which a merge can be resumed. Everything before this position is contained in
-/// finished tiles.
+/// Position from which a merge can be resumed. Everything before this position is in finished
+/// tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MergeCursor {
-    /// Index of the sheet among the merged sheets.
+    /// Index of the current sheet in the list of sheets to merge.
     pub sheet: u32,
     /// Index of the stripe within the sheet.
     pub stripe: u32,
     /// Next row to merge, in the coordinates of the newest level.
     pub row: u32,
-    /// Stored bytes per 1,024 cells of the last encoded tile. Before the first tile, an estimate,
-    /// or 0 if unknown.
+    /// Number of stored bytes per 1,024 cells of the last encoded tile. Before the first tile, an
+    /// estimate, or 0 if unknown.
     pub density: u32,
 }
 
 /// A finished tile of the merged level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedTile {
-    /// Index of the sheet among the merged sheets.
+    /// Index of the sheet in the list of sheets to merge.
     pub sheet: u32,
     /// Index of the stripe within the sheet.
     pub stripe: u32,
@@ -62,8 +62,8 @@ pub enum MergeStep {
     Tile {
         /// The tile.
         tile: MergedTile,
-        /// Chunk to store before any object that references the chunk, or `None` if an input tile
-        /// is reused unchanged.
+        /// Chunk to store before any object that references it, or `None` if an input tile is
+        /// reused unchanged.
         chunk: Option<PackedObject>,
         /// Cursor from which the merge can be resumed after this tile.
         cursor: MergeCursor,
@@ -129,7 +129,7 @@ impl Merge {
     /// Performs the next step.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row is too large for a chunk of its stripe.
+    /// Returns [`RowTooLarge`] if a row is too large for a chunk of its stripe.
     pub fn step(&mut self, encode_tile: TileEncoder<'_>) -> Result<MergeStep, RowTooLarge> {
         loop {
             let Some(input) = self.inputs.get(self.sheet_index) else {

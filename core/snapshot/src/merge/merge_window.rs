@@ -1,4 +1,4 @@
-//! Merges the cells of one window (rectangle of a sheet) across several levels.
+//! Merges the cells of one window, which is a rectangle of a sheet, across several levels.
 
 use super::column::{LevelColumn, merge_column};
 use super::placed_tile::PlacedTile;
@@ -8,7 +8,7 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A column of a tile that is visible in the window.
+/// A column of a tile that is at least partly inside the window.
 struct WindowColumn<'a> {
     output_column: u32,
     /// Index of the tile in the list of tiles to merge.
@@ -16,8 +16,8 @@ struct WindowColumn<'a> {
     column: &'a TileColumn,
 }
 
-/// Merges the cells of a window. `tiles` is ordered by level, oldest first, and tiles of the same
-/// level must not overlap. Rows and columns of the result are absolute, not relative to the window.
+/// Merges the cells of a window. `tiles` is ordered by level, oldest first. Tiles of the same level
+/// must not overlap. Rows and columns of the result are absolute, not relative to the window.
 #[must_use]
 pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: OlderLevels) -> Tile {
     let row_runs_by_tile: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.row_runs(window)).collect();
@@ -41,8 +41,8 @@ pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: Old
     Tile { columns: merged_columns }
 }
 
-/// Returns the tile columns that are mapped into the window, sorted by output column. Tile columns
-/// with the same output column are ordered oldest first.
+/// Returns the tile columns that are mapped into the window, sorted by output column. Columns with
+/// the same output column are ordered from oldest to newest.
 fn columns_by_output_and_age<'a>(
     tiles: &[PlacedTile<'a>],
     row_runs_by_tile: &[Vec<Run>],

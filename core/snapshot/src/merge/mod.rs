@@ -1,7 +1,6 @@
 //! Merges levels. All cells are mapped to the coordinates of the newest level. The newest value of
-//! each cell is retained; blanks and cleared regions hide older cells.
-//!
-//! The same code reads a window of a sheet and merges levels.
+//! each cell is kept; blanks and cleared regions hide older cells. The same code reads a window of
+//! a sheet and merges levels.
 
 mod column;
 mod inputs;

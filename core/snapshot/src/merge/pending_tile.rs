@@ -1,4 +1,4 @@
-//! Merged cells that are not part of a finished output tile yet.
+//! Merged cells that are not in a finished output tile yet.
 
 use crate::level::{StoredTile, StripeTile};
 use crate::packed::PackedObject;
@@ -9,17 +9,16 @@ use cellar_base::limits::{
 };
 use cellar_sheet::operation::Span;
 
-/// Encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
+/// Function that encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
 
-/// Unit in which densities are measured: a density is the number of stored bytes per this number of
-/// cells.
+/// A density is the number of stored bytes per this number of cells.
 pub(super) const DENSITY_CELLS: u64 = 1_024;
 
 /// Density assumed before the first tile is encoded: 4 bytes per cell.
 const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 
-/// Merged cells of a stripe, in output coordinates, that are not part of a finished tile yet.
+/// Merged cells of a stripe that are not in a finished tile yet, in output coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
     columns: Span,
@@ -67,7 +66,7 @@ impl PendingTile {
     }
 
     pub(super) fn append(&mut self, tile: Tile) {
-        self.cell_count += tile.cells();
+        self.cell_count += tile.cell_count();
         self.tile.append(tile);
     }
 
@@ -85,8 +84,8 @@ impl PendingTile {
         to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
 
-    /// Returns whether the pending cells fill at least one and a half tiles. If they do, a tile can
-    /// be cut off, and enough cells remain for another tile.
+    /// Returns whether the pending cells fill at least one and a half tiles. In this case, a tile
+    /// can be cut off, and enough cells remain for another tile.
     pub(super) fn is_full(&self) -> bool {
         let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
         self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
@@ -99,8 +98,9 @@ impl PendingTile {
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
-    /// Cuts off and encodes the topmost tile. Returns `None` if there are no cells. If the encoded
-    /// size is far from the target size, the tile is resized and encoded a second time.
+    /// Encodes the topmost pending rows as a tile and removes them. Returns `None` if there are no
+    /// cells. If the encoded size is far from the target size, resizes the tile and encodes it a
+    /// second time.
     pub(super) fn cut_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -124,8 +124,8 @@ impl PendingTile {
         Ok(Some(FinishedTile { tile, object }))
     }
 
-    /// Encodes the topmost rows, with at most `max_cells` cells. Encodes fewer rows if they are too
-    /// large for a chunk. Updates the density.
+    /// Encodes the topmost rows as a tile of at most `max_cells` cells. Encodes fewer rows if they
+    /// are too large for a chunk. Updates the density.
     fn encode_top_rows(
         &mut self,
         first_row: u32,
@@ -137,7 +137,7 @@ impl PendingTile {
             let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
             let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
-            let cell_count = tile.cells();
+            let cell_count = tile.cell_count();
             if let Some(object) = encode_within_limit(&tile, encode_tile) {
                 self.update_density(object.stored.len(), cell_count);
                 return Ok(EncodedRows { end_row, cell_count, object });
@@ -150,8 +150,8 @@ impl PendingTile {
         }
     }
 
-    /// Returns the number of cells for the next tile. The next tile contains all pending cells,
-    /// unless they fill more than one tile.
+    /// Returns the number of cells for the next tile. It contains all pending cells, unless they
+    /// fill more than one tile.
     fn next_tile_cells(&self) -> usize {
         if !self.is_full() {
             return self.cell_count;
@@ -172,7 +172,7 @@ impl PendingTile {
     }
 
     /// Returns the exclusive end row of a tile that starts at `first_row`. The tile has at least
-    /// one row and does not end with an empty row. Unless it has a single row, the tile has at most
+    /// one row and does not end with an empty row. Unless it has a single row, it has at most
     /// `max_cells` cells.
     fn find_end_row(&self, first_row: u32, max_cells: usize) -> u32 {
         // Binary search for the maximum end row with at most `max_cells` cells above it.
@@ -180,7 +180,7 @@ impl PendingTile {
         let mut highest_end = self.tile.end();
         while lowest_end < highest_end {
             let middle = lowest_end + (highest_end - lowest_end).div_ceil(2);
-            if self.tile.cells_above(middle) <= max_cells {
+            if self.tile.cell_count_above(middle) <= max_cells {
                 lowest_end = middle;
             } else {
                 highest_end = middle - 1;
@@ -191,7 +191,7 @@ impl PendingTile {
 
     fn drop_rows_before(&mut self, row: u32) {
         self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
-        self.cell_count = self.tile.cells();
+        self.cell_count = self.tile.cell_count();
     }
 }
 

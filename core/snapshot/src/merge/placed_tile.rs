@@ -17,7 +17,7 @@ pub struct PlacedTile<'a> {
     pub first_row: u32,
     /// Left column of the tile in its level.
     pub first_column: u32,
-    /// Declared size of the tile. If a malformed tile has cells outside this size, these cells are
+    /// Declared size of the tile. If a malformed tile has cells outside this size, they are
     /// ignored.
     pub size: TileSize,
     /// Mapping from the tile's level to the newest level.
@@ -34,7 +34,7 @@ pub struct TileSize {
 }
 
 impl TileSize {
-    /// Size of an entire sheet, used for in-memory tiles.
+    /// Size of an entire sheet, which in-memory tiles have.
     pub const SHEET: Self = Self { rows: MAX_ROWS, columns: MAX_COLUMNS };
 }
 
@@ -61,7 +61,7 @@ impl<'a> PlacedTile<'a> {
         clipped_runs
     }
 
-    /// Clips a run to the tile's rows and the window. Returns `None` if no rows remain.
+    /// Limits a run to the tile's rows and the window. Returns `None` if no rows remain.
     fn clip_run(&self, run: &Run, tile_end_row: u32, window: &Window) -> Option<Run> {
         let rows_before_tile = self.first_row.saturating_sub(run.src);
         let rows_before_window = window.rows.start.saturating_sub(run.dst);
@@ -109,18 +109,18 @@ impl<'a> PlacedTile<'a> {
         })
     }
 
-    /// Returns the output column of a tile column. Returns `None` if the column is deleted or
-    /// outside the tile's declared size.
+    /// Returns the output column of a tile column, or `None` if the column is deleted or outside
+    /// the tile's declared size.
     fn output_column(&self, column: &TileColumn) -> Option<u32> {
-        if column.column >= self.size.columns {
+        if column.index >= self.size.columns {
             return None;
         }
-        let level_column = self.first_column.saturating_add(column.column);
+        let level_column = self.first_column.saturating_add(column.index);
         self.mapping.column_map.get(level_column)
     }
 }
 
-/// Returns the indices of the layer rows that are source rows of a run.
+/// Returns the indices of the layer rows that belong to the source rows of a run.
 pub(super) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
     let first_index = layer_rows.partition_point(|row| *row < run.src);
     let end_index = layer_rows.partition_point(|row| *row < source_end(run));

@@ -16,7 +16,7 @@ pub(super) struct SheetMerge {
     pub(super) mappings: Vec<LevelMapping>,
     /// Index of the current stripe.
     pub(super) stripe_index: usize,
-    /// State of the current stripe's merge, or `None` if the merge of the stripe has not started.
+    /// State of the current stripe's merge, or `None` if it has not started.
     pub(super) stripe: Option<StripeMerge>,
     /// Output stripes with the tiles finished so far.
     output_stripes: Vec<Stripe>,
@@ -56,8 +56,8 @@ impl SheetMerge {
         self.stripe_index += 1;
     }
 
-    /// Appends a finished tile to the output stripe at an index. No-op if the index is out of
-    /// range.
+    /// Appends a finished tile to the output stripe with the given index. Does nothing if the index
+    /// is out of range.
     pub(super) fn push_tile(&mut self, stripe_index: usize, tile: StripeTile) {
         if let Some(stripe) = self.output_stripes.get_mut(stripe_index) {
             stripe.tiles.push(tile);
@@ -70,7 +70,7 @@ impl SheetMerge {
         stripes.retain(|stripe| !stripe.tiles.is_empty());
         let moves = compose_moves(&input.moves()).needed_above(input.older_levels);
         let merged_sheet = LevelSheet { sheet: input.sheet, moves, stripes };
-        if merged_sheet.is_nothing() { None } else { Some(merged_sheet) }
+        if merged_sheet.has_no_changes() { None } else { Some(merged_sheet) }
     }
 }
 
@@ -90,7 +90,7 @@ fn divide_into_stripes(input: &SheetInput, mappings: &[LevelMapping]) -> Vec<Spa
 
 fn add_tile_weights(weights: &mut ColumnWeights, tile: &Tile, mapping: &LevelMapping) {
     for column in &tile.columns {
-        if let Some(output_column) = mapping.column_map.get(column.column) {
+        if let Some(output_column) = mapping.column_map.get(column.index) {
             let output_columns = Span { first: output_column, count: 1 };
             weights.add(output_columns, estimate_stored_bytes(column));
         }
@@ -116,7 +116,7 @@ fn add_stripe_weights(
 fn estimate_stored_bytes(column: &TileColumn) -> u64 {
     const CELL_BYTES: u64 = 8;
     let text_bytes = column.values.texts().len() + column.formulas.texts().len();
-    to_u64(column.cells()) * CELL_BYTES + to_u64(text_bytes)
+    to_u64(column.cell_count()) * CELL_BYTES + to_u64(text_bytes)
 }
 
 fn stored_bytes(stripe: &Stripe) -> u64 {

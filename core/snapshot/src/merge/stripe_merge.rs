@@ -1,4 +1,4 @@
-//! Merges one stripe (range of columns) from top to bottom. Only the tiles of a few rows are in
+//! Merges one stripe (a range of columns) from top to bottom. Only the tiles of a few rows are in
 //! memory at a time.
 
 use std::collections::BTreeMap;
@@ -30,12 +30,18 @@ pub(super) struct StripeMerge {
     /// First row that is not merged yet. Cells above this row are in finished tiles or in
     /// `pending`.
     next_row: u32,
+    inputs: StripeInputs,
+    pending: PendingTile,
+}
+
+/// Input tiles with cells in a stripe.
+#[derive(Debug, Clone, Default)]
+struct StripeInputs {
     /// Stored tiles, sorted by first output row.
     chunk_tiles: Vec<InputTile>,
     memory_tiles: Vec<MemoryTile>,
     /// Output rows in which in-memory tiles have cells, in ascending order.
     memory_rows: Vec<u32>,
-    pending: PendingTile,
 }
 
 /// In-memory cells of an input level.
@@ -66,6 +72,47 @@ pub(super) struct SheetLevels<'a> {
     pub(super) older_levels: OlderLevels,
 }
 
+impl StripeInputs {
+    /// Collects the input tiles with cells in the unfinished rows of a stripe.
+    fn collect(output: &OutputStripe, levels: &SheetLevels<'_>) -> Self {
+        let mut inputs = Self::default();
+        for (level_index, (input, mapping)) in levels.inputs.iter().zip(levels.mappings).enumerate()
+        {
+            match &input.cells {
+                LevelCells::InMemory(tile) => {
+                    let output_rows = PlacedTile::of_whole_sheet(tile, mapping)
+                        .output_rows(&output.unfinished_window());
+                    inputs.add_memory_tile(level_index, tile, output_rows);
+                }
+                LevelCells::InChunks(stripes) => {
+                    let level = ChunkLevel { level_index, stripes, mapping };
+                    inputs.chunk_tiles.extend(output.input_tiles(&level));
+                }
+            }
+        }
+        inputs.chunk_tiles.sort_by_key(|tile| (tile.output_rows.first, tile.level_index));
+        inputs.memory_rows.sort_unstable();
+        inputs.memory_rows.dedup();
+        inputs
+    }
+
+    fn add_memory_tile(&mut self, level_index: usize, tile: &Arc<Tile>, output_rows: Vec<u32>) {
+        if !output_rows.is_empty() {
+            self.memory_rows.extend(output_rows);
+            self.memory_tiles.push(MemoryTile { level_index, tile: Arc::clone(tile) });
+        }
+    }
+
+    /// Returns the number of stored bytes per `DENSITY_CELLS` cells of the stored tiles, as an
+    /// estimate for the output tiles.
+    fn density(&self) -> Option<u64> {
+        let stored_bytes: u64 =
+            self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
+        let cell_count: u64 = self.chunk_tiles.iter().map(|tile| u64::from(tile.cell_count)).sum();
+        stored_bytes.saturating_mul(DENSITY_CELLS).checked_div(cell_count)
+    }
+}
+
 impl StripeMerge {
     /// Starts or resumes merging a stripe at `first_row`. All rows above `first_row` must be
     /// finished.
@@ -76,53 +123,13 @@ impl StripeMerge {
         levels: &SheetLevels<'_>,
     ) -> Self {
         let older_levels = levels.older_levels;
-        let mut merge = Self {
-            columns,
-            older_levels,
-            next_row: first_row,
-            chunk_tiles: Vec::new(),
-            memory_tiles: Vec::new(),
-            memory_rows: Vec::new(),
-            pending: PendingTile::new(columns, None),
-        };
         let output = OutputStripe { columns, older_levels, first_unfinished_row: first_row };
-        for (level_index, (input, mapping)) in levels.inputs.iter().zip(levels.mappings).enumerate()
-        {
-            match &input.cells {
-                LevelCells::InMemory(tile) => merge.add_memory_tile(level_index, tile, mapping),
-                LevelCells::InChunks(stripes) => {
-                    let level = ChunkLevel { level_index, stripes, mapping };
-                    merge.chunk_tiles.extend(output.input_tiles(&level));
-                }
-            }
-        }
-        merge.chunk_tiles.sort_by_key(|tile| (tile.output_rows.first, tile.level_index));
-        merge.memory_rows.sort_unstable();
-        merge.memory_rows.dedup();
-        merge.pending = PendingTile::new(columns, density.or_else(|| merge.input_density()));
-        merge
+        let inputs = StripeInputs::collect(&output, levels);
+        let pending = PendingTile::new(columns, density.or_else(|| inputs.density()));
+        Self { columns, older_levels, next_row: first_row, inputs, pending }
     }
 
-    /// Returns the density of the input tiles: their stored bytes per `DENSITY_CELLS` cells. Used
-    /// as an estimate for the output tiles.
-    fn input_density(&self) -> Option<u64> {
-        let stored_bytes: u64 =
-            self.chunk_tiles.iter().map(|tile| u64::from(tile.chunk.bytes)).sum();
-        let cell_count: u64 = self.chunk_tiles.iter().map(|tile| u64::from(tile.cell_count)).sum();
-        stored_bytes.saturating_mul(DENSITY_CELLS).checked_div(cell_count)
-    }
-
-    fn add_memory_tile(&mut self, level_index: usize, tile: &Arc<Tile>, mapping: &LevelMapping) {
-        let unfinished_window = self.window_until(u32::MAX);
-        let placed_tile = PlacedTile::of_whole_sheet(tile, mapping);
-        let output_rows = placed_tile.output_rows(&unfinished_window);
-        if !output_rows.is_empty() {
-            self.memory_rows.extend(output_rows);
-            self.memory_tiles.push(MemoryTile { level_index, tile: Arc::clone(tile) });
-        }
-    }
-
-    /// Returns the unfinished rows before `end_row` in the columns of the stripe.
+    /// Returns the window with the unfinished rows before `end_row` in the columns of the stripe.
     fn window_until(&self, end_row: u32) -> Window {
         Window { rows: self.next_row..end_row, columns: self.columns.first..self.columns.end() }
     }
@@ -169,7 +176,7 @@ impl StripeMerge {
         }
     }
 
-    /// Cuts off the next output tile from the pending cells. If no cells are pending, the stripe is
+    /// Encodes the next output tile from the pending cells. If no cells are pending, the stripe is
     /// finished.
     fn finish_pending_tile(
         &mut self,
@@ -182,7 +189,7 @@ impl StripeMerge {
         Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
     }
 
-    /// Makes an input tile an output tile without changing it.
+    /// Returns an input tile unchanged as a finished output tile.
     fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {
@@ -194,13 +201,13 @@ impl StripeMerge {
     }
 
     fn unfinished_tiles(&self) -> impl Iterator<Item = &InputTile> {
-        self.chunk_tiles.iter().filter(|tile| tile.output_rows.end() > self.next_row)
+        self.inputs.chunk_tiles.iter().filter(|tile| tile.output_rows.end() > self.next_row)
     }
 
     /// Returns the next unfinished row in which an in-memory tile has a cell.
     fn next_memory_row(&self) -> Option<u32> {
-        let index = self.memory_rows.partition_point(|row| *row < self.next_row);
-        self.memory_rows.get(index).copied()
+        let index = self.inputs.memory_rows.partition_point(|row| *row < self.next_row);
+        self.inputs.memory_rows.get(index).copied()
     }
 
     /// Returns the next unfinished row in which any input may have a cell.
@@ -211,7 +218,7 @@ impl StripeMerge {
     }
 
     /// Returns a tile that can be reused unchanged. Such a tile starts at the next row, and no
-    /// other input has cells in the tile's rows.
+    /// other input has cells in its rows.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let reusable_tile = self
             .unfinished_tiles()
@@ -225,7 +232,7 @@ impl StripeMerge {
     }
 
     /// Returns the next row at which a tile starts or ends. The unfinished rows before it form a
-    /// band: all rows of a band overlap the same tiles.
+    /// band, in which all rows overlap the same tiles.
     fn band_end(&self) -> u32 {
         let next_edge = |tile: &InputTile| {
             let starts_later = tile.output_rows.first > self.next_row;
@@ -234,8 +241,8 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
-    /// Returns the tiles that must be loaded before the band can be merged, plus a few tiles below
-    /// the band. Returns no tiles if the band can already be merged.
+    /// Returns the tiles that must be loaded before the rows up to `band_end` can be merged, plus a
+    /// few tiles below them. Returns no tiles if these rows can already be merged.
     fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
         let is_missing = |tile: &InputTile| !loaded_tiles.contains_key(&tile.chunk.hash);
         let mut missing_chunks: Vec<ChunkRef> = self
@@ -266,8 +273,7 @@ impl StripeMerge {
         self.next_row = band_end;
     }
 
-    /// Returns the tiles with cells before `band_end`. The tiles are ordered by level, oldest
-    /// first.
+    /// Returns the tiles with cells before `band_end`, ordered by level, oldest first.
     fn placed_tiles<'a>(
         &'a self,
         band_end: u32,
@@ -275,7 +281,7 @@ impl StripeMerge {
         loaded_tiles: &'a LoadedTiles,
     ) -> Vec<PlacedTile<'a>> {
         let mut tiles_with_level: Vec<(usize, PlacedTile<'_>)> = Vec::new();
-        for MemoryTile { level_index, tile } in &self.memory_tiles {
+        for MemoryTile { level_index, tile } in &self.inputs.memory_tiles {
             if let Some(mapping) = mappings.get(*level_index) {
                 tiles_with_level.push((*level_index, PlacedTile::of_whole_sheet(tile, mapping)));
             }

@@ -1,15 +1,15 @@
-//! Finds the stored input tiles that overlap an output stripe (range of columns).
+//! Finds the stored input tiles that overlap an output stripe, which is a range of columns.
 
 use super::level_mapping::LevelMapping;
 use super::placed_tile::TileSize;
-use super::window::OlderLevels;
+use super::window::{OlderLevels, Window};
 use crate::level::{ChunkRef, Region, StoredTile, Stripe, StripeTile};
 use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
 
-/// Minimum stored size at which a tile is reused unchanged, in bytes. Smaller tiles are merged with
-/// their neighbours, so that small fragments do not accumulate.
+/// Minimum stored size in bytes at which a tile is reused unchanged. Smaller tiles are merged with
+/// their neighbours, so that small tiles do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
 /// A stored tile of an input level.
@@ -44,6 +44,12 @@ pub(super) struct OutputStripe {
 }
 
 impl OutputStripe {
+    /// Returns the window with all unfinished rows in the columns of this stripe.
+    pub(super) fn unfinished_window(&self) -> Window {
+        let columns = self.columns.first..self.columns.end();
+        Window { rows: self.first_unfinished_row..u32::MAX, columns }
+    }
+
     /// Returns the tiles of an input level that overlap the unfinished rows of this output stripe.
     pub(super) fn input_tiles(&self, level: &ChunkLevel<'_>) -> Vec<InputTile> {
         let mut input_tiles = Vec::new();
@@ -59,7 +65,7 @@ impl OutputStripe {
         input_tiles
     }
 
-    /// Returns `None` if the tile has no cells in the stripe's unfinished rows.
+    /// Returns the input tile, or `None` if the tile has no cells in the stripe's unfinished rows.
     fn to_input_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -84,7 +90,7 @@ impl OutputStripe {
         })
     }
 
-    /// Returns whether an input tile's cells stay together and unchanged in the merge output.
+    /// Returns whether the cells of an input tile stay together and unchanged in the merge output.
     fn keeps_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -101,8 +107,8 @@ impl OutputStripe {
         let is_visible = !overlaps_any(&mapping.hidden_values, output_rows, self.columns)
             && !overlaps_any(&mapping.hidden_formats, output_rows, self.columns);
         // A tile above the oldest merged level may contain blanks that hide older cells. If no
-        // level is older than the merged levels, these blanks must be dropped, so the tile cannot
-        // be reused.
+        // older level remains after the merge, these blanks must be dropped, so the tile cannot be
+        // reused.
         let is_oldest_merged_level = level.level_index == 0;
         let may_keep_blanks = self.older_levels.are_present() || is_oldest_merged_level;
         is_unfinished
@@ -118,14 +124,14 @@ fn overlap(span: Span, other: Span) -> bool {
     span.first < other.end() && other.first < span.end()
 }
 
-/// Returns the smallest output span that contains all kept lines of a span, including the lines
-/// inserted between them. Returns `None` if no line is kept.
+/// Returns the smallest output span that contains all remaining rows or columns of a span,
+/// including those inserted between them. Returns `None` if none remain.
 fn map_span(map: &AxisMap, span: Span) -> Option<Span> {
     let covered_lines = map.covering_spans(&Spans::one(span.first, span.count));
     covered_lines.iter().next()
 }
 
-/// Returns the first output line of a span if all its lines are kept and remain contiguous.
+/// Returns the first output row or column of a span if the whole span remains contiguous.
 /// Otherwise, returns `None`.
 fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     let first_output_line = map.get(span.first)?;

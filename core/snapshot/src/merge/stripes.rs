@@ -1,4 +1,5 @@
-//! Divides the columns of a merged level into stripes (ranges of columns whose cells share tiles).
+//! Divides the columns of a merged level into stripes, which are ranges of columns whose cells
+//! share tiles.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ pub(super) struct ColumnWeights {
 }
 
 impl ColumnWeights {
-    /// Adds a sheet's stored bytes, distributed evenly across the given columns.
+    /// Adds stored bytes of a sheet, distributed evenly across the given columns.
     pub(super) fn add(&mut self, columns: Span, bytes: u64) {
         let first_group = group_index(columns.first);
         let last_group = group_index(columns.end().saturating_sub(1));
@@ -27,10 +28,11 @@ impl ColumnWeights {
         }
     }
 
-    /// Returns the stripes from left to right. Each stripe is as wide as possible, within three
-    /// limits: its width is a power of two, it has at most `max_columns` columns, and its cells fit
-    /// into one tile. Stripes of the minimum width are exempt from the last limit. Empty columns
-    /// are not part of any stripe.
+    /// Returns the stripes from left to right. Empty columns are not part of any stripe.
+    ///
+    /// Each stripe is as wide as possible, but its width must be a power of two and at most
+    /// `max_columns`, and its cells must fit into one tile. A stripe of the minimum width may have
+    /// more cells.
     pub(super) fn divide_into_stripes(&self, max_columns: u32) -> Vec<Span> {
         let mut stripes = Vec::new();
         let all_columns = Span { first: 0, count: MAX_COLUMNS };

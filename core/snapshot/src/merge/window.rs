@@ -12,13 +12,14 @@ pub struct Window {
     pub columns: Range<u32>,
 }
 
-/// Whether levels exist that are older than the merged levels. If so, a merge must retain blanks
-/// and `General` formats that hide older cells.
+/// Whether levels exist that are older than the merged levels. If so, a merge must keep blanks and
+/// `General` formats that hide older cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OlderLevels {
-    /// Older levels exist, so the merge retains blanks and moves that affect older cells.
+    /// Older levels exist, so the merge keeps blanks, axis maps and cleared regions that affect
+    /// older cells.
     Present,
-    /// No older level exists, so the merge drops blanks. It retains `General` formats, because they
+    /// No older level exists, so the merge drops blanks. It keeps `General` formats, because they
     /// may hide range formats.
     Absent,
     /// Neither an older level nor a range format exists. The merge drops blanks, and also `General`

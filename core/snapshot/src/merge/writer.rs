@@ -45,7 +45,7 @@ impl SheetWriter {
     /// column numbers are absolute within the sheet.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row does not fit into a chunk.
+    /// Returns [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn push(
         &mut self,
         block: Tile,
@@ -66,7 +66,7 @@ impl SheetWriter {
     }
 
     fn append_block(&mut self, block: Tile) {
-        self.cells += to_u64(block.cells());
+        self.cells += to_u64(block.cell_count());
         for (stripe_index, stripe_cells) in split_by_stripe(block) {
             self.extend_extent(&stripe_cells);
             let stripe =
@@ -90,14 +90,14 @@ impl SheetWriter {
         if let (Some(last_column), Some(last_row)) =
             (cells.columns.last(), cells.end().checked_sub(1))
         {
-            self.extent.cover(last_row, last_column.column);
+            self.extent.cover(last_row, last_column.index);
         }
     }
 
     /// Finishes the sheet. Returns the sheet, and the remaining chunks to store.
     ///
     /// # Errors
-    /// [`RowTooLarge`] if a row does not fit into a chunk.
+    /// Returns [`RowTooLarge`] if a row does not fit into a chunk.
     pub fn finish(
         self,
         encode_tile: TileEncoder<'_>,
@@ -146,7 +146,7 @@ fn split_by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
     let mut cells_by_stripe: BTreeMap<u32, Tile> = BTreeMap::new();
     for column in block.columns {
         if !column.is_empty() {
-            let stripe_index = column.column / MIN_STRIPE_COLUMNS;
+            let stripe_index = column.index / MIN_STRIPE_COLUMNS;
             cells_by_stripe.entry(stripe_index).or_default().columns.push(column);
         }
     }
@@ -176,7 +176,7 @@ mod tests {
         for (columns, rows, bytes_per_cell) in [(3, 500, 400), (300, 40, 60), (1, 3, 1)] {
             let made: RefCell<Vec<Tile>> = RefCell::default();
             let encode = |tile: &Tile| {
-                let stored = vec![0; tile.cells() * bytes_per_cell];
+                let stored = vec![0; tile.cell_count() * bytes_per_cell];
                 let hash = ChunkHash([u8::try_from(made.borrow().len() % 256).unwrap(); 32]);
                 let bytes = u32::try_from(stored.len()).unwrap();
                 made.borrow_mut().push(tile.clone());
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn memory_is_bounded_however_many_stripes_there_are() {
         let encode = |tile: &Tile| {
-            let bytes = u32::try_from(tile.cells()).unwrap();
+            let bytes = u32::try_from(tile.cell_count()).unwrap();
             Some(PackedObject {
                 chunk: ChunkRef { hash: ChunkHash([0; 32]), bytes },
                 stored: Vec::new(),

@@ -52,7 +52,8 @@ use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 use cellar_log::segment::Segment;
 
-/// A record in the PendingSnapshots table: a snapshot whose work has started but not finished.
+/// A record of the PendingSnapshots table. It represents a snapshot whose work has started but not
+/// finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PendingSnapshot {
     /// The snapshot job, which specifies the log and the position of the Snapshot entry.
@@ -64,24 +65,24 @@ pub struct PendingSnapshot {
     pub modified_s: u64,
     /// Whether a worker has claimed the record.
     pub active: bool,
-    /// Version number of the record, incremented by each write.
+    /// Version number of the record, which each write increments.
     pub increment: u64,
-    /// Progress of the builder, which is initially empty and has at most `MAX_PROGRESS_BYTES`. Only
-    /// the builder interprets its contents.
+    /// Progress of the snapshot builder. It is initially empty and has at most
+    /// `MAX_PROGRESS_BYTES`. Only the builder interprets its contents.
     pub progress: Vec<u8>,
-    /// Rebuild request. Set if this job rebuilds an existing snapshot.
+    /// Set if this job rebuilds an existing snapshot.
     pub rebuild: Option<Rebuild>,
 }
 
 /// Request to rebuild a snapshot, even if the snapshot is already finished.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rebuild {
-    /// Rebuild id: the time of the operator's request, in milliseconds since the Unix epoch. Also
-    /// the first increment (version number) of the rebuild's records, so that their increments
-    /// differ from the increments of all earlier records.
+    /// Rebuild id, which is the time of the operator's request in milliseconds since the Unix
+    /// epoch. It is also the first version number of the rebuild's records, so that they differ
+    /// from the version numbers of all earlier records.
     pub run: u64,
-    /// S3 key of the entry's root when the rebuild was requested, if the entry had a root. Only
-    /// this root may be replaced.
+    /// S3 key of the root that the entry had when the rebuild was requested, if any. The rebuild
+    /// may replace only this root.
     pub replaces: Option<String>,
 }
 
@@ -106,7 +107,7 @@ pub enum SnapshotAction {
         /// increment, and is used only by the model checker.
         increment: Option<u64>,
     },
-    /// Perform one bounded unit of snapshot work.
+    /// Perform one bounded unit of work on the snapshot.
     Build {
         /// Progress to resume from.
         progress: Vec<u8>,
@@ -123,8 +124,8 @@ pub enum SnapshotAction {
         /// S3 key of the new root.
         root: String,
     },
-    /// Raise `L`, the last finished snapshot of the job's segment, to the job's entry. No-op if `L`
-    /// is already at or after the job's entry.
+    /// Raise `L`, the last finished snapshot of the job's segment, to the job's entry. Do nothing
+    /// if `L` is already at or after that entry.
     RaiseLast,
     /// Delete the job's record if the record exists and belongs to this rebuild.
     Delete {
@@ -133,7 +134,7 @@ pub enum SnapshotAction {
     },
     /// Read the first pending record of the log after the job's position.
     FindNext,
-    /// Send the message of the snapshot job for this log position.
+    /// Send a message for the snapshot job at this log position.
     Enqueue(Position),
     /// Stop and handle the job's message according to the outcome.
     Finish(SnapshotOutcome),
@@ -148,15 +149,15 @@ pub enum SnapshotEvent {
     Segment(Option<Segment>),
     /// The record was written.
     Written,
-    /// The record was not written because another worker wrote it first.
+    /// The record was not written, because another worker wrote it first.
     Refused,
     /// It is unknown whether the record was written. The worker does not retry, because the next
     /// worker will read the record.
     Unknown,
-    /// A unit of work is complete. Contains the new progress.
+    /// A unit of work is complete, and this is the new progress.
     Progress(Vec<u8>),
-    /// The snapshot cannot be built, because an earlier Snapshot entry of the log has no root yet.
-    /// Contains the position of the earlier entry.
+    /// The snapshot cannot be built yet, because the Snapshot entry at this earlier position has no
+    /// root.
     EarlierSnapshot(Position),
     /// The snapshot is built.
     Built {
@@ -174,7 +175,7 @@ pub enum SnapshotEvent {
     EntryGone,
     /// A store or the builder returned an error.
     Failed {
-        /// Whether the error is transient, so that a retry may succeed.
+        /// Whether the error is transient. If so, a retry may succeed.
         temporary: bool,
     },
 }
@@ -200,7 +201,7 @@ pub enum SnapshotOutcome {
     },
 }
 
-/// Clock reading that the driver passes to the worker.
+/// Time at which the driver calls the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockReading {
     /// Current time, in milliseconds since the Unix epoch.

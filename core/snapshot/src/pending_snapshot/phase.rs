@@ -20,7 +20,7 @@ pub(super) enum Phase {
         own_record: PendingSnapshot,
         new_root: String,
     },
-    /// Updating the record, so that it specifies the entry's current root as the root to replace.
+    /// Updating the record, so that the rebuild replaces the entry's current root.
     RecordingCurrentRoot {
         own_record: PendingSnapshot,
         new_root: String,

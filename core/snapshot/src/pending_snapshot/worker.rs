@@ -50,8 +50,8 @@ impl Worker {
         (worker, SnapshotAction::FindFirst)
     }
 
-    /// Handles the result of the last action, and returns the next action. If the result does not
-    /// match the last action, the worker stops.
+    /// Handles the result of the last action, and returns the next action. The worker stops if the
+    /// result does not match the last action.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, clock: ClockReading) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -75,8 +75,8 @@ impl Worker {
             (Phase::StoringProgress(own_record), SnapshotEvent::Written) => {
                 self.start_unit(own_record, clock)
             }
-            // If it is unknown whether the record was written, the next worker reads the record. It
-            // may have to wait for the lease to expire.
+            // The record may or may not have been written. The next worker reads it, possibly after
+            // waiting for the lease to expire.
             (Phase::HandingOver, SnapshotEvent::Written | SnapshotEvent::Unknown) => {
                 SnapshotAction::Finish(SnapshotOutcome::HandOver)
             }
@@ -115,8 +115,8 @@ impl Worker {
         first_record: &PendingSnapshot,
         clock: ClockReading,
     ) -> SnapshotAction {
-        // The clock of the worker that wrote the record may be ahead or behind. The absolute time
-        // difference is used, so that even a record with a time in the future expires.
+        // The clock of the worker that wrote the record may be ahead or behind. With the absolute
+        // difference, even a record with a time in the future expires.
         let silent_s = clock.now_s().abs_diff(first_record.modified_s);
         if first_record.job.position < self.job.position {
             return self.wait_for_earlier(first_record, silent_s);
@@ -295,7 +295,7 @@ impl Worker {
     }
 
     /// Stops the worker after a write that was rejected or whose outcome is unknown. The message is
-    /// redelivered after a delay in which the other worker should have finished or died.
+    /// redelivered after a delay, in which the other worker should have finished or died.
     fn stop_after_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
         match event {
             SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
@@ -410,7 +410,7 @@ impl Worker {
                 remaining_steps.push_front(LastStep::WakeNext(next_record.job.position));
                 self.perform_last_steps(outcome, remaining_steps)
             }
-            // Ignore a failure to wake the next snapshot, because it only delays that snapshot.
+            // A failure to wake the next snapshot is ignored, because it only delays that snapshot.
             (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
             (_, SnapshotEvent::Done) => self.perform_last_steps(outcome, remaining_steps),
             (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
@@ -418,7 +418,7 @@ impl Worker {
         }
     }
 
-    /// Returns the record to write next: claimed by this worker, and with an incremented version
+    /// Returns the record that claims the snapshot for this worker, with an incremented version
     /// number.
     fn next_version(
         &self,
@@ -448,8 +448,7 @@ impl Worker {
 }
 
 impl PendingSnapshot {
-    /// Returns a step that deletes this record. The step does not delete the record of another
-    /// rebuild.
+    /// Returns a step that deletes this record, unless the record belongs to another rebuild.
     fn delete_step(&self) -> LastStep {
         LastStep::DeleteRecord { run: self.rebuild.as_ref().map(|rebuild| rebuild.run) }
     }

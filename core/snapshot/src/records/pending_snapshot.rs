@@ -25,7 +25,7 @@ pub fn key(log: LogId, position: Position) -> Item {
 /// Encodes a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] if the progress exceeds `MAX_PROGRESS_BYTES`.
+/// Returns a [`RecordError`] if the progress exceeds `MAX_PROGRESS_BYTES`.
 pub fn encode(record: &PendingSnapshot) -> Result<Item, RecordError> {
     if record.progress.len() > MAX_PROGRESS_BYTES {
         return Err(progress_too_long());
@@ -43,10 +43,10 @@ pub fn encode(record: &PendingSnapshot) -> Result<Item, RecordError> {
     Ok(item)
 }
 
-/// Decodes only a pending snapshot's key.
+/// Decodes only the key of a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] if an attribute is missing or invalid.
+/// Returns a [`RecordError`] if an attribute is missing or invalid.
 pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
     let reader = Reader { record: RECORD, item };
     let log = LogId::from_uuid(uuid::Uuid::from_bytes(reader.array(PARTITION_KEY)?));
@@ -58,7 +58,7 @@ pub fn decode_key(item: &Item) -> Result<SnapshotJob, RecordError> {
 /// Decodes a pending snapshot.
 ///
 /// # Errors
-/// [`RecordError`] if an attribute is missing or invalid.
+/// Returns a [`RecordError`] if an attribute is missing or invalid.
 pub fn decode(item: &Item) -> Result<PendingSnapshot, RecordError> {
     let reader = Reader { record: RECORD, item };
     let progress = reader.bytes(PROGRESS)?.to_vec();

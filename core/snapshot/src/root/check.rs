@@ -81,6 +81,6 @@ impl RootSheet {
 
 fn check_format_chunks(chunks: &[ChunkRef]) -> CheckResult {
     let has_valid_count = (1..=MAX_RANGE_FORMATS).contains(&chunks.len());
-    ensure(has_valid_count, "a sheet's formats are stored in zero or too many chunks")?;
+    ensure(has_valid_count, "the range formats of a sheet are stored in no chunk or in too many")?;
     chunks.iter().try_for_each(check_chunk)
 }

@@ -1,5 +1,5 @@
-//! Last mutation of each client, used to recognize repeated mutations regardless of the age of the
-//! original entry.
+//! Last mutation of each client. It identifies repeated mutations, no matter how old the original
+//! entry is.
 
 use std::collections::BTreeMap;
 
@@ -28,15 +28,16 @@ pub struct LastMutation {
 }
 
 /// Last mutation of each known client, stored in one chunk. If there are more than
-/// `MAX_ROOT_CLIENTS` clients, the clients that have been idle longest are dropped. Clients that
-/// belong to a client group also have names, which are part of pull responses.
+/// `MAX_ROOT_CLIENTS` clients, the longest idle clients are dropped. Clients that belong to a
+/// client group also have names, which are part of pull responses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientMap {
     last_mutations: BTreeMap<ClientKey, LastMutation>,
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Stored encoding of clients. Each field is stored as a separate list, which compresses better.
+/// Stored encoding of the clients. Each field is stored as a separate list, which compresses
+/// better.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
@@ -47,12 +48,12 @@ struct StoredClients {
     ids: Vec<u64>,
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     entries_s: Vec<u64>,
-    /// Names of the clients that belong to a client group. `None` if no client has a name.
+    /// Names of the clients that belong to a client group, or `None` if no client has a name.
     #[n(3)]
     names: Option<StoredNames>,
 }
 
-/// Stored encoding of client names. Each field is stored as a separate list.
+/// Stored encoding of the client names. Each field is stored as a separate list.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredNames {
@@ -103,7 +104,7 @@ impl ClientMap {
 
     /// Records the name of a client. A client's name never changes, because the client key is
     /// derived from the name.
-    pub fn note_name(&mut self, client: ClientKey, name: &ClientName) {
+    pub fn record_name(&mut self, client: ClientKey, name: &ClientName) {
         let is_known_client = self.last_mutations.contains_key(&client);
         if is_known_client && !self.names.contains_key(&client) {
             self.names.insert(client, name.clone());
@@ -112,16 +113,15 @@ impl ClientMap {
 
     /// Records the last mutation of an entry for its client. A smaller mutation id or creation time
     /// never replaces a larger one.
-    pub fn note(&mut self, client: ClientKey, id: u64, entry_s: u64) {
+    pub fn record_mutation(&mut self, client: ClientKey, id: u64, entry_s: u64) {
         let mutation = self.last_mutations.entry(client).or_insert(LastMutation { id, entry_s });
         mutation.id = mutation.id.max(id);
         mutation.entry_s = mutation.entry_s.max(entry_s);
     }
 
     /// Drops clients that have been idle for more than `CLIENT_IDLE_S` at `now_s`, which is the
-    /// creation time of the snapshot's last entry. Then drops the clients that have been idle
-    /// longest until at most `MAX_ROOT_CLIENTS` clients and `MAX_ROOT_CLIENT_NAME_BYTES` of names
-    /// remain.
+    /// creation time of the snapshot's last entry. Then drops the longest idle clients until at
+    /// most `MAX_ROOT_CLIENTS` clients and `MAX_ROOT_CLIENT_NAME_BYTES` of names remain.
     pub fn prune(&mut self, now_s: u64) {
         self.last_mutations
             .retain(|_, mutation| now_s.saturating_sub(mutation.entry_s) <= CLIENT_IDLE_S);
@@ -166,8 +166,8 @@ impl ClientMap {
     /// Packs the clients into a chunk. Returns `None` if there are no clients.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the clients or their names exceed the limits; call [`ClientMap::prune`]
-    /// first.
+    /// Returns a [`SnapshotError`] if the clients or their names exceed the limits. Call
+    /// [`ClientMap::prune`] first.
     pub fn pack(&self) -> Result<Option<PackedObject>, SnapshotError> {
         if self.last_mutations.is_empty() {
             return Ok(None);
@@ -183,10 +183,10 @@ impl ClientMap {
         pack(&cbor::encode(Kind::Clients, &stored_clients), Bounds::CHUNK).map(Some)
     }
 
-    /// Decodes an uncompressed chunk. Accepts arbitrary input.
+    /// Decodes an uncompressed chunk. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunk is invalid.
+    /// Returns a [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let stored_clients: StoredClients = cbor::decode(Kind::Clients, bytes)?;
         stored_clients.check()?;

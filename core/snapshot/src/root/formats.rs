@@ -1,4 +1,4 @@
-//! Range formats of sheets. They are stored inline in the root, or in chunks.
+//! Range formats of sheets, which are stored inline in the root or in chunks.
 
 use minicbor::{Decode, Encode};
 
@@ -13,7 +13,7 @@ use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat};
 use cellar_sheet::operation::Spans;
 
-/// Maximum CBOR overhead of a list of records, in bytes.
+/// Maximum CBOR overhead of a list of range formats, in bytes.
 const LIST_BYTES: usize = 12;
 
 /// Range formats of a sheet, as stored in a root.
@@ -28,8 +28,8 @@ pub enum PackedFormats {
     Chunks(#[n(0)] Vec<ChunkRef>),
 }
 
-/// Range formats of a sheet, oldest first. Contains either all range formats of the sheet, or only
-/// those in one chunk.
+/// Range formats of a sheet, oldest first. Contains all range formats of the sheet, or only those
+/// of one chunk.
 #[derive(Debug, Clone, PartialEq, Default, Encode, Decode)]
 #[cbor(transparent)]
 pub struct FormatRecords(
@@ -70,10 +70,10 @@ impl FormatRecords {
         Self(layer.records().iter().map(to_stored).collect())
     }
 
-    /// Decodes an uncompressed chunk. Accepts arbitrary input.
+    /// Decodes an uncompressed chunk. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunk is invalid.
+    /// Returns a [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let records: Self = cbor::decode(Kind::Formats, bytes)?;
         records.check()?;
@@ -100,7 +100,7 @@ impl FormatRecords {
 /// to store before the root.
 ///
 /// # Errors
-/// [`SnapshotError`] if the formats exceed a limit.
+/// Returns a [`SnapshotError`] if the formats exceed a limit.
 pub fn pack_formats<'a>(
     layers: impl IntoIterator<Item = &'a FormatLayer>,
     limits: PackLimits,
@@ -134,10 +134,11 @@ fn pack_records(
 }
 
 impl PackedFormats {
-    /// Returns the format layer, or the missing chunks that must be loaded first.
+    /// Returns the range formats of a sheet, or the missing chunks that must be loaded first.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunks together contain more records than a sheet may have.
+    /// Returns a [`SnapshotError`] if the chunks together contain more range formats than a sheet
+    /// may have.
     pub fn layer<'a>(
         &'a self,
         loaded_chunks: &(dyn Fn(&ChunkHash) -> Option<&'a FormatRecords> + 'a),
@@ -157,7 +158,7 @@ impl PackedFormats {
             }
         }
         if !missing_chunks.is_empty() {
-            return Ok(Lookup::Need(missing_chunks));
+            return Ok(Lookup::Missing(missing_chunks));
         }
         let is_within_limit = range_formats.len() <= MAX_RANGE_FORMATS;
         ensure(is_within_limit, "a sheet has too many range formats")?;

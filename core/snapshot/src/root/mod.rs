@@ -26,12 +26,13 @@ use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
 
-/// Maximum length of the chunk references of a sheet in one level, in bytes.
+/// Maximum length in bytes of the chunk references of one sheet in one level.
 const REFERENCES_BYTES: usize = 100;
-/// Maximum length of a sheet in the root without its formats, in bytes.
+/// Maximum length in bytes of a sheet in the root, not including its formats.
 const SHEET_BYTES: usize = 200;
-/// Everything that [`super::PackLimits`] allows, plus the references to format chunks, must fit
-/// into a root. If a root were too large to be stored, no more snapshots of the log could be built.
+/// A root must have room for everything that [`super::PackLimits`] allows, plus the references to
+/// format chunks. If a root were too large to be stored, no more snapshots of the log could be
+/// built.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
         + INLINE_LEVEL_0_BYTES
@@ -59,12 +60,12 @@ pub struct Root {
     /// Levels stored in chunks, oldest first.
     #[cbor(n(4), decode_with = "cbor::at_most::<_, _, MAX_LEVELS>")]
     pub levels: Vec<RootLevel>,
-    /// Level 0 (the newest level), with its tiles stored inside the root. `None` if the last
-    /// compaction step merged it into a level stored in chunks.
+    /// Level 0 (the newest level), whose tiles are stored inside the root. `None` if the last
+    /// compaction step merged it into a level that is stored in chunks.
     #[n(5)]
     pub level_0: Option<RootLevel>,
-    /// Chunk with the last mutation of each client, as a [`ClientMap`]. `None` if there are no
-    /// clients.
+    /// Chunk with the last mutation of each client, encoded as a [`ClientMap`]. `None` if there are
+    /// no clients.
     #[n(6)]
     pub clients: Option<ChunkRef>,
     /// Total number of cells and bytes in all levels.
@@ -94,8 +95,8 @@ pub struct RootSheet {
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 #[cbor(map)]
 pub struct RootLevel {
-    /// Position of the last entry in the next older level. This level's range starts after that
-    /// entry. `None` if the range starts at the beginning of the log.
+    /// Position of the last entry in the next older level, after which this level's range starts.
+    /// `None` if the range starts at the beginning of the log.
     #[cbor(n(0), with = "cbor::optional_position", has_nil)]
     pub after: Option<Position>,
     /// Position of the last entry in this level's range.
@@ -107,7 +108,7 @@ pub struct RootLevel {
     /// Stored bytes of the level's tiles.
     #[n(3)]
     pub bytes: u64,
-    /// Moves and tile index of each sheet that the level changes.
+    /// Tile index, axis maps and cleared regions of each sheet that the level changes.
     #[n(4)]
     pub level: PackedLevel,
 }
@@ -128,24 +129,24 @@ impl Root {
     /// Validates and packs the root. Equal roots always have the same name.
     ///
     /// # Errors
-    /// [`SnapshotError`] if parts of the root are inconsistent or exceed a limit.
+    /// Returns a [`SnapshotError`] if parts of the root are inconsistent or exceed a limit.
     pub fn pack(&self) -> Result<PackedObject, SnapshotError> {
         self.check()?;
         pack(&cbor::encode(Kind::Root, self), Bounds::ROOT)
     }
 
-    /// Decompresses, decodes and verifies a stored root. Accepts arbitrary input.
+    /// Decompresses, decodes and verifies a stored root. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the stored bytes are not a valid root with this name.
+    /// Returns a [`SnapshotError`] if the stored bytes are not a valid root with this name.
     pub fn unpack(hash: ChunkHash, stored: &[u8]) -> Result<Self, SnapshotError> {
         Self::decode(&unpack(hash, stored, Bounds::ROOT)?)
     }
 
-    /// Decodes and verifies an uncompressed root. Accepts arbitrary input.
+    /// Decodes and verifies an uncompressed root. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the bytes are not a valid root.
+    /// Returns a [`SnapshotError`] if the bytes are not a valid root.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         if bytes.len() > Bounds::ROOT.plain_bytes {
             let max = Bounds::ROOT.plain_bytes;
@@ -156,7 +157,7 @@ impl Root {
         Ok(root)
     }
 
-    /// Iterates over all levels, oldest first; level 0 is last.
+    /// Iterates over all levels from oldest to newest. Level 0 is last.
     pub fn all_levels(&self) -> impl DoubleEndedIterator<Item = &RootLevel> {
         self.levels.iter().chain(&self.level_0)
     }

@@ -1,4 +1,4 @@
-//! Set of all sheet ids ever used in a workbook, as stored in roots and chunks.
+//! Set of all sheet ids that were ever used in a workbook, as stored in roots and chunks.
 
 use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
@@ -12,15 +12,15 @@ use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 use cellar_sheet::metadata::SheetNumbers;
 
-/// All sheet ids ever used in a workbook, in their stored encoding.
+/// All sheet ids that were ever used in a workbook, in their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
 
 impl StoredSheetNumbers {
-    /// Decodes an uncompressed chunk. Accepts arbitrary input.
+    /// Decodes an uncompressed chunk. Never panics on malformed bytes.
     ///
     /// # Errors
-    /// [`SnapshotError`] if the chunk is invalid.
+    /// Returns a [`SnapshotError`] if the chunk is invalid.
     pub fn decode(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let numbers: Self = cbor::decode(Kind::SheetNumbers, bytes)?;
         numbers.check()?;
@@ -47,16 +47,16 @@ impl<Ctx> Encode<Ctx> for StoredSheetNumbers {
 
 impl<'b, Ctx> Decode<'b, Ctx> for StoredSheetNumbers {
     fn decode(decoder: &mut Decoder<'b>, _: &mut Ctx) -> Result<Self, DecodeError> {
-        // The largest number is reserved, so no sheet uses it as an id.
+        // The largest number is reserved, so no sheet has it as its id.
         cbor::decode_spans(decoder, u32::MAX).map(|runs| Self(SheetNumbers::from_runs(runs)))
     }
 }
 
 /// Packs the used sheet ids. Returns the part to store in the root, and the chunk to store before
-/// the root, if a chunk is needed.
+/// the root, if one is needed.
 ///
 /// # Errors
-/// [`SnapshotError`] if the ids have more than `MAX_SHEET_NUMBER_RUNS` runs.
+/// Returns a [`SnapshotError`] if the ids have more than `MAX_SHEET_NUMBER_RUNS` runs.
 pub fn pack_sheet_numbers(
     numbers: SheetNumbers,
     limits: PackLimits,

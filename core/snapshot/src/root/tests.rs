@@ -137,7 +137,7 @@ fn an_unknown_field_is_skipped() {
     // Skipping lists of indefinite length would need a stack.
     bytes.truncate(bytes.len() - 18);
     let endless = [bytes, vec![0x9f; 1_000], vec![0xff; 1_000]].concat();
-    let shape = SnapshotError::Shape("an object is not CBOR with declared lengths");
+    let shape = SnapshotError::Shape("an object is not CBOR, or has an item of indefinite length");
     assert_eq!(Root::decode(&endless), Err(shape));
 }
 
@@ -186,7 +186,7 @@ fn sheets_must_have_distinct_ids_and_names() {
     assert_rejected(|root| root.sheets[0].sheet = SheetId(2), "missing from the used sheet ids");
     assert_rejected(
         |root| root.sheets[1].formats = PackedFormats::Chunks(Vec::new()),
-        "stored in zero",
+        "stored in no chunk",
     );
     assert_rejected(|root| root.clients = Some(ChunkRef { bytes: 0, ..chunk_of(9) }), "too long");
 }
@@ -269,7 +269,7 @@ fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize)
     let chunks: HashMap<ChunkHash, FormatRecords> = objects.iter().map(chunk).collect();
     if !chunks.is_empty() {
         let need = packed.layer(&|_| None).unwrap();
-        assert!(matches!(need, Lookup::Need(need) if need.len() >= chunks.len()));
+        assert!(matches!(need, Lookup::Missing(need) if need.len() >= chunks.len()));
     }
     let Lookup::Ready(read) = packed.layer(&|hash| chunks.get(hash)).unwrap() else { panic!() };
     (read, chunks.len())
@@ -364,7 +364,7 @@ proptest! {
     #[test]
     fn any_clients_read_back(clients in btree_map(any::<[u8; 8]>(), (0..=MAX_MUTATION_ID, any::<u64>()), 1..40)) {
         let mut map = ClientMap::default();
-        clients.iter().for_each(|(key, (id, entry_s))| map.note(ClientKey(*key), *id, *entry_s));
+        clients.iter().for_each(|(key, (id, entry_s))| map.record_mutation(ClientKey(*key), *id, *entry_s));
         let object = map.pack().unwrap().unwrap();
         let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
         prop_assert_eq!(ClientMap::decode(&bytes).unwrap(), map);
@@ -388,7 +388,7 @@ fn used_ids_in_a_chunk_must_contain_the_roots_sheets() {
         let (mut root, object) = (Root { used: kept, ..sample() }, object.unwrap());
         root.sheets.iter_mut().for_each(|sheet| sheet.formats = PackedFormats::Chunks(vec![]));
         let mut objects = Objects::default();
-        let Ok(Fetch::Need(wanted)) = view::read_metadata(&root, &objects) else { panic!() };
+        let Ok(Fetch::Missing(wanted)) = view::read_metadata(&root, &objects) else { panic!() };
         objects.insert(&wanted[0], &object.stored).unwrap();
         assert_eq!(view::read_metadata(&root, &objects).is_ok(), fit);
     }
@@ -418,7 +418,7 @@ fn many_clients(count: usize) -> ClientMap {
         let part = |at: usize| hash.as_bytes()[at..at + 8].try_into().unwrap();
         let id = u64::from_le_bytes(part(8)) & MAX_MUTATION_ID;
         let entry_s = 2_000_000_000 + u64::from_le_bytes(part(16)) % CLIENT_IDLE_S;
-        map.note(ClientKey(part(0)), id, entry_s);
+        map.record_mutation(ClientKey(part(0)), id, entry_s);
     }
     map
 }
@@ -443,10 +443,10 @@ fn the_maximum_number_of_clients_fits_into_a_chunk() {
 fn idle_clients_are_dropped_after_ninety_days() {
     let (idle, active) = (ClientKey([1; 8]), ClientKey([2; 8]));
     let mut map = ClientMap::default();
-    map.note(idle, 5, 1_000);
-    map.note(active, 7, 1_001);
+    map.record_mutation(idle, 5, 1_000);
+    map.record_mutation(active, 7, 1_001);
     // Recording an older mutation never decreases the id or the time.
-    map.note(active, 6, 900);
+    map.record_mutation(active, 6, 900);
     assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
     map.prune(1_000 + CLIENT_IDLE_S);
     assert_eq!(map.len(), 2);
@@ -468,13 +468,13 @@ fn the_names_of_clients_are_bounded() {
         ClientName::new(&"g".repeat(bytes), &own).unwrap()
     };
     for (number, client) in clients.iter().enumerate().skip(1) {
-        map.note_name(*client, &name(number, MAX_CLIENT_ID_BYTES));
+        map.record_name(*client, &name(number, MAX_CLIENT_ID_BYTES));
     }
     assert!(map.pack().is_ok(), "as many as may be");
     let before = map.clone();
     map.prune(2_000_000_000);
     assert_eq!(map, before, "nothing is forgotten");
-    map.note_name(clients[0], &name(0, 1));
+    map.record_name(clients[0], &name(0, 1));
     assert!(map.pack().is_err(), "two bytes more");
     map.prune(2_000_000_000);
     assert_eq!(map.len(), count, "the client that was idle longest is dropped");

@@ -1,7 +1,6 @@
-//! In-memory tiles. A tile contains the cells of a rectangle, stored column by column.
-//!
-//! In memory, a column stores all its texts in one string, so that cells need no individual
-//! allocations. For storage, tiles are encoded in the chunk format.
+//! In-memory tiles. A tile contains the cells of a rectangle, stored column by column. A column
+//! concatenates its strings, so that cells need no individual allocations. Stored tiles are encoded
+//! in the chunk format.
 
 mod named_text;
 mod text_layer;
@@ -23,15 +22,15 @@ pub struct Tile {
 }
 
 /// A column of a tile. Values (with their formulas) and formats are separate layers, because a
-/// level may set only the value or only the format of a cell. The part that is not set is taken
-/// from older levels.
+/// level may set only the value or only the format of a cell. The other part comes from older
+/// levels.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TileColumn {
     /// Column index, relative to the tile's left edge.
-    pub column: u32,
+    pub index: u32,
     /// Values set by the level. `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, which exist only in rows with a value. A value without a formula hides an older
+    /// Formulas, each in a row that also has a value. A value without a formula hides an older
     /// formula.
     pub formulas: TextLayer,
     /// Number formats of cells. `General` hides an older format.
@@ -41,13 +40,13 @@ pub struct TileColumn {
 impl Tile {
     /// Returns the number of cells with a value or a format.
     #[must_use]
-    pub fn cells(&self) -> usize {
-        self.columns.iter().map(TileColumn::cells).fold(0, usize::saturating_add)
+    pub fn cell_count(&self) -> usize {
+        self.columns.iter().map(TileColumn::cell_count).fold(0, usize::saturating_add)
     }
 
     /// Returns the number of cells with a formula.
     #[must_use]
-    pub fn formulas(&self) -> usize {
+    pub fn formula_count(&self) -> usize {
         self.columns.iter().map(|column| column.formulas.len()).sum()
     }
 
@@ -59,8 +58,11 @@ impl Tile {
 
     /// Returns the number of cells above `row`.
     #[must_use]
-    pub fn cells_above(&self, row: u32) -> usize {
-        self.columns.iter().map(|column| column.cells_above(row)).fold(0, usize::saturating_add)
+    pub fn cell_count_above(&self, row: u32) -> usize {
+        self.columns
+            .iter()
+            .map(|column| column.cell_count_above(row))
+            .fold(0, usize::saturating_add)
     }
 
     /// Returns the first row that has a cell.
@@ -90,11 +92,11 @@ impl Tile {
         let mut joined_columns: Vec<TileColumn> = Vec::with_capacity(self.columns.len());
         let mut other_columns = other.columns.into_iter().peekable();
         for mut column in std::mem::take(&mut self.columns) {
-            let index = column.column;
-            while let Some(left_column) = other_columns.next_if(|other| other.column < index) {
+            let index = column.index;
+            while let Some(left_column) = other_columns.next_if(|other| other.index < index) {
                 joined_columns.push(left_column);
             }
-            if let Some(same_column) = other_columns.next_if(|other| other.column == index) {
+            if let Some(same_column) = other_columns.next_if(|other| other.index == index) {
                 column.append(&same_column);
             }
             joined_columns.push(column);
@@ -109,11 +111,11 @@ impl Tile {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns the cells in the given rows, relative to `top_row` and `left_column`.
+    /// Returns a tile with the cells in the given rows, relative to `top_row` and `left_column`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
         let slice_column = |column: &TileColumn| TileColumn {
-            column: column.column.saturating_sub(left_column),
+            index: column.index.saturating_sub(left_column),
             values: column.values.slice_rows(rows, top_row),
             formulas: column.formulas.slice_rows(rows, top_row),
             formats: column.formats.slice_rows(rows, top_row),
@@ -126,25 +128,25 @@ impl Tile {
 impl TileColumn {
     /// Returns an empty column.
     #[must_use]
-    pub fn new(column: u32) -> Self {
-        Self { column, ..Self::default() }
+    pub fn new(index: u32) -> Self {
+        Self { index, ..Self::default() }
     }
 
-    /// Returns an empty column with the same index, and with enough capacity for all cells of this
-    /// column.
+    /// Returns an empty column with the same column index, and with enough capacity for all cells
+    /// of this column.
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
-        let mut column = Self::new(self.column);
+        let mut column = Self::new(self.index);
         column.values.reserve(self.values.len(), &self.values);
         column.formulas.reserve(&self.formulas);
         column.formats.reserve(&self.formats);
         column
     }
 
-    /// Returns the estimated number of cells, which is the number of values or the number of
-    /// formats, whichever is larger.
+    /// Returns the estimated number of cells, which is the larger of the number of values and the
+    /// number of formats.
     #[must_use]
-    pub fn cells(&self) -> usize {
+    pub fn cell_count(&self) -> usize {
         self.values.len().max(self.formats.len())
     }
 
@@ -154,10 +156,10 @@ impl TileColumn {
         self.values.is_empty() && self.formats.is_empty()
     }
 
-    /// Returns an estimate of the number of cells above `row`: the larger of the number of values
-    /// and the number of formats.
+    /// Returns the estimated number of cells above `row`, which is the larger of the number of
+    /// values and the number of formats.
     #[must_use]
-    pub fn cells_above(&self, row: u32) -> usize {
+    pub fn cell_count_above(&self, row: u32) -> usize {
         self.values.count_above(row).max(self.formats.count_above(row))
     }
 

@@ -10,32 +10,33 @@ use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 /// A tile's reference to a long text. References are sorted by object name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedText {
-    /// Object name: the BLAKE3 hash of the text.
+    /// Name of the object, which is the BLAKE3 hash of the text.
     pub hash: ChunkHash,
     /// Text length in bytes.
     pub bytes: u32,
-    /// Preview, which is the beginning of the text, as stored in the tile.
+    /// Preview of the text, as stored in the tile. It is the beginning of the text.
     pub preview: String,
 }
 
-/// Returns a long text's preview, as stored in the tile. The preview consists of whole characters
-/// and has at most `MAX_TILE_TEXT_BYTES`.
+/// Returns the preview of a long text, as stored in a tile. The preview consists of whole
+/// characters and has at most `MAX_TILE_TEXT_BYTES`.
 #[must_use]
 pub fn preview(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TILE_TEXT_BYTES)).unwrap_or_default()
 }
 
 impl NamedText {
-    /// Checks the length and preview of a text. The caller must have checked the hash of the text.
+    /// Checks that the length and preview match the text. The caller must have checked the hash of
+    /// the text.
     ///
     /// # Errors
-    /// [`SnapshotError::Shape`] if the length or the preview does not match.
+    /// Returns [`SnapshotError::Shape`] if the length or the preview does not match.
     pub fn check(&self, text: &str) -> Result<(), SnapshotError> {
         if u32::try_from(text.len()) != Ok(self.bytes) {
-            return Err(SnapshotError::Shape("a tile declares another length for a long text"));
+            return Err(SnapshotError::Shape("a tile declares a wrong length for a long text"));
         }
         if preview(text) != self.preview {
-            return Err(SnapshotError::Shape("a tile has a wrong preview of a long text"));
+            return Err(SnapshotError::Shape("the preview of a long text does not match the text"));
         }
         Ok(())
     }

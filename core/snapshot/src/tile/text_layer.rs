@@ -1,10 +1,10 @@
-//! Layer with the formulas or the formats of a column.
+//! A layer of a column that contains the column's formulas or formats.
 
 use std::ops::Range;
 
 use crate::saturate::{saturate_u32, to_usize};
 
-/// Byte range of a text in the string of its layer.
+/// Byte range of one string in the concatenated strings of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextSpan {
     /// Offset of the first byte.
@@ -14,14 +14,14 @@ pub struct TextSpan {
 }
 
 impl TextSpan {
-    /// Returns the text in `texts`, or an empty string if the range is invalid.
+    /// Returns the string at this range of `texts`, or an empty string if the range is invalid.
     #[must_use]
     pub fn of(self, texts: &str) -> &str {
         let start = to_usize(self.start);
         texts.get(start..start.saturating_add(to_usize(self.len))).unwrap_or_default()
     }
 
-    /// Appends a text to `texts` and returns its span.
+    /// Appends a string to `texts` and returns its span.
     pub(crate) fn push(texts: &mut String, text: &str) -> Self {
         let span = Self { start: saturate_u32(texts.len()), len: saturate_u32(text.len()) };
         texts.push_str(text);
@@ -47,7 +47,7 @@ impl TextSpan {
     }
 }
 
-/// Texts of a column, one per row. Equal texts may share bytes.
+/// Strings of a column, one per row. Equal strings may share bytes.
 #[derive(Debug, Clone, Default)]
 pub struct TextLayer {
     rows: Vec<u32>,
@@ -62,13 +62,13 @@ impl PartialEq for TextLayer {
 }
 
 impl TextLayer {
-    /// Appends a text. No-op unless `row` is after the last row.
+    /// Appends a string. Does nothing unless `row` is after the last row.
     pub fn push(&mut self, row: u32, text: &str) {
         if self.rows.last().is_some_and(|last_row| *last_row >= row) {
             return;
         }
-        // Consecutive equal texts share bytes, because most columns have only one or two distinct
-        // formats.
+        // Let consecutive equal strings share bytes, because most columns have only one or two
+        // distinct formats.
         let equal_last_span = self.spans.last().filter(|last| last.of(&self.texts) == text);
         let span = match equal_last_span {
             Some(span) => *span,
@@ -78,25 +78,25 @@ impl TextLayer {
         self.spans.push(span);
     }
 
-    /// Returns the rows that have a text, in ascending order.
+    /// Returns the rows that have a string, in ascending order.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// Returns one span per row. Spans refer to [`TextLayer::texts`].
+    /// Returns the span of each row's string in [`TextLayer::texts`].
     #[must_use]
     pub fn spans(&self) -> &[TextSpan] {
         &self.spans
     }
 
-    /// Returns the string that contains the texts of all rows.
+    /// Returns the concatenated strings of all rows.
     #[must_use]
     pub fn texts(&self) -> &str {
         &self.texts
     }
 
-    /// Returns the text at the given index in the layer. The index is not a row number.
+    /// Returns the string with the given index in the layer. The index is not a row number.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         Some(self.spans.get(index)?.of(&self.texts))
@@ -113,7 +113,7 @@ impl TextLayer {
         self.rows.iter().zip(&self.spans).map(|(row, span)| (*row, span.of(&self.texts)))
     }
 
-    /// Returns the number of rows that have a text.
+    /// Returns the number of rows that have a string.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -131,7 +131,7 @@ impl TextLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for the texts in `other`.
+    /// Reserves capacity for the strings in `other`.
     pub(super) fn reserve(&mut self, other: &Self) {
         self.rows.reserve(other.rows.len());
         self.spans.reserve(other.spans.len());
@@ -145,7 +145,7 @@ impl TextLayer {
         }
     }
 
-    /// Returns the texts in the given rows, with row numbers relative to `top_row`.
+    /// Returns a layer with the strings in the given rows, with row numbers relative to `top_row`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -153,7 +153,7 @@ impl TextLayer {
         let spans = self.spans.get(indices).unwrap_or_default();
         let relative_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
         if spans.is_sorted_by_key(|span| span.start) {
-            // Spans are in order, so their bytes can be copied with a single copy.
+            // Spans are in order, so all bytes can be copied at once.
             let start = spans.first().map_or(0, |span| span.start);
             let end = spans.iter().map(|span| span.end()).max().unwrap_or(start);
             let copied_span = TextSpan { start, len: end.saturating_sub(start) };

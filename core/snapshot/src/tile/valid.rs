@@ -9,10 +9,10 @@ use cellar_base::limits::{
 impl Tile {
     /// Returns whether the tile is valid: rows and columns are in ascending order and within the
     /// limits of a sheet, no column is empty, every row with a formula has a value, numbers are
-    /// finite, and texts are within their limits.
+    /// finite, and strings are not too long.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.columns.is_sorted_by(|column, next_column| column.column < next_column.column)
+        self.columns.is_sorted_by(|column, next_column| column.index < next_column.index)
             && self.columns.iter().all(TileColumn::is_valid)
     }
 }
@@ -21,7 +21,7 @@ impl TileColumn {
     fn is_valid(&self) -> bool {
         let value_rows = self.values.rows();
         !self.is_empty()
-            && self.column < MAX_COLUMNS
+            && self.index < MAX_COLUMNS
             && are_valid_rows(value_rows)
             && value_rows.len() == self.values.values().len()
             && self.values.values().iter().all(|value| self.is_valid_value(value))

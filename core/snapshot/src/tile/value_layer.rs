@@ -6,7 +6,7 @@ use super::TextSpan;
 use crate::saturate::{saturate_u32, to_usize};
 use cellar_sheet::cell::ErrorCode;
 
-/// A value in a tile. The type is `Copy`, because the texts themselves are stored in the layer.
+/// A value in a tile. The type is `Copy`, because the layer stores all strings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TileValue {
     /// A blank, which hides an older value.
@@ -26,10 +26,10 @@ pub enum TileValue {
 /// A text that is stored as a separate object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongText {
-    /// Preview, as a span of the layer's texts. It consists of whole characters and has at most
-    /// `MAX_TILE_TEXT_BYTES`.
+    /// Span of the preview in the strings of the layer. The preview consists of whole characters
+    /// and has at most `MAX_TILE_TEXT_BYTES`.
     pub preview: TextSpan,
-    /// Object name: the BLAKE3 hash of the full text.
+    /// Name of the object, which is the BLAKE3 hash of the full text.
     pub hash: [u8; 32],
     /// Length of the full text in bytes.
     pub byte_length: u32,
@@ -63,7 +63,7 @@ impl PartialEq for ValueLayer {
 }
 
 impl ValueLayer {
-    /// Appends a value other than a text. No-op unless `row` is after the last row.
+    /// Appends a value that is not a string. Does nothing unless `row` is after the last row.
     pub fn push(&mut self, row: u32, value: TileValue) {
         if self.rows.last().is_none_or(|last| *last < row) {
             self.rows.push(row);
@@ -71,7 +71,7 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a text. No-op unless `row` is after the last row.
+    /// Appends a string value. Does nothing unless `row` is after the last row.
     pub fn push_text(&mut self, row: u32, text: &str) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let span = TextSpan::push(&mut self.texts, text);
@@ -80,8 +80,8 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a text that is stored as a separate object. No-op unless `row` is after the last
-    /// row.
+    /// Appends a long text, which is stored as a separate object. Does nothing unless `row` is
+    /// after the last row.
     pub fn push_long_text(&mut self, row: u32, preview: &str, hash: [u8; 32], byte_length: u32) {
         if self.rows.last().is_none_or(|last| *last < row) {
             let preview_span = TextSpan::push(&mut self.texts, preview);
@@ -104,13 +104,13 @@ impl ValueLayer {
         &self.values
     }
 
-    /// Returns the string that contains all texts and previews.
+    /// Returns the concatenated strings and previews of all rows.
     #[must_use]
     pub fn texts(&self) -> &str {
         &self.texts
     }
 
-    /// Returns the texts that are stored as separate objects.
+    /// Returns the long texts, which are stored as separate objects.
     #[must_use]
     pub fn long_texts(&self) -> &[LongText] {
         &self.long_texts
@@ -140,7 +140,7 @@ impl ValueLayer {
         self.rows.is_empty()
     }
 
-    /// Appends the value at the given index in another layer as the value of `row`.
+    /// Appends the value with the given index in another layer as the value of `row`.
     pub fn push_from(&mut self, row: u32, other: &Self, index: usize) {
         match other.values.get(index) {
             Some(TileValue::Text(span)) => self.push_text(row, span.of(&other.texts)),
@@ -161,7 +161,7 @@ impl ValueLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for `value_count` values from `other`, assuming that their texts have
+    /// Reserves capacity for `value_count` values from `other`, assuming that their strings have
     /// average length.
     pub(crate) fn reserve(&mut self, value_count: usize, other: &Self) {
         self.rows.reserve(value_count);
@@ -184,8 +184,8 @@ impl ValueLayer {
         }
     }
 
-    /// Appends a layer whose rows are all below the rows of this layer, with a single copy of its
-    /// texts.
+    /// Appends a layer whose rows are all below the rows of this layer. Copies all its strings at
+    /// once.
     fn append_below(&mut self, other: &Self) {
         let text_offset = saturate_u32(self.texts.len());
         let long_text_offset = saturate_u32(self.long_texts.len());
@@ -204,7 +204,7 @@ impl ValueLayer {
         }
     }
 
-    /// Returns the values in the given rows, with row numbers relative to `top_row`.
+    /// Returns a layer with the values in the given rows, with row numbers relative to `top_row`.
     #[must_use]
     pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
         let indices = self.count_above(rows.start)..self.count_above(rows.end);
@@ -215,7 +215,7 @@ impl ValueLayer {
                 TileValue::Text(span) => TileValue::Text(span.shifted_left(texts_span.start)),
                 other_value => *other_value,
             };
-            // The texts are contiguous, so a single copy suffices.
+            // The strings are contiguous, so they can be copied at once.
             return Self {
                 rows: source_rows.iter().map(|row| row.saturating_sub(top_row)).collect(),
                 values: values.iter().map(to_slice_value).collect(),
@@ -231,8 +231,8 @@ impl ValueLayer {
         slice
     }
 
-    /// Returns the span of all texts in `values`. Returns `None` if the texts are not contiguous,
-    /// or if a value is a long text.
+    /// Returns the span of all strings in `values`. Returns `None` if the strings are not
+    /// contiguous, or if a value is a long text.
     fn contiguous_text_span(values: &[TileValue]) -> Option<TextSpan> {
         let mut joined_span: Option<TextSpan> = None;
         for value in values {
@@ -254,8 +254,8 @@ impl ValueLayer {
         Some(joined_span.unwrap_or_default())
     }
 
-    /// Creates a layer from parts that the caller has already validated in the same way as
-    /// [`ValueLayer::from_parts`]. Validating them again would take as long as decoding.
+    /// Creates a layer from parts that the caller has already validated like
+    /// [`ValueLayer::from_parts`] does. Validating them again would take as long as decoding.
     pub(crate) fn from_checked_parts(
         rows: Vec<u32>,
         values: Vec<TileValue>,
@@ -266,7 +266,7 @@ impl ValueLayer {
     }
 
     /// Creates a layer from its parts. Returns `None` unless rows are in ascending order, each row
-    /// has a value, numbers are finite, and text spans are valid.
+    /// has a value, numbers are finite, and spans are valid.
     #[must_use]
     pub fn from_parts(
         rows: Vec<u32>,

@@ -100,7 +100,7 @@ fn fold_entry(
     fold.fold_entry(entry.position, entry.created_s, client, operations_by_mutation)
         .map_err(|_| LogError::Corrupt { at: entry.position })?;
     if let Some(Edits { client, name: Some(name), .. }) = entry.edits() {
-        fold.note_client_name(*client, name);
+        fold.record_client_name(*client, name);
     }
     Ok(())
 }

@@ -175,7 +175,7 @@ impl SnapshotWork {
         let mut plan =
             if self.has_narrow_stripes { planned_merge.narrowed() } else { planned_merge };
         let base = &self.base;
-        let load_inputs = |objects: &Objects| plan.load_inputs(base, &folded, objects);
+        let load_inputs = |objects: &Objects| plan.load_inputs_or_merge_all(base, &folded, objects);
         let inputs: Vec<SheetInput> =
             store.load_until_ready(self.family, &mut Objects::default(), load_inputs).await?;
         let progress = self.merge_to_resume.take().unwrap_or_default();

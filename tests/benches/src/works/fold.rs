@@ -147,13 +147,13 @@ fn both<A, B>(one: Fetch<A>, two: Fetch<B>) -> Fetch<(A, B)> {
         (Fetch::Ready(one), Fetch::Ready(two)) => Fetch::Ready((one, two)),
         (one, two) => {
             let mut wanted = BTreeMap::new();
-            if let Fetch::Need(list) = one {
+            if let Fetch::Missing(list) = one {
                 wanted.extend(list.into_iter().map(|it| (it, ())));
             }
-            if let Fetch::Need(list) = two {
+            if let Fetch::Missing(list) = two {
                 wanted.extend(list.into_iter().map(|it| (it, ())));
             }
-            Fetch::Need(wanted.into_keys().collect())
+            Fetch::Missing(wanted.into_keys().collect())
         }
     }
 }

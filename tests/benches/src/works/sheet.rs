@@ -185,5 +185,5 @@ fn decode_ns(rows: u32) -> Result<f64, Failure> {
         let mut objects = Objects::default();
         objects.insert(&wanted, &chunk.stored).is_ok()
     };
-    Ok(median_s(REPEATS, read) * 1e9 / tile.cells() as f64)
+    Ok(median_s(REPEATS, read) * 1e9 / tile.cell_count() as f64)
 }

@@ -10,7 +10,7 @@ use cellar_engine::ports::{
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{
     Violation, check_acknowledged, check_effects, check_links, check_no_gap, check_once,
-    check_order, check_prefix, history, readable,
+    check_order, check_prefix, complete_history, readable_entries,
 };
 use cellar_log::lineage::Lineage;
 use cellar_log::retention::decode_offloaded;
@@ -124,7 +124,7 @@ impl Stored {
     /// Returns every entry that was ever in the log.
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
-        history(&self.table, &self.offloaded)
+        complete_history(&self.table, &self.offloaded)
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
         }
     };
     let history = stored.history();
-    let readable_entries = readable(&stored.table, &stored.offloaded);
+    let readable = readable_entries(&stored.table, &stored.offloaded);
     report("I1", check_no_gap(&stored.table));
     report("I5", check_links(&history, &stored.segments));
     report("I3", check_once(&history));
@@ -144,13 +144,13 @@ pub(super) fn check(world: &World, witness: &Witness, stored: &Stored) {
     let seen = witness.seen();
     let acknowledged = seen.acknowledged.iter().filter(|(log, ..)| *log == stored.log);
     let acknowledged_ids = acknowledged.clone().map(|(_log, mutation_id, _position)| *mutation_id);
-    report("I4", check_acknowledged(&readable_entries, acknowledged_ids));
+    report("I4", check_acknowledged(&readable, acknowledged_ids));
     if let Some(effects) = seen.effects.get(&stored.log) {
-        report("I23", check_effects(&readable_entries, effects));
+        report("I23", check_effects(&readable, effects));
     }
     for (_log, mutation_id, position) in acknowledged {
         let id = mutation_id.id;
-        if !is_stored(&readable_entries, id, *position) {
+        if !is_stored(&readable, id, *position) {
             world.report_violation(format_args!(
                 "I4: mutation {id} is not at the acknowledged position {position}"
             ));

@@ -58,7 +58,7 @@ impl Levels {
         let plain = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).expect("our own");
         let read = decode(&plain).expect("our own");
         self.chunks.borrow_mut().insert(object.chunk.hash, Arc::new(read));
-        let stored = vec![0; tile.cells() * self.how.bytes_per_cell];
+        let stored = vec![0; tile.cell_count() * self.how.bytes_per_cell];
         let bytes = u32::try_from(stored.len()).unwrap();
         Some(PackedObject { chunk: ChunkRef { bytes, ..object.chunk }, stored })
     }
@@ -164,9 +164,9 @@ impl Levels {
     fn assert_fills(&self, place: &StripeTile, columns: u32) {
         let tile = self.tile(place);
         assert_eq!((tile.first_row(), tile.end()), (Some(0), place.rows.count));
-        assert!(place.rows.end() <= MAX_ROWS && tile.cells() <= MAX_TILE_CELLS);
-        assert!(tile.columns.iter().all(|column| column.column < columns));
-        assert_eq!(u32::try_from(tile.cells()), Ok(place.cells));
+        assert!(place.rows.end() <= MAX_ROWS && tile.cell_count() <= MAX_TILE_CELLS);
+        assert!(tile.columns.iter().all(|column| column.index < columns));
+        assert_eq!(u32::try_from(tile.cell_count()), Ok(place.cells));
     }
 
     fn tile(&self, place: &StripeTile) -> Arc<Tile> {

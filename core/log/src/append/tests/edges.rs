@@ -158,7 +158,7 @@ fn returns_the_undo_or_revert_to_resolve() {
 fn an_upload_may_have_as_many_mutations_as_a_request() {
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap();
     let upload = uploaded(count, Position::FIRST);
-    assert!(Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload).is_ok());
+    assert!(Request::of_upload(log(), client(1), None, INCARNATION, 0, 1, upload).is_ok());
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn an_upload_whose_rows_changed_their_order_is_rejected() {
         world.add(deleted);
         world.append(asked(vec![insert_lines(insert(1))]), &[]).unwrap();
         let upload = uploaded(2, at(0, 1));
-        let upload = Request::upload(log(), client(1), None, INCARNATION, 1, 2, upload).unwrap();
+        let upload = Request::of_upload(log(), client(1), None, INCARNATION, 1, 2, upload).unwrap();
         let appended = world.append(upload, &[]).unwrap();
         let reason = appended.results[0].rejection.as_ref().map(|rejection| rejection.reason);
         assert_eq!(reason, Some(RejectionReason::TooFarBehind));

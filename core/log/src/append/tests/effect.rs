@@ -157,7 +157,7 @@ fn uploads_to_missing_or_deleted_sheets_are_reported() {
     let upload = |first_id, base, sheets: &[u32]| {
         let operations = sheets.iter().map(|sheet| on_sheet(*sheet)).collect();
         let upload = Upload { operations, ..uploaded(1, base) };
-        Request::upload(log(), client(1), None, INCARNATION, first_id - 1, first_id, upload)
+        Request::of_upload(log(), client(1), None, INCARNATION, first_id - 1, first_id, upload)
             .unwrap()
     };
     let mut world = World::new(1);

@@ -45,7 +45,7 @@ fn asked(mutations: Vec<NewMutation>) -> Request {
 }
 
 fn upload(count: u32, base: Position) -> Request {
-    Request::upload(log(), client(1), None, INCARNATION, 0, 1, uploaded(count, base)).unwrap()
+    Request::of_upload(log(), client(1), None, INCARNATION, 0, 1, uploaded(count, base)).unwrap()
 }
 
 /// Returns the mutations of a client in the log.
@@ -249,7 +249,7 @@ fn an_upload_too_far_behind_is_rejected_completely() {
     }
     let count = u32::try_from(MAX_MUTATIONS_PER_REQUEST).unwrap() + 1;
     let upload = uploaded(count, Position::FIRST);
-    let many = Request::upload(log(), client(1), None, INCARNATION, 0, 1, upload);
+    let many = Request::of_upload(log(), client(1), None, INCARNATION, 0, 1, upload);
     assert_eq!(many, Err(InvalidRequest::TooManyMutations { count: count as usize }));
 }
 

@@ -109,7 +109,7 @@ fn rejects_a_decompression_bomb_before_it_takes_memory() {
     // Zeros up to the limit are decompressed: no record, and bytes after the end.
     let behind = OffloadedFault::Malformed("there are bytes after its records");
     assert_eq!(fault(MAX_OFFLOADED_BYTES), behind);
-    let bomb = OffloadedFault::Malformed("it cannot be decompressed within its size limit");
+    let bomb = OffloadedFault::Malformed("the object cannot be decompressed within the size limit");
     assert_eq!(fault(MAX_OFFLOADED_BYTES + 1), bomb);
 }
 

@@ -9,15 +9,16 @@ use crate::saturate::to_usize;
 /// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One integer. All integers of the list are equal to it.
+    /// A single integer, to which all integers of the list are equal.
     Constant = 0,
     /// Every integer as a separate varint.
-    Each = 1,
+    Varints = 1,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
-    /// and bit-packed offsets from the minimum.
+    /// and the bit-packed offsets of its integers from the minimum.
     Packed = 2,
-    /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum: first
-    /// the lowest byte of every offset, then the second byte of every offset, and so on.
+    /// The minimum, a width in bytes, and the byte planes of the offsets from the minimum. The
+    /// first plane contains the lowest byte of every offset, the second plane the second byte, and
+    /// so on.
     Planes = 3,
 }
 
@@ -30,7 +31,7 @@ pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     if are_equal {
         &[Layout::Constant]
     } else if values.len() <= MAX_EACH_LENGTH {
-        &[Layout::Each, Layout::Packed, Layout::Planes]
+        &[Layout::Varints, Layout::Packed, Layout::Planes]
     } else {
         &[Layout::Packed, Layout::Planes]
     }
@@ -42,7 +43,7 @@ impl Layout {
     }
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
-        let layouts = [Self::Constant, Self::Each, Self::Packed, Self::Planes];
+        let layouts = [Self::Constant, Self::Varints, Self::Packed, Self::Planes];
         layouts.into_iter().find(|layout| layout.number() == number)
     }
 
@@ -53,7 +54,7 @@ impl Layout {
                     write_signed_varint(output, *value);
                 }
             }
-            Self::Each => {
+            Self::Varints => {
                 for value in values {
                     write_signed_varint(output, *value);
                 }
@@ -71,9 +72,11 @@ impl Layout {
     /// because the statistics of planes differ.
     pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
-            // The planes are penalized by 1/63 of their size, because bit packing decodes faster.
+            // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
             Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
-            Self::Constant | Self::Each | Self::Packed => estimate::estimate_compressed_size(bytes),
+            Self::Constant | Self::Varints | Self::Packed => {
+                estimate::estimate_compressed_size(bytes)
+            }
         }
     }
 
@@ -90,7 +93,7 @@ impl Layout {
                 values.resize(values.len() + count, reader.read_signed_varint()?);
                 Ok(())
             }
-            Self::Each => super::read_each_integer(reader, values, count),
+            Self::Varints => super::read_each_integer(reader, values, count),
             Self::Packed => read_packed_blocks(reader, values, count),
             Self::Planes => read_planes(reader, values, count),
         }
@@ -160,8 +163,8 @@ fn read_planes(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    /// The greatest offsets are those of second differences. They are at most 8 times
-    /// `MAX_INTEGER`, and therefore take at most 7 bytes.
+    /// Second differences have the greatest offsets. They are at most 8 times `MAX_INTEGER`, and
+    /// therefore take at most 7 bytes.
     const MAX_PLANES: u8 = 7;
     let min = reader.read_signed_varint()?;
     let plane_count = reader.read_byte()?;

@@ -1,10 +1,8 @@
 //! Encodes and decodes lists of integers whose length is known: numbers, lengths, codes and row
-//! gaps.
-//!
-//! A single integer is stored unchanged. A longer list is optionally transformed (to deltas or
-//! deltas of deltas) and then stored in a layout: as a constant, varints, bit-packed blocks or byte
-//! planes. The encoder selects the combination of transform and layout with the smallest estimated
-//! size.
+//! gaps. A list with only one integer is stored unchanged. A longer list may first be transformed
+//! to deltas or deltas of deltas. It is then stored in a layout: as a constant, varints, bit-packed
+//! blocks or byte planes. The encoder chooses the combination of transform and layout with the
+//! smallest estimated size.
 
 mod layout;
 mod transform;
@@ -33,7 +31,7 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     }
     let transform = transform::choose_transform(values);
     let mut smallest = encode_with_transform(values, transform);
-    // Also try the untransformed integers: if the distribution of values is skewed, deltas may need
+    // Also try the untransformed integers. If the distribution of values is skewed, deltas may need
     // fewer bits but have a higher entropy.
     if transform != Transform::None {
         let untransformed = encode_with_transform(values, Transform::None);
@@ -52,7 +50,7 @@ fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandid
     let candidates =
         layouts.iter().map(|layout| encode_with_layout(&transformed, transform, *layout));
     let smallest = candidates.min_by_key(|candidate| candidate.estimated_size);
-    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Each))
+    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Varints))
 }
 
 fn encode_with_layout(
@@ -60,7 +58,7 @@ fn encode_with_layout(
     transform: Transform,
     layout: Layout,
 ) -> EncodingCandidate {
-    /// Maximum number of bytes before the part of the list that is stored in a layout.
+    /// Maximum number of bytes that precede the layout of a list.
     const MAX_HEAD_BYTES: usize = 32;
     let mut bytes = Vec::with_capacity(MAX_HEAD_BYTES.saturating_add(transformed.body.len()));
     bytes.push(transform.number() | layout.number() << LAYOUT_SHIFT);
@@ -86,8 +84,7 @@ pub(super) fn read_integers(
     } else {
         read_transformed_integers(reader, &mut values, count)?;
     }
-    // A loop without branches is faster than a loop that stops at the first integer that is out of
-    // range.
+    // A loop without branches is faster than a loop that stops at the first integer out of range.
     let greatest_magnitude =
         values.iter().fold(0, |greatest: u64, value| greatest.max(value.unsigned_abs()));
     if greatest_magnitude > MAX_INTEGER.unsigned_abs() {
@@ -112,8 +109,7 @@ fn read_transformed_integers(
     values: &mut Vec<i64>,
     count: usize,
 ) -> Result<(), UnreadableChunk> {
-    let unknown_encoding =
-        UnreadableChunk::Malformed("a list of integers is encoded in an unknown form");
+    let unknown_encoding = UnreadableChunk::Malformed("a list of integers has an unknown encoding");
     let encoding_byte = reader.read_byte()?;
     let transform =
         Transform::from_number(encoding_byte & TRANSFORM_MASK).ok_or(unknown_encoding)?;
@@ -139,8 +135,8 @@ pub(super) fn read_unsigned_integers(
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
     let values = read_integers(reader, count)?;
-    // Check the range in a second loop: two loops without branches are faster than one loop with
-    // branches.
+    // Check the range in a second loop, because two loops without branches are faster than one loop
+    // with branches.
     let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
     let are_all_in_range =
         values.iter().fold(true, |are_in_range, value| are_in_range & is_in_range(value));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::chunk::bit_packing::{MAX_BLOCK_LENGTH, significant_bits};
 use crate::saturate::to_u64;
 
-/// Transform applied to an integer list before the list is stored in a layout.
+/// Transform that is applied to a list of integers before the list is stored in a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
     /// The integers themselves.
@@ -23,7 +23,7 @@ const TRANSFORMS: [Transform; 3] =
 
 /// A transformed list of integers.
 pub(super) struct TransformedIntegers<'a> {
-    /// Leading integers, which are stored in front of the remaining integers and not in the layout.
+    /// Leading integers, which are stored in front of the layout.
     pub(super) leading_integers: Vec<i64>,
     /// The remaining integers, which are stored in a layout.
     pub(super) body: Cow<'a, [i64]>,
@@ -64,8 +64,8 @@ impl Transform {
         }
     }
 
-    /// Reverses the transform in place. On malformed input, integers may wrap around, so the caller
-    /// must check the result.
+    /// Reverses the transform in place. Malformed input may make integers wrap around, so the
+    /// caller must check the result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
@@ -115,7 +115,7 @@ impl IntegerRange {
     }
 }
 
-/// The integer before a block, and the difference between that integer and its predecessor.
+/// The last integer before a block, and the difference between that integer and its predecessor.
 #[derive(Default)]
 struct Predecessors {
     value: Option<i64>,
@@ -144,8 +144,8 @@ impl Predecessors {
     }
 }
 
-/// Returns the transform that needs the fewest bits per block. In a tie, the simplest transform is
-/// preferred.
+/// Returns the transform that needs the fewest bits per block. In a tie, returns the simplest
+/// transform.
 pub(super) fn choose_transform(values: &[i64]) -> Transform {
     let mut bits_by_transform = [0_u64; TRANSFORMS.len()];
     let mut predecessors = Predecessors::default();

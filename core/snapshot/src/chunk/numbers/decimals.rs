@@ -1,7 +1,6 @@
-//! Numbers encoded as scaled integers: 12.75 is stored as 1275 with two decimals.
-//!
-//! The integer and the power of ten are exact. Dividing them therefore rounds only once and yields
-//! the same `f64` as parsing the decimal number.
+//! Stores numbers as scaled integers: 12.75 is stored as 1275 with two decimals. The integer and
+//! the power of ten are exact. Dividing them therefore rounds only once and yields the same `f64`
+//! as parsing the decimal number.
 
 use super::{NumberEncoding, NumbersHeader};
 use crate::chunk::bytes::{ChunkReader, write_count};
@@ -10,19 +9,22 @@ use crate::chunk::estimate::EncodingCandidate;
 use crate::chunk::integers::{self, MAX_INTEGER};
 use crate::saturate::{saturate_u32, to_usize};
 
-/// Powers of ten, indexed by the number of decimals. All are exact.
+/// Powers of ten, indexed by the number of decimals. All of them are exact.
 const SCALES: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-/// Sample size for estimating how many decimals a column has.
+/// Approximate number of values in the sample from which a column's number of decimals is
+/// estimated.
 const SAMPLE_LENGTH: usize = 64;
-/// Minimum number of numbers per exception. If exceptions are more frequent, another encoding is
+/// Minimum number of values per exception. If exceptions are more frequent, another encoding is
 /// smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
 /// Length of an `f64`.
 const NUMBER_BYTES: usize = 8;
 
-const MALFORMED_EXCEPTION: UnreadableChunk =
-    UnreadableChunk::Malformed("an exception among numbers is out of range");
+const TOO_MANY_DECIMALS: UnreadableChunk =
+    UnreadableChunk::Malformed("numbers have too many decimals");
+const EXCEPTION_OUT_OF_RANGE: UnreadableChunk =
+    UnreadableChunk::Malformed("the index of an exception among decimals is out of range");
 
 /// Numbers encoded as decimals.
 pub(super) struct EncodedDecimals {
@@ -30,7 +32,7 @@ pub(super) struct EncodedDecimals {
     pub(super) exception_count: usize,
 }
 
-/// Encodes numbers as decimals. Returns `None` if too few of the numbers are decimals.
+/// Encodes numbers as decimals. Returns `None` if too many of the numbers are exceptions.
 pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
     let mut decimals = common_decimals(values, 0)?;
     loop {
@@ -82,8 +84,8 @@ struct ScaledIntegers {
     /// One integer per number. For an exception, the previous integer is repeated, because
     /// repetition compresses best.
     integers: Vec<i64>,
-    /// Indices of the exceptions: numbers that do not equal their integer divided by the power of
-    /// ten.
+    /// Indices of the exceptions, which are numbers that do not equal their integer divided by the
+    /// power of ten.
     exception_indices: Vec<usize>,
 }
 
@@ -124,7 +126,8 @@ fn encode_scaled(values: &[f64], decimals: usize, scaled: &ScaledIntegers) -> En
     EncodedDecimals { encoded: EncodingCandidate { bytes, estimated_size }, exception_count }
 }
 
-/// Encodes the numbers that are not decimals. Returns their estimated compressed size.
+/// Appends the exceptions, which are not stored as decimals. Returns their estimated compressed
+/// size.
 fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[usize]) -> usize {
     const COUNT_SIZE: usize = 2;
     write_count(output, exception_indices.len());
@@ -147,12 +150,12 @@ pub(super) fn read_decimals(
     count: usize,
     decimals: u8,
 ) -> Result<Vec<f64>, UnreadableChunk> {
-    let scale = *SCALES.get(usize::from(decimals)).ok_or(MALFORMED_EXCEPTION)?;
+    let scale = *SCALES.get(usize::from(decimals)).ok_or(TOO_MANY_DECIMALS)?;
     let integers = integers::read_integers(reader, count)?;
     Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
 }
 
-/// Decodes numbers that have the given number of decimals, with separately stored exceptions.
+/// Decodes numbers with the given number of decimals and separately stored exceptions.
 pub(super) fn read_decimals_with_exceptions(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -165,8 +168,8 @@ pub(super) fn read_decimals_with_exceptions(
     let exceptions = exception_bytes.as_chunks::<NUMBER_BYTES>().0;
     let mut min_index = 0;
     for (gap, exception) in gaps.into_iter().zip(exceptions) {
-        let index = to_usize(gap).checked_add(min_index).ok_or(MALFORMED_EXCEPTION)?;
-        let value = values.get_mut(index).ok_or(MALFORMED_EXCEPTION)?;
+        let index = to_usize(gap).checked_add(min_index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
+        let value = values.get_mut(index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
         *value = f64::from_bits(u64::from_le_bytes(*exception));
         if !value.is_finite() {
             return Err(UnreadableChunk::Malformed("a number is not finite"));

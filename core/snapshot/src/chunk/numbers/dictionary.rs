@@ -12,13 +12,12 @@ use crate::saturate::{saturate_u32, to_usize};
 
 /// Minimum list length for which a dictionary is tried.
 const MIN_LENGTH: usize = 32;
-/// Minimum average number of occurrences per distinct number. Checked first for the sample and then
-/// for the entire list.
+/// Minimum average number of occurrences per distinct number. It is checked first for a sample and
+/// then for the entire list.
 const MIN_REPEATS: usize = 4;
-/// Number of values in the sample. The sample is used to estimate whether numbers repeat often
-/// enough.
+/// Number of values in the sample that shows whether numbers repeat often enough.
 const SAMPLE_LENGTH: usize = 256;
-/// Approximate total length of the header byte and the number of distinct numbers, in bytes.
+/// Approximate total length in bytes of the header byte and the number of distinct numbers.
 const HEAD_BYTES: usize = 3;
 
 /// Encodes numbers with a dictionary if they repeat often enough.
@@ -27,7 +26,10 @@ pub(super) fn encode_dictionary(values: &[f64]) -> Option<EncodingCandidate> {
         return None;
     }
     let sample = values.get(..SAMPLE_LENGTH).unwrap_or(values);
-    DistinctNumbers::find_if_repetitive(sample)?;
+    let sample_is_repetitive = DistinctNumbers::find_if_repetitive(sample).is_some();
+    if !sample_is_repetitive {
+        return None;
+    }
     let distinct = DistinctNumbers::find_if_repetitive(values)?;
     let header = NumbersHeader::without_decimals(NumberEncoding::Dictionary);
     let mut bytes = vec![header.to_byte()];
@@ -46,8 +48,8 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Finds the distinct numbers. Returns `None` if the numbers repeat less often than
-    /// `MIN_REPEATS` requires.
+    /// Finds the distinct numbers. Returns `None` if the average number of occurrences is below
+    /// `MIN_REPEATS`.
     fn find_if_repetitive(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
         let mut numbers = Vec::new();

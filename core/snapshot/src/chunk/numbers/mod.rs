@@ -1,4 +1,5 @@
-//! Encodes and decodes a column's numbers, which are finite `f64` values. Every bit is preserved.
+//! Encodes and decodes a column's numbers, which are finite `f64` values. The decoded numbers are
+//! bit-for-bit identical.
 
 mod decimals;
 mod dictionary;
@@ -14,13 +15,13 @@ use super::estimate::EncodingCandidate;
 enum NumberEncoding {
     /// Integers divided by a power of ten.
     Decimals = 0,
-    /// Like `Decimals`, but numbers that are not such a quotient are exceptions. An exception is
-    /// stored as the bits of its `f64`.
+    /// Like `Decimals`, but some numbers are exceptions, which are stored as the bits of their
+    /// `f64`.
     DecimalsWithExceptions = 1,
-    /// Byte planes: first the lowest byte of every number, then the second byte of every number,
-    /// and so on.
+    /// Byte planes. The first plane contains the lowest byte of every number, the second plane the
+    /// second byte, and so on.
     Planes = 2,
-    /// Like `Planes`, but with each number XORed with the previous number.
+    /// Like `Planes`, but each number is XORed with the previous number.
     XoredPlanes = 3,
     /// The distinct numbers, plus one code per number.
     Dictionary = 4,
@@ -52,12 +53,12 @@ impl NumberEncoding {
 #[derive(Clone, Copy)]
 struct NumbersHeader {
     encoding: NumberEncoding,
-    /// Number of decimals; 0 for the encodings without decimals.
+    /// Number of decimals, or 0 for encodings without decimals.
     decimals: u8,
 }
 
 const UNKNOWN_ENCODING: UnreadableChunk =
-    UnreadableChunk::Malformed("numbers are encoded in an unknown form");
+    UnreadableChunk::Malformed("a list of numbers has an unknown encoding");
 
 impl NumbersHeader {
     const ENCODING_SHIFT: u8 = 4;
@@ -83,8 +84,8 @@ impl NumbersHeader {
     }
 }
 
-/// Minimum number of numbers per compressed byte at which no dictionary is tried, because another
-/// encoding is already very small.
+/// If the smallest other encoding stores at least this number of values per byte, no dictionary is
+/// tried.
 const DENSE_NUMBERS_PER_BYTE: usize = 4;
 
 /// Encodes finite numbers with the smallest estimated size.
@@ -111,7 +112,8 @@ fn encode_without_dictionary(values: &[f64]) -> EncodingCandidate {
     if decimals.encoded.estimated_size <= planes.estimated_size { decimals.encoded } else { planes }
 }
 
-/// Decodes `count` finite numbers. The caller must have checked `count`.
+/// Decodes `count` finite numbers. The caller must have checked `count`, because memory is reserved
+/// for all numbers.
 pub(super) fn read_numbers(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -123,7 +125,7 @@ pub(super) fn read_numbers(
     }
 }
 
-/// Decodes the distinct numbers of a dictionary. They must not be encoded with another dictionary.
+/// Decodes the distinct numbers of a dictionary, which must not be encoded with another dictionary.
 fn read_distinct_numbers(
     reader: &mut ChunkReader<'_>,
     count: usize,

@@ -1,15 +1,16 @@
-//! Numbers as byte planes: first the lowest byte of every number, then the second byte of every
-//! number, and so on. The planes of the sign and exponent compress well; the lowest planes do not.
+//! Stores numbers as byte planes. The first plane contains the lowest byte of every number, the
+//! second plane the second byte, and so on. The planes with the sign and exponent compress well,
+//! the lowest planes do not.
 
 use super::{NumberEncoding, NumbersHeader};
 use crate::chunk::bytes::ChunkReader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate::{self, EncodingCandidate};
 
-/// Number of byte planes: the length of an `f64` in bytes.
+/// Number of byte planes, which is the length of an `f64` in bytes.
 const PLANE_COUNT: usize = 8;
 
-/// Encodes numbers as plain or XORed byte planes, whichever are smaller.
+/// Encodes numbers as plain or XORed byte planes, and chooses the smaller result.
 pub(super) fn encode_planes(values: &[f64]) -> EncodingCandidate {
     let number_bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
     let plain = encode_planes_of_bits(NumberEncoding::Planes, &number_bits);
@@ -41,7 +42,7 @@ pub(super) fn read_planes(
     to_finite_numbers(read_planes_of_bits(reader, count)?)
 }
 
-/// Decodes byte planes in which each number is XORed with the previous number.
+/// Decodes byte planes of numbers that are XORed with their previous number.
 pub(super) fn read_xored_planes(
     reader: &mut ChunkReader<'_>,
     count: usize,

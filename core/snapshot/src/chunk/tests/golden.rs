@@ -21,7 +21,11 @@ fn released(name: &str, tile: &Tile) {
     let released = fs::read_to_string(&path).unwrap();
     assert_eq!(decode(&from_hex(&released)).unwrap(), *tile, "a released chunk reads otherwise");
     // All workers must write the same bytes, so that equal chunks are one object.
-    assert_eq!(hex, released.trim(), "the released encoding has changed: add a version instead");
+    assert_eq!(
+        hex,
+        released.trim(),
+        "the encoding of a released version has changed: add a new version instead"
+    );
 }
 
 fn from_hex(text: &str) -> Vec<u8> {

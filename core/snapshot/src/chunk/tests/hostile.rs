@@ -91,7 +91,7 @@ fn cells_are_counted_over_all_layers_and_columns() {
         let layers = [4, 0, 0, 0, 4, 0, 0];
         let rest =
             [[1, 0, 0, 2, 0, 0x09, 0].as_slice(), &rows[0], &[0, 0x69, 0], &rows[1], &layers];
-        decode(&chunk(&rest.concat())).map(|tile| tile.cells())
+        decode(&chunk(&rest.concat())).map(|tile| tile.cell_count())
     };
     assert_eq!(read(MAX_TILE_CELLS - 300, 100), Ok(MAX_TILE_CELLS - 200));
     assert!(matches!(read(MAX_TILE_CELLS - 299, 100), Err(UnreadableChunk::TooLarge(_))));

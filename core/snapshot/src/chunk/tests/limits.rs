@@ -1,7 +1,7 @@
 //! Every limit holds at N and N + 1, when encoding and when decoding.
 
 use super::support::sample;
-use crate::chunk::{TileTooLarge, decode, encode};
+use crate::chunk::{UnencodableTile, decode, encode};
 use crate::tile::{TextSpan, Tile, TileColumn, TileValue};
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES,
@@ -39,7 +39,7 @@ fn cells_are_counted_over_all_layers_and_columns() {
     };
     assert!(fits(&tile(MAX_TILE_CELLS - 100 - 1, 100)));
     let too_many = encode(&tile(MAX_TILE_CELLS - 100, 100));
-    assert_eq!(too_many, Err(TileTooLarge::Cells { cells: MAX_TILE_CELLS + 1 }));
+    assert_eq!(too_many, Err(UnencodableTile::Cells { cells: MAX_TILE_CELLS + 1 }));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn columns_are_counted() {
     };
     assert!(fits(&tile(MAX_TILE_COLUMNS)));
     let columns = MAX_TILE_COLUMNS + 1;
-    assert_eq!(encode(&tile(columns)), Err(TileTooLarge::Columns { columns }));
+    assert_eq!(encode(&tile(columns)), Err(UnencodableTile::Columns { columns }));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn rows_and_columns_end_at_their_limits() {
     assert!(fits(&format(MAX_ROWS - 1)) && !fits(&format(MAX_ROWS)));
     let column = |number: u32| {
         let mut tile = row(0);
-        tile.columns[0].column = number;
+        tile.columns[0].index = number;
         tile
     };
     assert!(fits(&column(MAX_COLUMNS - 1)) && !fits(&column(MAX_COLUMNS)));
@@ -115,7 +115,7 @@ fn the_length_of_a_chunk_is_bounded() {
     assert_eq!(encode(&tile(last)).unwrap().len(), MAX_CHUNK_BYTES);
     assert!(fits(&tile(last)));
     let bytes = MAX_CHUNK_BYTES + 1;
-    assert_eq!(encode(&tile(last + 1)), Err(TileTooLarge::Bytes { bytes }));
+    assert_eq!(encode(&tile(last + 1)), Err(UnencodableTile::Bytes { bytes }));
 }
 
 #[test]
@@ -133,13 +133,14 @@ fn formats_of_columns_are_counted_before_they_are_copied() {
     };
     assert!(fits(&tile(most)));
     let bytes = (most + 1) * MAX_FORMAT_BYTES;
-    assert_eq!(encode(&tile(most + 1)), Err(TileTooLarge::Formats { bytes }));
+    assert_eq!(encode(&tile(most + 1)), Err(UnencodableTile::Formats { bytes }));
 }
 
 #[test]
 fn invalid_tiles_are_rejected() {
-    let part =
-        |tile: Tile| assert!(matches!(encode(&tile), Err(TileTooLarge::Malformed(_))), "{tile:?}");
+    let part = |tile: Tile| {
+        assert!(matches!(encode(&tile), Err(UnencodableTile::Malformed(_))), "{tile:?}")
+    };
     for number in [f64::NAN, f64::INFINITY] {
         part(one(|column| column.values.push(0, TileValue::Number(number))));
     }
@@ -152,6 +153,6 @@ fn invalid_tiles_are_rejected() {
         column.formulas.push(1, "=1");
     }));
     let mut twice = sample();
-    twice.columns[1].column = 2;
+    twice.columns[1].index = 2;
     part(twice);
 }

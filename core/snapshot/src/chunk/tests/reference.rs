@@ -37,7 +37,7 @@ fn populated_cells_take_at_most_2_7_bytes() {
         let read = decode(&read).unwrap();
         assert_eq!(read, tile);
         stored += chunk.stored.len();
-        cells += tile.cells();
+        cells += tile.cell_count();
     }
     assert!(stored * 100 <= cells * 270, "{stored} bytes for {cells} cells");
 }

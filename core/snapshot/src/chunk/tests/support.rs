@@ -118,8 +118,8 @@ pub(super) fn tile() -> impl Strategy<Value = Tile> {
     proptest::collection::vec((gap, column()), 0..6).prop_map(|columns| {
         let mut next = 0;
         let columns = columns.into_iter().map(|(gap, mut column)| {
-            column.column = next + gap;
-            next = column.column + 1;
+            column.index = next + gap;
+            next = column.index + 1;
             column
         });
         Tile { columns: columns.collect() }

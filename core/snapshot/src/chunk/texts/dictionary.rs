@@ -1,4 +1,4 @@
-//! Dictionary encoding of repeated texts: the distinct texts, plus one code per text.
+//! Dictionary encoding of repeated strings: the distinct strings, plus one code per string.
 
 use super::distinct::DistinctTexts;
 use super::{
@@ -10,13 +10,13 @@ use crate::chunk::integers;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Dictionary-encoded texts.
+/// Dictionary-encoded strings.
 pub(super) struct DictionaryEncodedTexts {
     pub(super) encoded: EncodedTexts,
     pub(super) distinct_count: usize,
 }
 
-/// Encodes texts with a dictionary if they repeat often enough.
+/// Encodes strings with a dictionary if they repeat often enough.
 pub(super) fn encode_dictionary(
     texts: &[&str],
     expansion_budget: usize,
@@ -54,7 +54,7 @@ pub(super) fn read_dictionary(
     let max_code = distinct_spans
         .len()
         .checked_sub(1)
-        .ok_or(UnreadableChunk::Malformed("the dictionary of texts is empty"))?;
+        .ok_or(UnreadableChunk::Malformed("the dictionary of strings is empty"))?;
     let codes = integers::read_unsigned_integers(reader, text_count, saturate_u32(max_code))?;
     let span_of = |code: u32| distinct_spans.get(to_usize(code)).copied().unwrap_or_default();
     Ok(codes.into_iter().map(span_of).collect())

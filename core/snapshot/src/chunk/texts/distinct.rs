@@ -1,23 +1,21 @@
-//! Finds distinct texts with a hash table.
-//!
-//! The hash function has no seed, so an attacker can choose texts whose hashes collide. The search
-//! therefore stops after a limited number of probes, and the texts are then encoded without a
-//! dictionary.
+//! Finds distinct strings with a hash table. The hash function has no seed, so an attacker can
+//! choose strings whose hashes collide. The search therefore stops after a limited number of
+//! probes, and the strings are then encoded without a dictionary.
 
 use crate::chunk::bytes::padded_word;
 use crate::saturate::{to_u64, to_usize};
 
-/// Maximum number of hash table slots that are probed per text.
+/// Maximum number of hash table slots that are probed per string.
 const MAX_PROBES: usize = 48;
-/// Interval, as a number of texts, at which the search checks whether enough texts repeat.
+/// Number of strings after which the search checks again whether enough strings repeat.
 const CHECK_INTERVAL: usize = 1_024;
-/// Minimum number of hash table slots per distinct text. Also the factor by which the hash table
+/// Minimum number of hash table slots per distinct string. Also the factor by which the hash table
 /// grows.
 const SLOTS_PER_TEXT: usize = 4;
 /// Minimum number of slots in a hash table.
 const MIN_SLOTS: usize = 16;
 
-/// Distinct texts in order of first occurrence, plus one code per text.
+/// Distinct strings in order of first occurrence, plus one code per string.
 pub(super) struct DistinctTexts<'a> {
     pub(super) texts: Vec<&'a str>,
     pub(super) codes: Vec<i64>,
@@ -27,14 +25,14 @@ pub(super) struct DistinctTexts<'a> {
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
-    /// Index of the slot's text in the list of distinct texts.
+    /// Index of the string in the list of distinct strings.
     code: u32,
 }
 
 impl<'a> DistinctTexts<'a> {
-    /// Finds the distinct texts. `expected_count` is the approximate number of texts. Returns
-    /// `None` if hashes collide too often, or if more than three quarters of the texts are
-    /// distinct, which is checked at regular intervals and at the end.
+    /// Finds the distinct strings. `expected_count` is the approximate number of strings. Returns
+    /// `None` if hashes collide too often, or if more than three quarters of the strings are
+    /// distinct. This limit is checked at regular intervals and at the end.
     pub(super) fn find_if_repetitive(
         texts: impl Iterator<Item = &'a str>,
         expected_count: usize,
@@ -55,12 +53,12 @@ impl<'a> DistinctTexts<'a> {
         if distinct.has_enough_repeats() { Some(distinct) } else { None }
     }
 
-    /// Returns whether at most three quarters of the texts are distinct.
+    /// Returns whether at most three quarters of the strings are distinct.
     fn has_enough_repeats(&self) -> bool {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Returns the code of a text, inserting the text if it is new. Returns `None` after too many
+    /// Returns the code of a string, which is inserted if it is new. Returns `None` after too many
     /// probes.
     fn find_or_insert(&mut self, table: &mut [Option<Slot>], text: &'a str) -> Option<u32> {
         let hash = hash_of(text.as_bytes());
@@ -75,8 +73,8 @@ impl<'a> DistinctTexts<'a> {
         Some(code)
     }
 
-    /// Returns the index of the slot that contains the text. If the text is not in the table,
-    /// returns the index of an empty slot for it. Returns `None` after too many probes.
+    /// Returns the index of the slot that contains the string, or of an empty slot for a new
+    /// string. Returns `None` after too many probes.
     fn find_slot(&self, table: &[Option<Slot>], hash: u32, text: &str) -> Option<usize> {
         let slot_index_mask = table.len() - 1;
         let first_probe = to_usize(hash);
@@ -95,8 +93,8 @@ impl<'a> DistinctTexts<'a> {
     fn grow_table(&self, table: &[Option<Slot>]) -> Option<Vec<Option<Slot>>> {
         let mut larger_table = vec![None; table.len() * SLOTS_PER_TEXT];
         for slot in table.iter().flatten() {
-            // The texts in the table are all distinct, so no comparison is needed: each text goes
-            // into the first empty slot.
+            // The strings in the table are all distinct. Each one can go into the first empty slot
+            // without a comparison.
             let slot_index = self.find_slot(&larger_table, slot.hash, "")?;
             *larger_table.get_mut(slot_index)? = Some(*slot);
         }
@@ -105,7 +103,7 @@ impl<'a> DistinctTexts<'a> {
 }
 
 /// Returns the initial number of slots, which is a power of two. The number is small for short
-/// lists, because a column that was changed by scattered edits usually contains few texts.
+/// lists. Scattered edits usually put only a few strings into a column.
 fn initial_slot_count(expected_count: usize) -> usize {
     let expected_slots = expected_count.min(CHECK_INTERVAL) * SLOTS_PER_TEXT;
     expected_slots.next_power_of_two().max(MIN_SLOTS)

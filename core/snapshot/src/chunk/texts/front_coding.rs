@@ -1,5 +1,5 @@
-//! Front coding: each text is stored as the length of the prefix shared with the previous text,
-//! plus the remaining suffix.
+//! Front coding: each string is stored as the length of the prefix that it shares with the previous
+//! string, plus the remaining suffix.
 
 use super::{ENCODING_BYTES, EncodedTexts, TextEncoding, push_texts};
 use crate::chunk::bytes::ChunkReader;
@@ -8,10 +8,11 @@ use crate::chunk::{estimate, integers};
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Minimum average length of the shared prefixes for which front coding is tried, in bytes.
+/// Minimum average length in bytes of the shared prefixes. Front coding is not tried below this
+/// length.
 const MIN_SHARED_BYTES: usize = 2;
 
-/// Encodes texts if their shared prefixes are long enough.
+/// Encodes strings with front coding if their shared prefixes are long enough.
 pub(super) fn encode_front_coding(texts: &[&str]) -> Option<EncodedTexts> {
     let prefix_lengths = shared_prefix_lengths(texts);
     let total_prefix_bytes: usize = prefix_lengths.iter().sum();
@@ -40,7 +41,7 @@ pub(super) fn encode_front_coding(texts: &[&str]) -> Option<EncodedTexts> {
     })
 }
 
-/// Returns the length of the prefix that each text shares with the previous text, in bytes.
+/// Returns the length in bytes of the prefix that each string shares with the previous string.
 fn shared_prefix_lengths(texts: &[&str]) -> Vec<usize> {
     let previous_texts = std::iter::once("").chain(texts.iter().copied());
     previous_texts
@@ -59,7 +60,7 @@ pub(super) fn read_front_coding(
     texts: &mut String,
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let malformed = UnreadableChunk::Malformed(
-        "a shared prefix is longer than the previous text, or a text is too long",
+        "a shared prefix is longer than the previous string, or a string is too long",
     );
     let max_length = saturate_u32(max_text_bytes);
     let prefix_lengths = integers::read_unsigned_integers(reader, text_count, max_length)?;

@@ -1,4 +1,4 @@
-//! Encodes and decodes lists of texts whose length is known: values, previews, formulas and
+//! Encodes and decodes lists of strings whose length is known: values, previews, formulas and
 //! formats.
 
 mod dictionary;
@@ -12,23 +12,23 @@ use super::error::UnreadableChunk;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Encoding of texts. The first byte of a list contains the number of its encoding.
+/// Encoding of a list of strings. The first byte of the list contains the number of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextEncoding {
     /// Lengths, then all bytes.
     Plain = 0,
-    /// The distinct texts, plus one code per text.
+    /// The distinct strings, plus one code per string.
     Dictionary = 1,
-    /// The length of the prefix that each text shares with the previous text, and the remaining
+    /// The length of the prefix that each string shares with the previous string, and the remaining
     /// suffixes.
     FrontCoding = 2,
-    /// The distinct words, plus the codes of the words in each text.
+    /// The distinct words, plus the codes of the words in each string.
     Words = 3,
 }
 
-/// Length of an encoding's number, in bytes.
+/// Length in bytes of an encoding's number.
 const ENCODING_BYTES: usize = 1;
-/// Approximate total length of an encoding's number and the number of distinct texts, in bytes.
+/// Approximate total length in bytes of an encoding's number and the number of distinct strings.
 const DICTIONARY_HEAD_BYTES: usize = 3;
 
 impl TextEncoding {
@@ -41,8 +41,8 @@ impl TextEncoding {
         encodings.into_iter().find(|encoding| encoding.number() == number)
     }
 
-    /// Returns whether the distinct texts or words of the encoding `outer` may themselves have this
-    /// encoding. If `outer` is `None`, returns whether this encoding is allowed at the top level.
+    /// Returns whether this encoding may be used for the distinct strings or words of the encoding
+    /// `outer`. If `outer` is `None`, returns whether it may be used at the top level.
     fn is_allowed_in(self, outer: Option<Self>) -> bool {
         match outer {
             None => true,
@@ -57,8 +57,8 @@ struct EncodedTexts {
     bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     estimated_size: usize,
-    /// Number of bytes that decoding deducts from the expansion budget. It is an upper bound on the
-    /// number of bytes by which the decoded texts are longer than their encoding.
+    /// Number of bytes that decoding deducts from the expansion budget. Decoded strings are longer
+    /// than their encoding by at most this number of bytes.
     expanded_bytes: usize,
 }
 
@@ -68,16 +68,16 @@ impl EncodedTexts {
     }
 }
 
-/// Encodes texts with the smallest estimated size. `expansion_budget` is the remaining number of
-/// bytes by which decoded texts may be longer than their encoding.
+/// Encodes strings with the smallest estimated size. `expansion_budget` is the remaining number of
+/// bytes by which decoded strings may be longer than their encoding.
 pub(super) fn write_texts(output: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let encoded = encode_smallest(texts, *expansion_budget, None);
     *expansion_budget = expansion_budget.saturating_sub(encoded.expanded_bytes);
     output.extend_from_slice(&encoded.bytes);
 }
 
-/// Encodes texts with the smallest estimated size. If the texts are the distinct texts or words of
-/// another encoding, `outer` is that encoding.
+/// Encodes strings with the smallest estimated size. If the strings are the distinct strings or
+/// words of another encoding, `outer` is that encoding.
 fn encode_smallest(
     texts: &[&str],
     expansion_budget: usize,
@@ -91,8 +91,8 @@ fn encode_smallest(
     if TextEncoding::Dictionary.is_allowed_in(outer)
         && let Some(dictionary) = dictionary::encode_dictionary(texts, expansion_budget)
     {
-        // If texts repeat often and the dictionary is smaller than plain texts, use the dictionary.
-        // The other encodings have then been tried only on the distinct texts.
+        // Use the dictionary if strings repeat often and it is smaller than plain strings. The
+        // other encodings have then been tried only on the distinct strings.
         let repeats_often = dictionary.distinct_count <= texts.len() / 4;
         if repeats_often && dictionary.encoded.improves_on(&plain, expansion_budget) {
             return dictionary.encoded;
@@ -112,9 +112,9 @@ fn encode_smallest(
     smallest.unwrap_or(plain)
 }
 
-/// Decodes `text_count` texts of at most `max_text_bytes` each, and appends them to `texts`. Equal
-/// texts may share bytes. The caller must check `text_count` before the call. After the call, the
-/// caller must check that each returned span is valid UTF-8.
+/// Decodes `text_count` strings of at most `max_text_bytes` each, and appends them to `texts`.
+/// Equal strings may share bytes. The caller must check `text_count` before the call. After the
+/// call, it must check that each returned span is valid UTF-8.
 pub(super) fn read_texts(
     reader: &mut ChunkReader<'_>,
     text_count: usize,
@@ -124,8 +124,8 @@ pub(super) fn read_texts(
     read_nested_texts(reader, text_count, max_text_bytes, texts, None)
 }
 
-/// Like [`read_texts`]. If the texts are the distinct texts or words of another encoding, `outer`
-/// is that encoding.
+/// Like [`read_texts`]. If the strings are the distinct strings or words of another encoding,
+/// `outer` is that encoding.
 fn read_nested_texts(
     reader: &mut ChunkReader<'_>,
     text_count: usize,
@@ -135,7 +135,7 @@ fn read_nested_texts(
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let encoding = TextEncoding::from_number(reader.read_byte()?)
         .filter(|encoding| encoding.is_allowed_in(outer))
-        .ok_or(UnreadableChunk::Malformed("texts are encoded in an unknown form"))?;
+        .ok_or(UnreadableChunk::Malformed("a list of strings has an unknown encoding"))?;
     let read_encoded_texts = match encoding {
         TextEncoding::Plain => plain::read_plain,
         TextEncoding::Dictionary => dictionary::read_dictionary,
@@ -145,14 +145,14 @@ fn read_nested_texts(
     read_encoded_texts(reader, text_count, max_text_bytes, texts)
 }
 
-/// Splits contiguous bytes into texts, checks that each text is valid UTF-8, and appends the texts
-/// to `texts`.
+/// Splits contiguous bytes into strings, checks that each string is valid UTF-8, and appends the
+/// strings to `texts`.
 fn push_texts(
     texts: &mut String,
     bytes: &[u8],
     byte_lengths: &[u32],
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let not_utf8 = UnreadableChunk::Malformed("a text is not UTF-8");
+    let not_utf8 = UnreadableChunk::Malformed("a string is not UTF-8");
     let mut span_start = saturate_u32(texts.len());
     texts.push_str(std::str::from_utf8(bytes).map_err(|_| not_utf8)?);
     let mut spans = Vec::with_capacity(byte_lengths.len());
@@ -160,7 +160,8 @@ fn push_texts(
         spans.push(TextSpan { start: span_start, len: *byte_length });
         span_start = span_start.saturating_add(*byte_length);
     }
-    // The concatenated bytes may be valid UTF-8 even if a text starts in the middle of a character.
+    // The concatenated bytes may be valid UTF-8 even if a string starts in the middle of a
+    // character.
     let starts_at_character = |span: &TextSpan| texts.is_char_boundary(to_usize(span.start));
     if bytes.is_ascii() || spans.iter().all(starts_at_character) {
         Ok(spans)

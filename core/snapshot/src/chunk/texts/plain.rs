@@ -1,4 +1,4 @@
-//! Plain encoding of texts: the lengths of all texts, followed by the bytes of all texts.
+//! Plain encoding of strings: the lengths of all strings, followed by their bytes.
 
 use super::{ENCODING_BYTES, EncodedTexts, TextEncoding, push_texts};
 use crate::chunk::bytes::ChunkReader;

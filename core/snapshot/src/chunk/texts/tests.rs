@@ -73,7 +73,7 @@ fn the_smallest_form_is_chosen() {
     assert_eq!(round(&["abc"]).1, 5);
 }
 
-/// Returns texts that share long substrings.
+/// Returns strings that share long substrings.
 fn shared(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{}{number:010}", "x".repeat(4_086))).collect()
 }

@@ -1,8 +1,6 @@
-//! Texts encoded as repeated words: the distinct words, the number of words in each text, and the
-//! word codes.
-//!
-//! Words are separated by exactly one space, so every text can be split: "" is a single empty word,
-//! and two consecutive spaces enclose an empty word.
+//! Stores strings as repeated words: the distinct words, the number of words in each string, and
+//! the word codes. Words are separated by exactly one space, so every string can be split. An empty
+//! string is a single empty word, and there is an empty word between two consecutive spaces.
 
 use super::distinct::DistinctTexts;
 use super::{
@@ -15,14 +13,15 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 use cellar_base::limits::MAX_WORDS;
 
-const MALFORMED: UnreadableChunk = UnreadableChunk::Malformed("a text has no words or is too long");
+const MALFORMED: UnreadableChunk =
+    UnreadableChunk::Malformed("a string has no words or is too long");
 
-/// Sample size: the number of texts that are checked for spaces.
+/// Number of strings that are checked for spaces.
 const SAMPLE_LENGTH: usize = 64;
-/// Assumed number of words per text, used to estimate the total number of words.
+/// Assumed number of words per string, from which the total number of words is estimated.
 const EXPECTED_WORDS: usize = 2;
 
-/// Encodes texts as words if they have enough spaces and their words repeat.
+/// Encodes strings as words if they contain enough spaces and their words repeat.
 pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<EncodedTexts> {
     if !has_enough_spaces(texts) {
         return None;
@@ -84,7 +83,7 @@ pub(super) fn read_words(
     join_words(words(), &word_counts, max_text_bytes, texts)
 }
 
-/// Returns the total number of words in all texts.
+/// Returns the total number of words in all strings.
 fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk> {
     let total_words: u64 = word_counts.iter().map(|word_count| u64::from(*word_count)).sum();
     let total_words = usize::try_from(total_words).map_err(|_| MALFORMED)?;
@@ -100,7 +99,7 @@ struct DistinctWords {
 impl DistinctWords {
     fn read(reader: &mut ChunkReader<'_>, max_word_bytes: usize) -> Result<Self, UnreadableChunk> {
         let word_count = reader.read_count(MAX_WORDS)?;
-        // Each word takes at least one byte of the budget, which limits the number of empty words.
+        // Deduct at least one byte per word from the budget, to limit the number of empty words.
         reader.charge_expanded_text(word_count)?;
         let mut texts = String::new();
         let outer = Some(TextEncoding::Words);
@@ -113,8 +112,8 @@ impl DistinctWords {
     }
 }
 
-/// Joins words with single spaces and appends the resulting texts to `texts`. `word_counts`
-/// contains the number of words in each text.
+/// Joins words with single spaces and appends the resulting strings to `texts`. `word_counts`
+/// contains the number of words in each string.
 fn join_words<'a>(
     mut words: impl Iterator<Item = &'a str>,
     word_counts: &[u32],

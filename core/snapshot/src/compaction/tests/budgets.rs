@@ -45,7 +45,7 @@ fn first_view(store: &Store) -> (usize, usize) {
         );
         let tail = FoldedLevel::default();
         let cells = view::read_window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
-        fetched += if let Fetch::Need(wanted) = &cells { wanted.len() } else { 0 };
+        fetched += if let Fetch::Missing(wanted) = &cells { wanted.len() } else { 0 };
         cells
     });
     (fetched, 1 + rounds)

@@ -50,7 +50,7 @@ impl Store {
         loop {
             match ask(&objects) {
                 Fetch::Ready(ready) => return (ready, rounds),
-                Fetch::Need(wanted) => {
+                Fetch::Missing(wanted) => {
                     assert!(!wanted.is_empty());
                     rounds += 1;
                     for wanted in wanted {
@@ -91,8 +91,9 @@ impl Store {
         let next = match plan_compaction(&base, &folded).unwrap() {
             CompactionPlan::LevelZero(next) => *next,
             CompactionPlan::Merge(mut plan) => {
-                let (inputs, _) =
-                    self.ready(|objects| plan.load_inputs(&base, &folded, objects).unwrap());
+                let (inputs, _) = self.ready(|objects| {
+                    plan.load_inputs_or_merge_all(&base, &folded, objects).unwrap()
+                });
                 let level = self.merge(&inputs);
                 plan.finish(&base, &folded, &level).unwrap()
             }

@@ -22,8 +22,9 @@ impl Store {
                     view::read_window(root, &tail, sheet, &part.window, objects).unwrap()
                 };
                 let (tile, _) = self.ready(ask);
-                let wanted = stored_cells(&tile)
-                    .filter(|c| !part.partly || touched.has_single_cell(c.row, c.column));
+                let wanted = stored_cells(&tile).filter(|c| {
+                    !part.has_untouched_cells || touched.has_single_cell(c.row, c.column)
+                });
                 let cells = wanted.map(|cell| ((cell.row, cell.column), cell.cell));
                 workbook.fill(sheet, cells.collect::<Vec<_>>()).unwrap();
             }

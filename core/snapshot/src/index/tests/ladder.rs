@@ -91,7 +91,7 @@ fn loading_moves_takes_at_most_one_read() {
         let ask = |number: u32, loaded: bool| {
             let by_hash = |hash: &ChunkHash| store.get(hash).filter(|_| loaded);
             match packed.moves(SheetId(number), &by_hash).unwrap() {
-                Lookup::Need(need) => Err(need.len()),
+                Lookup::Missing(need) => Err(need.len()),
                 Lookup::Ready(moves) => Ok(moves.cloned()),
             }
         };

@@ -89,7 +89,7 @@ fn fetch<T>(
         };
         match ask(&loaded).unwrap() {
             Lookup::Ready(ready) => return (ready, rounds),
-            Lookup::Need(need) => {
+            Lookup::Missing(need) => {
                 assert!(!need.is_empty() && need.iter().all(|chunk| !known.contains(chunk)));
                 known.extend(need);
             }

@@ -34,7 +34,7 @@ pub(super) struct World {
 impl World {
     fn encode(&self, tile: &Tile) -> PackedObject {
         let hash = ChunkHash(*blake3::hash(format!("{tile:?}").as_bytes()).as_bytes());
-        let stored = vec![0; tile.cells() * self.bytes_per_cell];
+        let stored = vec![0; tile.cell_count() * self.bytes_per_cell];
         self.chunks.borrow_mut().insert(hash, Arc::new(tile.clone()));
         PackedObject {
             chunk: ChunkRef { hash, bytes: u32::try_from(stored.len()).unwrap() },
@@ -148,8 +148,8 @@ impl World {
                     let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
                     let cells = &self.chunks.borrow()[&chunk.hash];
                     assert_eq!((cells.first_row(), cells.end()), (Some(0), tile.rows.count));
-                    assert!(cells.columns.iter().all(|c| c.column < stripe.columns.count));
-                    assert_eq!(cells.cells(), tile.cells as usize);
+                    assert!(cells.columns.iter().all(|column| column.index < stripe.columns.count));
+                    assert_eq!(cells.cell_count(), tile.cells as usize);
                 }
             }
         }

@@ -257,7 +257,7 @@ fn moving_level() -> Level {
     let gone: Vec<Span> = (0..40).map(|at| Span { first: at * 10, count: 5 }).collect();
     let rows = AxisMap::delete(Axis::Rows, &cellar_sheet::operation::Spans::from_sorted(gone));
     let moves = SheetMoves { rows, ..SheetMoves::default() };
-    assert!(!moves.is_nothing());
+    assert!(!moves.has_no_effect());
     Level { sheets: vec![LevelSheet { sheet: SHEET, moves, stripes: vec![] }] }
 }
 

@@ -91,8 +91,8 @@ async fn rejects_a_tile_with_a_different_text() {
     assert_eq!(world.upload_as(garbage, &packed.stored).await, 200);
     let good = named(&text);
     for (wrong, why) in [
-        (NamedText { bytes: good.bytes + 1, ..good.clone() }, "another length"),
-        (NamedText { preview: "other".to_owned(), ..good.clone() }, "a wrong preview"),
+        (NamedText { bytes: good.bytes + 1, ..good.clone() }, "a wrong length"),
+        (NamedText { preview: "other".to_owned(), ..good.clone() }, "does not match the text"),
         (NamedText { hash: ChunkHash::of(&not_text), ..good.clone() }, "UTF-8"),
         (NamedText { hash: ChunkHash::of(too_long.as_bytes()), ..good.clone() }, "at most"),
         (NamedText { hash: garbage, ..good.clone() }, "does not match its hash"),

@@ -88,7 +88,7 @@ impl Content {
             long.values.push_long_text(row, &text.preview, text.hash.0, text.bytes);
         }
         let tile = Tile { columns: vec![numbers, long] };
-        let count = u32::try_from(tile.cells()).ok()?;
+        let count = u32::try_from(tile.cell_count()).ok()?;
         let tile = pack(&chunk::encode(&tile).ok()?, Bounds::CHUNK).ok()?;
         Self::with_tile(tile, count, cells, is_deep)
     }

@@ -1,0 +1,37 @@
+//! Phases of the append state machine.
+
+use std::sync::Arc;
+
+use super::Refusal;
+use crate::entry::Entry;
+use cellar_base::consistency::ReadConsistency;
+use cellar_base::position::Position;
+
+/// The action that an append has requested, with the data needed to process its result.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Phase {
+    Reading {
+        from: Position,
+        consistency: ReadConsistency,
+    },
+    /// An entry is missing. Before it refuses the append, the machine checks whether the segment of
+    /// the entry was trimmed.
+    CheckingTrim {
+        refusal: Refusal,
+    },
+    FindingNewestSegment,
+    ReadingState {
+        position: Position,
+    },
+    Putting {
+        entry: Arc<Entry>,
+    },
+    WaitingToRead {
+        from: Position,
+        consistency: ReadConsistency,
+    },
+    WaitingToPut {
+        entry: Arc<Entry>,
+    },
+    Finished,
+}
