@@ -13,7 +13,7 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_FINE};
 use crate::text::{escape, escape_shortened};
 
-/// Maximum length of a printed cell text, in characters.
+/// Maximum length of a cell's text in the output, in characters. Longer texts are truncated.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn show_differences(
@@ -67,7 +67,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes the inserted and deleted rows or columns, one line for each kind of change.
+/// Describes the inserted and deleted rows or columns, with one line per kind of change.
 fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     let mut lines = Vec::new();
     if !diff.inserted.is_empty() {
@@ -81,8 +81,8 @@ fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. If only the number formats differ, the descriptions
-/// include them.
+/// Describes a cell before and after a change. Number formats are included only if the descriptions
+/// would otherwise be equal.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {

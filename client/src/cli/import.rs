@@ -26,7 +26,7 @@ pub(super) async fn import_file(
     let into = args.into.or(context.spreadsheet_option());
     if let (Some(_), Some(into)) = (&args.name, into) {
         return Err(CliError::usage(
-            format!("--name names a new spreadsheet, but the import goes into {into}"),
+            format!("--name applies to new spreadsheets, but the file is imported into {into}"),
             format!("omit --name, or rename the spreadsheet with `cellar rename NAME -s {into}`"),
         ));
     }
@@ -51,7 +51,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
     )
 }
 
-/// Returns a progress bar if the output is text on a terminal.
+/// Returns a progress bar, or `None` if the output is JSON or not a terminal.
 fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::ProgressBar> {
     if output.json || !console::user_attended_stderr() {
         return None;
@@ -61,14 +61,14 @@ fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::Progres
     Some(indicatif::ProgressBar::new(1).with_style(style.with_key("rate", write_rate)))
 }
 
-/// Writes the rate of an import in whole cells per second.
+/// Writes an import's rate in cells per second, rounded to an integer.
 fn write_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
     let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a `String` cannot fail.
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Converts the arguments to options for reading the file.
+/// Converts the command's arguments to options for reading the file.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     check_options_fit_file(args)?;
     let types = if args.text {
@@ -116,7 +116,7 @@ fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     }
 }
 
-/// Returns a hint if the file has one column and probably uses a different delimiter.
+/// Returns a hint if the file has only one column, because the delimiter is then probably wrong.
 fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
     let name = match likely_delimiter(path, survey?, delimiter)? {
         b';' => "semicolon",

@@ -45,7 +45,7 @@ fn note_plan(output: &Output, replay: &ForkReplay) {
     output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
 }
 
-/// Prints the outcome of each edit and the id of the new fork, which is `None` for a dry run.
+/// Prints the outcome of each edit and the id of the new fork. The id is `None` for a dry run.
 fn print_replay(
     output: &Output,
     replay: &ForkReplay,
@@ -91,8 +91,8 @@ fn outcome_name(outcome: ReplayOutcome) -> &'static str {
     }
 }
 
-/// Describes an edit of the existing fork. The description of a transformed edit includes its
-/// operations in the new fork, and that of a rejected edit includes the reason.
+/// Describes an edit of the existing fork. If the edit was transformed, the description includes
+/// its operations in the new fork. If it was rejected, the description includes the reason.
 fn describe_edit(edit: &ReplayedEdit) -> String {
     let sheet_names = SheetNames::default();
     let mut description = describe_operations(edit.operations.iter(), &sheet_names);

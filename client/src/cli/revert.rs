@@ -17,8 +17,8 @@ pub(super) async fn revert_to_position(
 ) -> Result<(), CliError> {
     let position = args.to;
     let editor = CommandEditor::open(context)?;
-    // Check the position before sending, because the server appends an entry even for a rejected
-    // revert.
+    // Check that the position exists before sending the revert, because the server appends a log
+    // entry even if it rejects the revert.
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
@@ -35,7 +35,7 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
-/// Succeeds if the server rejected the revert because nothing has changed since `position`.
+/// Returns success if the server rejected the revert because nothing has changed since `position`.
 /// Otherwise, returns the error.
 fn succeed_if_nothing_to_revert(
     output: &Output,

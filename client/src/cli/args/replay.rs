@@ -19,7 +19,7 @@ Examples:
 pub(in crate::cli) struct Replay {
     /// Fork to replay [default: -s, or the current spreadsheet]
     pub(in crate::cli) fork: Option<LogId>,
-    /// Position of the source, such as 0.57, or `latest`
+    /// Position of the source onto which to replay the edits, such as 0.57, or `latest`
     #[arg(long, value_name = "POSITION", value_parser = parse_onto)]
     pub(in crate::cli) onto: Onto,
     /// Show the outcome of each edit without creating the fork
