@@ -1,9 +1,10 @@
-//! Reads response bodies up to a size limit.
+//! Reads response bodies and limits their size.
 
 use cellar_base::limits::MAX_REPLY_BYTES;
 
-/// Maximum length of a response body, in bytes. The server limits lists to `MAX_REPLY_BYTES` before
-/// JSON escaping, which may make them longer, up to the maximum size of a Lambda response.
+/// Maximum length of a response body, in bytes. It exceeds `MAX_REPLY_BYTES`, the server's limit
+/// for lists, because the server applies that limit before JSON escaping. Escaping may extend a
+/// list up to the maximum size of a Lambda response.
 pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 
 /// Error that occurs when reading a response body.
@@ -12,7 +13,7 @@ pub enum BodyFault {
     /// The body exceeds the size limit.
     #[error("the reply is too long")]
     TooLarge,
-    /// The connection failed before the body was complete.
+    /// The connection was lost before the body was complete.
     #[error(transparent)]
     Broken(reqwest::Error),
 }

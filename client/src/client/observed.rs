@@ -1,4 +1,4 @@
-//! Reports the outcome of each request attempt, for measurements.
+//! Reports the outcome of each attempt to send a request, for measurements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Optional callback to call after each request attempt.
+/// A callback that is called after each attempt to send a request, if it is set.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 

@@ -5,9 +5,10 @@ use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Maximum delay accepted from a `Retry-After` header, in milliseconds.
+/// Maximum delay that a `Retry-After` header may request, in milliseconds. Longer delays are
+/// shortened to this value.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// Time after which no further attempt is started, in milliseconds since the start of the call.
+/// No attempt is started when this time has passed since the start of the call, in milliseconds.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
 /// Reason why an attempt failed.
@@ -28,7 +29,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether a retry of the same request may succeed.
+    /// Returns whether retrying the request may succeed.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -67,8 +68,9 @@ pub(super) struct RetryState {
 }
 
 impl RetryState {
-    /// Records a failed attempt. Returns the delay before the next attempt in milliseconds, or
-    /// `None` if the failure is permanent or a limit of the retry policy is reached.
+    /// Records a failed attempt. Returns the delay until the next attempt in milliseconds. Returns
+    /// `None` if the failure is permanent, or if too many attempts have failed or too much time has
+    /// passed.
     pub(super) fn delay_after(
         &mut self,
         failure: &Failure,
@@ -86,8 +88,8 @@ impl RetryState {
     }
 }
 
-/// Parses a `Retry-After` header that contains a number of seconds. Returns milliseconds, or `None`
-/// for other headers, such as dates.
+/// Parses the number of seconds in a `Retry-After` header and converts it to milliseconds. Returns
+/// `None` if the header contains a date or something else.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }
