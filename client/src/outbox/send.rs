@@ -1,4 +1,5 @@
-//! Sends pending edits: small edits in append requests, large edits as uploaded objects.
+//! Sends pending edits. Small edits are sent in append requests, and large edits are uploaded as
+//! objects.
 
 use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
@@ -11,11 +12,11 @@ use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Maximum number of upload attempts per edit. An attempt fails if its URL has expired or its
-/// object was lost. The next attempt uses a new URL and normally succeeds.
+/// Maximum number of attempts to upload an edit. An attempt fails if its upload URL has expired or
+/// the object was lost. The next attempt uses a new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Error that occurs when sending pending edits. The edits stay in the outbox.
+/// An error when sending pending edits. The edits remain in the outbox.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum SendError {
@@ -33,7 +34,7 @@ pub(crate) struct SentRequest {
     pub(crate) reply: AppendReply,
 }
 
-/// Result of one attempt to upload and commit a large edit.
+/// Result of an attempt to upload and commit a large edit.
 enum UploadAttempt {
     /// The edit was committed or rejected.
     Committed(AppendReply),
@@ -42,8 +43,8 @@ enum UploadAttempt {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Moves each answered edit (committed or rejected) from `state` to
-    /// `settled_edits`, even if a later request fails.
+    /// Sends all pending edits. Edits that the server has committed or rejected are moved from
+    /// `state` to `settled_edits`, even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
@@ -56,7 +57,8 @@ impl Outbox {
                 return Err(self.incomplete_reply_error().into());
             };
             settled_edits.extend(answered_edits);
-            // If this write fails, a later run resends the edits, and the server deduplicates them.
+            // If writing the state fails, the edits are resent later, and the server ignores the
+            // duplicates.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -82,8 +84,9 @@ impl Outbox {
         }
     }
 
-    /// Uploads and commits the first unanswered edit, which must be a large edit. Persists the
-    /// state after each step, so that the edit is committed exactly once even after a crash.
+    /// Uploads and commits the first unanswered edit, which must be a large edit. The state is
+    /// saved after each step, so that the edit is committed exactly once even if the client
+    /// crashes.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
         let mut last_error = ClientError::Setup { why: "there is no edit to upload".to_owned() };
         for _ in 1..=MAX_UPLOAD_ATTEMPTS {
@@ -100,7 +103,7 @@ impl Outbox {
         Err(last_error.into())
     }
 
-    /// Attempts to upload and commit an object once.
+    /// Makes one attempt to upload and commit an object.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
@@ -125,9 +128,10 @@ impl Outbox {
         }
     }
 
-    /// Uploads an object and persists that it is uploaded. Returns the error with which the object
-    /// store refused the upload, if any. The object may exist even then, because the object store
-    /// refuses a retry after a lost response. Only the completion request determines whether it does.
+    /// Uploads an object and saves in the state that it was uploaded. If the object store refuses
+    /// the upload, returns the error. The object may exist nevertheless, because the object store
+    /// also refuses a retry after a lost response. Only the request that completes the upload
+    /// determines whether the object exists.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
@@ -145,8 +149,8 @@ impl Outbox {
         }
     }
 
-    /// Returns the persisted upload URL of an object. Requests and persists a new URL if there is
-    /// none.
+    /// Returns the upload URL of an object. If the state contains none, requests a URL and saves
+    /// it.
     async fn upload_grant(
         &self,
         state: &mut OutboxState,

@@ -1,4 +1,4 @@
-//! The persisted outbox state and its transitions.
+//! The outbox state that is saved on disk, and its changes.
 
 #[cfg(test)]
 mod tests;
@@ -24,43 +24,44 @@ const STATE_VERSION: u32 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 
-/// The edit counter and the pending edits of one client in one spreadsheet.
+/// The pending edits of a client in a spreadsheet, and the counter that numbers edits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutboxState {
     version: u32,
-    /// Stack identity ([`crate::Client::identity`]). Older versions named this field `url`.
+    /// Identity of the stack ([`crate::Client::identity`]). Older versions called this field `url`.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// Random client id. Edits are numbered per client id, so each installation numbers its edits
-    /// separately.
+    /// Random id of the client. Every client id has its own edit numbers, so installations never
+    /// use the same numbers.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Table incarnation to which `seen` and the base positions belong. A table restore starts a
-    /// new incarnation.
+    /// Table incarnation to which the position `seen` and the base positions belong. Restoring the
+    /// tables starts a new incarnation.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of a settled edit (committed or rejected) that is no longer stored, or 0 if there
-    /// is none.
+    /// Id of the newest edit that was committed or rejected and is no longer stored. 0 if there is
+    /// no such edit.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id of an edit that the server has answered. Edits between `acked_id` and this id are
-    /// retained until their log entries are read. 0 if there are no such edits. Not persisted,
-    /// because a retried request gets the same response.
+    /// Id of the newest edit to which the server has responded, or 0 if there is none. Answered
+    /// edits with a higher id than `acked_id` are kept until their log entries have been read. This
+    /// field is not saved, because a resent request has the same response.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id of an edit that a request may have committed, or 0 if there is none. Used only by
-    /// live sheets.
+    /// Id of the newest edit that may have been committed by a request, or 0 if there is none. Used
+    /// only by live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
-    /// Highest known position, which will be the base of the next edit.
+    /// The newest known position, which will be the base of the next edit.
     pub(crate) seen: Position,
     /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that are not settled yet. Their ids are consecutive, starting at `acked_id + 1`.
+    /// Edits that are neither committed nor rejected yet. Their ids are consecutive and start at
+    /// `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
 }
 
@@ -88,8 +89,8 @@ pub(crate) struct SettledEdit {
     pub(crate) base: Position,
     /// The sheet that must exist for the edit to have an effect, if known.
     pub(crate) sheet: Option<SheetId>,
-    /// Position at which to check that `sheet` exists. Set only if another client may have deleted
-    /// the sheet.
+    /// Position at which to check whether `sheet` exists. `None` if no other client can have
+    /// deleted the sheet.
     pub(crate) possible_deletion: Option<Position>,
     pub(crate) answer: AppendedMutation,
 }
@@ -113,13 +114,13 @@ impl OutboxState {
             answered_id: 0,
             attempted_id: 0,
             seen,
-            // No entry can have deleted the first sheet yet.
+            // At the first position, the first sheet cannot have been deleted yet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// Validates a state read from disk. Returns the reason if the state is invalid.
+    /// Validates a state that was read from disk. Returns the reason if it is invalid.
     pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
         if self.version != STATE_VERSION {
             return Some("another version of cellar wrote the file");
@@ -140,7 +141,7 @@ impl OutboxState {
         None
     }
 
-    /// Adds an edit based on the highest known position.
+    /// Adds an edit. Its base is the newest known position.
     pub(crate) fn add_edit(&mut self, payload: EditPayload) -> EditNumber {
         let number = EditNumber { id: self.next_id, base: self.seen };
         self.pending.push(PendingEdit { id: number.id, base: number.base, payload });
@@ -148,8 +149,8 @@ impl OutboxState {
         number
     }
 
-    /// Returns the next request to send, or `None` if all pending edits have been answered.
-    /// Repeated calls return equal requests until an answer is recorded.
+    /// Returns the next request to send. Returns `None` if the server has responded to all pending
+    /// edits. Repeated calls return equal requests until a response is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
         let first_edit = self.unanswered().first()?;
         if let Some(body) = first_edit.body() {
@@ -163,8 +164,8 @@ impl OutboxState {
         }))
     }
 
-    /// Returns the longest prefix of the unanswered edits that may be sent in one append request.
-    /// Contains at least one edit. Ends before a large edit. An undo or revert is sent alone.
+    /// Returns the unanswered edits for the next append request: as many as fit, in order, and at
+    /// least one. Large edits are not included. An undo or revert is sent alone.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;
@@ -186,8 +187,8 @@ impl OutboxState {
         mutations
     }
 
-    /// Returns the request that commits the first unanswered edit. The edit's object must be
-    /// uploaded first.
+    /// Returns the request that commits the first unanswered edit, which must be a large edit. Its
+    /// object must be uploaded first.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let edit = self.unanswered().first()?;
         let body = edit.body()?;
@@ -202,17 +203,17 @@ impl OutboxState {
         })
     }
 
-    /// Stores the first unanswered edit's upload URL.
+    /// Stores the upload URL of the first unanswered edit.
     pub(crate) fn set_upload_grant(&mut self, grant: UploadReply) {
         self.change_first_body(|body| body.grant = Some(grant));
     }
 
-    /// Marks the first unanswered edit's object as uploaded.
+    /// Marks the object of the first unanswered edit as uploaded.
     pub(crate) fn mark_uploaded(&mut self) {
         self.change_first_body(|body| body.uploaded = true);
     }
 
-    /// Abandons the first unanswered edit's upload. The next attempt uses a new URL.
+    /// Abandons the upload of the first unanswered edit. The next attempt uses a new URL.
     pub(crate) fn abandon_upload(&mut self, may_be_committed: bool) {
         self.change_first_body(|body| {
             body.grant = None;
@@ -229,12 +230,12 @@ impl OutboxState {
         }
     }
 
-    /// Returns whether an abandoned upload may have committed a pending edit.
+    /// Returns whether a pending edit may have been committed by an upload that was abandoned.
     pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
 
-    /// Returns the objects of the pending edits.
+    /// Returns descriptions of the objects that belong to pending edits.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = &UploadBody> {
         self.pending.iter().filter_map(PendingEdit::body)
     }
@@ -249,8 +250,9 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered, but retains them. Returns the
-    /// highest answered id, or `None` if the response does not contain exactly these edits.
+    /// Records that the server has responded to the first `edit_count` unanswered edits, but keeps
+    /// the edits. Returns the id of the last one. Returns `None` if the response does not contain
+    /// exactly these edits.
     pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
@@ -261,8 +263,8 @@ impl OutboxState {
         Some(self.answered_id)
     }
 
-    /// Removes and returns the pending edits up to `id`. Must be called only if all of them are
-    /// settled (committed or rejected).
+    /// Removes and returns the pending edits up to `id`. All of them must have been committed or
+    /// rejected.
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped_count = self.count_up_to(id);
         let dropped_edits: Vec<PendingEdit> = self.pending.drain(..dropped_count).collect();
@@ -278,9 +280,9 @@ impl OutboxState {
         dropped_edits
     }
 
-    /// Removes and returns the first `edit_count` unanswered edits, which the response has settled
-    /// (committed or rejected). Returns `None` if the response does not contain exactly these
-    /// edits.
+    /// Removes and returns the first `edit_count` unanswered edits, which were committed or
+    /// rejected according to the response. Returns `None` if the response does not contain exactly
+    /// these edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
@@ -302,16 +304,16 @@ impl OutboxState {
         Some(settled_edits)
     }
 
-    /// Removes the newest edit. Must be called only if the edit was certainly not committed. The
-    /// next edit reuses the id.
+    /// Removes the newest edit. Must be called only if the edit was certainly not committed,
+    /// because the next edit reuses its id.
     pub(crate) fn withdraw_newest(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Starts a new client that recreates the pending edits, based on `seen`. Must be called only
-    /// if none of the edits was committed.
+    /// Starts a new client and recreates the pending edits with the base `seen`. Must be called
+    /// only if none of the edits was committed. Otherwise, an edit would take effect twice.
     pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
         let uncommitted_edits = std::mem::take(&mut self.pending);
         let key = (self.cloud.clone(), self.spreadsheet);
@@ -336,8 +338,8 @@ impl OutboxState {
         payloads.any(|payload| matches!(payload, EditPayload::Op(Operation::AddSheet(_))))
     }
 
-    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. Must be called
-    /// before any of the edits is sent.
+    /// Renumbers the sheets that pending edits add, starting with the number `next_sheet`. Must be
+    /// called before any of these edits is sent.
     pub(crate) fn renumber_added_sheets(&mut self, next_sheet: SheetId) {
         let mut next_number = next_sheet.0;
         for edit in &mut self.pending {
@@ -348,9 +350,9 @@ impl OutboxState {
         }
     }
 
-    /// Records that the spreadsheet was read at a position, and which sheet was first at the time,
-    /// if known. Starts a new client if the table incarnation has changed and no edits are pending.
-    /// Returns whether the state changed.
+    /// Records that the spreadsheet was read at a position, and which sheet was the first one, if
+    /// known. If the table incarnation has changed, starts a new client, unless edits are pending.
+    /// Returns whether the state has changed.
     pub(crate) fn record_seen(
         &mut self,
         position: Position,
@@ -396,9 +398,9 @@ impl SettledEdit {
     }
 }
 
-/// Returns the position at which to check whether an edit's sheet exists, because another client may
-/// have deleted the sheet before the edit was committed. Returns `None` if the response rules out
-/// such a deletion.
+/// Returns a position at which to check whether an edit's sheet still existed. The check is
+/// necessary if another client may have deleted the sheet before the edit was committed. Returns
+/// `None` if the response rules this out.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,
@@ -406,7 +408,7 @@ fn possible_deletion(
 ) -> Option<Position> {
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
-    // The edit itself may delete the sheet. The sheet's absence then does not imply an earlier
+    // If the edit itself may have deleted the sheet, a missing sheet does not imply an earlier
     // deletion.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position {
@@ -427,14 +429,15 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Returns whether a local edit may have deleted a sheet, according to the response.
+/// Returns whether an edit may have deleted a sheet, according to the server's response.
 fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);
     }
     // A large edit only sets cells.
     let EditPayload::Op(operation) = payload else { return false };
-    // The answer to a duplicate undo or revert omits the committed operations.
+    // The response to a duplicate undo or revert omits the committed operations, so it may have
+    // deleted a sheet.
     let is_unknown_undo =
         operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
     is_unknown_undo || is_delete_sheet(operation)

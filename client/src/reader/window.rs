@@ -1,5 +1,5 @@
-//! Reads the cells of a rectangle in horizontal bands, so that the tiles of only one band are in
-//! memory.
+//! Reads the cells of a rectangle in horizontal bands, so that only the tiles of one band must be
+//! in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,14 +22,16 @@ use super::ReaderError;
 use super::objects::{ChunkReceiver, SnapshotSource};
 use super::opened::ReadableState;
 
-/// Number of cells in the first band, including blank cells.
+/// Number of cells in the first band, including blank cells. Determines the number of rows of the
+/// band.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// If a band has fewer non-blank cells than this, the next band has twice as many rows.
+/// If a band has fewer non-blank cells than this, the number of rows is doubled for the next band.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// If a band has at least this many non-blank cells, the next band has half as many rows.
+/// If a band has at least this many non-blank cells, the number of rows is halved for the next
+/// band.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
-/// Clips a rectangle to the used range of a sheet.
+/// Limits a rectangle to the used range of a sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
     let Rectangle { first, last } = rectangle;
     let rows = first.row..last.row.saturating_add(1).min(extent.rows);
@@ -43,8 +45,8 @@ fn first_band_rows(columns: &Range<u32>) -> u32 {
     (FIRST_BAND_CELLS / column_count).max(1)
 }
 
-/// Returns the number of rows of the next band. The previous band had `band_rows` rows and
-/// `cell_count` cells.
+/// Returns the number of rows of the next band. `band_rows` and `cell_count` are the numbers of
+/// rows and non-blank cells in the previous band.
 fn next_band_rows(band_rows: u32, cell_count: usize) -> u32 {
     match cell_count {
         ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
@@ -57,13 +59,13 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// Action for a band that requires tiles that are not in memory.
+/// How a band is handled if it requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.
     Load,
-    /// Drop all tiles in memory, and check again, because the band may require some of the dropped
-    /// tiles.
+    /// Drop all tiles from memory and determine the missing tiles again, because the band may also
+    /// require tiles that were dropped.
     DropLoaded,
     /// Split the band into fewer rows.
     NarrowBand,
@@ -83,7 +85,7 @@ impl MissingTilesAction {
     }
 }
 
-/// The long texts of some cells. Excludes missing and corrupt texts.
+/// The long texts of cells, by their hash. Texts that are missing or corrupt are not included.
 #[derive(Debug, Default)]
 struct LongTexts {
     by_hash: BTreeMap<ChunkHash, String>,
@@ -118,7 +120,7 @@ impl ChunkReceiver for LongTexts {
 }
 
 impl ReadableState {
-    /// Returns the non-blank cells of a rectangle in row-major order, with complete texts.
+    /// Returns the non-blank cells of a rectangle in row-major order, including their long texts.
     pub(super) async fn nonblank_cells(
         &mut self,
         source: &SnapshotSource,
@@ -148,8 +150,9 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the snapshot's LSM levels within a window, loading the required tiles. Returns `None`
-    /// if the window has several rows and requires more tiles than fit in memory.
+    /// Merges the levels of the snapshot within a window. Loads the tiles that are required.
+    /// Returns `None` if the window has several rows and requires more tiles than are allowed in
+    /// memory.
     async fn merge_window(
         &mut self,
         source: &SnapshotSource,
@@ -177,7 +180,7 @@ impl ReadableState {
         }
     }
 
-    /// Returns the displayed cells of a merged window, with formats and complete texts.
+    /// Returns the visible cells of a merged window, with their formats and long texts.
     async fn displayed_cells(
         &self,
         source: &SnapshotSource,
@@ -197,8 +200,8 @@ impl ReadableState {
         Ok(displayed_cells)
     }
 
-    /// Returns the cells' long texts, from the log entries after the snapshot root or else from
-    /// chunks. Omits missing and corrupt texts.
+    /// Returns the long texts of cells. They are taken from the log entries after the snapshot root
+    /// or loaded from chunks. Texts that are missing or corrupt are omitted.
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,

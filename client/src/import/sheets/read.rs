@@ -1,4 +1,4 @@
-//! Reads a file and packs its sheets into objects on worker threads.
+//! Reads a file and packs its cells into objects on worker threads.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,16 +18,19 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes to remember, so that a text that occurs in many cells is
-/// uploaded only once. At the limit, all hashes are forgotten. Uploading an object again is harmless.
+/// Maximum number of object hashes that are remembered. They prevent a text that occurs in many
+/// cells from being uploaded more than once. When the limit is reached, all hashes are forgotten,
+/// which is harmless because an object may be uploaded again.
 const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
-/// Length of the CSV sample from which column types are detected, in bytes. Files no longer than
-/// the sample are examined completely before packing. If later rows contradict the detected types,
-/// the file is read again, and some uploaded objects remain unused.
+/// Number of bytes at the start of a CSV file from which column types are detected.
+///
+/// If later rows contradict the detected types, the file is read again, and objects that were
+/// already uploaded may remain unused. A file that is not longer than this sample is examined
+/// completely before its cells are packed.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Capacity of the channel from the parser to the packer, in steps.
+/// Maximum number of steps that wait between the parser and the packer.
 const STEP_QUEUE_LENGTH: usize = 1;
 
 /// Output of the reader.
@@ -54,7 +57,7 @@ pub(super) struct PackedSheet {
     pub(super) written: WrittenSheet,
 }
 
-/// Receives packed objects and sheets. Closing the sink stops the reader.
+/// Receives packed objects and sheets. If the sink is closed, reading stops.
 pub(super) trait Sink {
     /// Passes an item to the receiver. Blocks while the sink is full.
     fn put(&mut self, item: PackedItem) -> Result<(), PackStop>;
@@ -75,7 +78,7 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
 
 /// Reason why packing ended before the end of the file.
 pub(super) enum PackStop {
-    /// The receiver was dropped, because it needs no more items.
+    /// The receiver was dropped, so no more items are needed.
     SinkClosed,
     Failed(ImportError),
 }
@@ -108,8 +111,8 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the steps of a file, followed by `None`. Stops when the receiver is dropped. After a read
-/// error, closes the channel without sending `None`.
+/// Sends the parts of a file, and then `None` to mark the end of the file. Stops when the receiver
+/// is dropped. If reading fails, `None` is not sent.
 fn send_steps(
     mut file: SheetReader,
     progress: &ProgressMonitor,
@@ -128,10 +131,10 @@ fn send_steps(
 /// Packs the cells of sheets into chunks.
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
-    /// Hashes of objects that have already been passed to the sink.
+    /// Hashes of objects that were already passed to the sink.
     put_hashes: HashSet<ChunkHash>,
-    /// Number of long texts to which each packed chunk refers. Excludes chunks without long texts
-    /// and chunks that have already been passed to the sink.
+    /// Number of long texts in each packed chunk. Chunks without long texts, and chunks that were
+    /// already passed to the sink, are not included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
@@ -141,8 +144,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Self { sheet: None, put_hashes: HashSet::new(), long_text_counts: RefCell::default(), sink }
     }
 
-    /// Packs the steps of a file until its end. Stops early if the sink is closed or the parser
-    /// closes the channel because of an error.
+    /// Packs all parts of a file. Stops early if the sink is closed, or if the parser closes the
+    /// channel because of an error.
     fn pack_steps(
         mut self,
         receiver: &Receiver<Option<ImportStep>>,
@@ -188,7 +191,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Packs a block of cells and passes new objects to the sink.
+    /// Packs a block of cells and passes its new objects to the sink.
     fn pack_block(&mut self, block: Block) -> Result<(), PackStop> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -199,15 +202,16 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.put_chunks(chunks)
     }
 
-    /// Discards the current sheet's cells, because the parser sends them again. Objects that have
-    /// already been uploaded are reused or expire.
+    /// Discards the current sheet's cells, because the parser will send all of them again. Objects
+    /// that were already uploaded are reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Passes the current sheet's remaining objects, and then the sheet itself, to the sink.
+    /// Packs the current sheet's remaining cells, and passes the last objects and the sheet to the
+    /// sink.
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -217,7 +221,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Passes chunks to the sink if they are new.
+    /// Passes chunks to the sink, except for those that were passed before.
     fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
@@ -228,7 +232,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Passes a long text to the sink if it is new.
+    /// Passes a long text to the sink, unless it was passed before.
     fn put_long_text(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
         let hash = ChunkHash(body.hash);
         if self.put_hashes.contains(&hash) {
@@ -239,13 +243,13 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.put_if_new(hash, PackedChunk { packed, long_texts: 0 })
     }
 
-    /// Returns the current sheet's name in the file, or an empty string for CSV.
+    /// Returns the current sheet's name in the file, or an empty string for a CSV file.
     fn sheet_name(&self) -> String {
         let start = self.sheet.as_ref().map(|(start, _)| start);
         start.and_then(|start| start.name.clone()).unwrap_or_default()
     }
 
-    /// Passes an object to the sink unless the sink has already received it.
+    /// Passes an object to the sink, unless an object with the same hash was passed before.
     fn put_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
         if self.put_hashes.len() >= MAX_REMEMBERED_HASHES {
             self.put_hashes.clear();
