@@ -1,11 +1,12 @@
-//! Runs a bounded number of tasks at a time.
+//! Runs tasks concurrently, up to a maximum number at a time.
 
 use tokio::task::{JoinError, JoinSet};
 
 use crate::ClientError;
 
-/// Runs one task per input, at most `max_tasks` at a time. Passes each result to `handle_result` as
-/// soon as it is available. If `handle_result` returns an error, cancels the other tasks.
+/// Runs one task per input and at most `max_tasks` tasks at a time. Passes each result to
+/// `handle_result` as soon as it is available. If `handle_result` returns an error, all other tasks
+/// are cancelled and the error is returned.
 pub(crate) async fn run_concurrently<I, T: Send + 'static, F, E>(
     max_tasks: usize,
     inputs: impl IntoIterator<Item = I>,
@@ -30,7 +31,7 @@ where
     Ok(())
 }
 
-/// Builds the error for a task that panicked, which is a bug.
+/// Creates the error for a task that has panicked because of a bug.
 pub(crate) fn task_error(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }

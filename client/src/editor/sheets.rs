@@ -1,4 +1,4 @@
-//! Looks up the number of the sheet to edit. A sheet keeps its number when it is renamed or moved.
+//! Finds the number of a sheet. The number of a sheet does not change when it is renamed or moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
@@ -9,7 +9,8 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
 impl Editor {
-    /// Returns the sheets at the last seen position, which will be the base of the next edit.
+    /// Returns the sheets at the newest position that was read or edited, which will be the base of
+    /// the next edit.
     ///
     /// # Errors
     ///
@@ -26,7 +27,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // The position no longer exists if the tables were restored to an earlier time.
+            // If the tables were restored to an earlier time, the position no longer exists.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await
@@ -35,7 +36,7 @@ impl Editor {
         }
     }
 
-    /// Returns the newest sheets and makes their position the base of the next edit.
+    /// Returns the sheets at the newest position. This position becomes the base of the next edit.
     pub(super) async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -47,7 +48,7 @@ impl Editor {
     }
 
     /// Returns the number of the sheet named `name` (case-insensitive), or of the first sheet if
-    /// `name` is `None`. Sends a request only if the persisted state does not contain the number.
+    /// `name` is `None`. If the number is stored on disk, no request is sent.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl Editor {
         if let Some(found) = find_sheet(&sheets.sheets, name) {
             return Ok(found.sheet);
         }
-        // The sheet may have been added after the last seen position.
+        // The sheet may have been added after the position that was read last.
         let newest = self.newest_sheets().await?.sheets;
         match find_sheet(&newest, name) {
             Some(found) => Ok(found.sheet),
@@ -77,14 +78,14 @@ impl Editor {
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the first sheet from the persisted state. Creates the state if it is missing.
+    /// Returns the first sheet as stored on disk, if it is known. If no state is stored, creates
+    /// it.
     async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Persist the new state even before the first edit, because recreating it would cost a
-            // request.
+            // Save the new state now, because creating it again would require another request.
             self.outbox.write(&state)?;
         }
         Ok(state.first_sheet)

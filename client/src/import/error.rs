@@ -110,7 +110,7 @@ pub enum ImportError {
         /// JSON length of the cell.
         bytes: usize,
     },
-    /// The sheet was deleted during the import, and all cells imported so far were deleted with it.
+    /// The sheet was deleted during the import, together with the cells that were already imported.
     #[error(
         "the sheet was deleted during the import of {} into {spreadsheet}; nothing was imported",
         count(*cells, "cell", "cells")

@@ -5,7 +5,7 @@ use cellar_base::position::Position;
 
 use crate::ClientError;
 
-/// Error of a replay. The fork and its source are unchanged.
+/// A replay failed. The fork and its source have not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -36,7 +36,7 @@ pub enum ReplayError {
         /// Maximum size of all edits, in bytes.
         max_bytes: usize,
     },
-    /// An operation does not fit in a request and cannot be split.
+    /// An operation is too large for a request and cannot be split.
     #[error("the edit at {position} of the fork has {bytes} bytes, too many for one request")]
     OperationTooLarge {
         /// Position of the log entry in the fork.
