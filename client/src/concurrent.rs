@@ -10,7 +10,7 @@ use crate::ClientError;
 pub(crate) async fn run_concurrently<I, T: Send + 'static, F, E>(
     max_tasks: usize,
     inputs: impl IntoIterator<Item = I>,
-    task_of: impl Fn(I) -> F,
+    create_task: impl Fn(I) -> F,
     mut handle_result: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E>
 where
@@ -20,12 +20,12 @@ where
     let mut remaining_inputs = inputs.into_iter();
     let mut running_tasks = JoinSet::new();
     for input in remaining_inputs.by_ref().take(max_tasks) {
-        running_tasks.spawn(task_of(input));
+        running_tasks.spawn(create_task(input));
     }
     while let Some(joined) = running_tasks.join_next().await {
         handle_result(joined.map_err(|error| task_error(&error))?)?;
         if let Some(input) = remaining_inputs.next() {
-            running_tasks.spawn(task_of(input));
+            running_tasks.spawn(create_task(input));
         }
     }
     Ok(())

@@ -68,11 +68,15 @@ fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client,
         Some((folder, profile)) => (folder, Some(profile)),
         None => (dir.to_owned(), None),
     };
-    let is_for_url = |profile: &Profile| url.is_none_or(|url| is_same_url(&profile.url, url));
-    let client = match (profile.filter(is_for_url), url) {
-        (Some(profile), _) => {
-            let token = token.or(profile.token.as_deref());
-            let client = Client::new(url.unwrap_or(&profile.url), token)?;
+    let matching_profile = profile.filter(|profile| match url {
+        Some(url) => is_same_url(&profile.url, url),
+        None => true,
+    });
+    let client = match (matching_profile, url) {
+        (Some(profile), url) => {
+            let url_or_default = url.unwrap_or(&profile.url);
+            let token_or_default = token.or(profile.token.as_deref());
+            let client = Client::new(url_or_default, token_or_default)?;
             client.with_identity(profile.identity.as_deref())
         }
         (None, Some(url)) => Client::new(url, token)?,

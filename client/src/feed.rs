@@ -223,7 +223,8 @@ pub async fn subscribe<S: Subscriber>(
                 let is_at_end = page.at_end;
                 deliver_page(page, &mut progress, checkpoints, subscriber).await?;
                 if !is_at_end {
-                    polling = polling.step(PollEvent::Active, 0).0;
+                    // The next page is requested immediately, so the delay is not used.
+                    (polling, _) = polling.step(PollEvent::Active, 0);
                     continue;
                 }
                 if subscription.until_end {

@@ -115,7 +115,9 @@ pub fn read_json<T: DeserializeOwned>(
     let Some(file) = open_if_exists(path).map_err(unreadable)? else { return Ok(None) };
     let file_bytes = file.metadata().map_err(unreadable)?.len();
     if file_bytes > MAX_STATE_BYTES {
-        return Err(malformed(format!("{file_bytes} bytes exceed the limit of {MAX_STATE_BYTES}")));
+        return Err(malformed(format!(
+            "the file has {file_bytes} bytes, but at most {MAX_STATE_BYTES} are allowed"
+        )));
     }
     let mut json = Vec::new();
     file.take(MAX_STATE_BYTES).read_to_end(&mut json).map_err(unreadable)?;

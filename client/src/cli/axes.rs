@@ -24,7 +24,7 @@ pub(super) async fn edit_axis(
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let operation = change.into_operation(axis, sheet);
-    note_if_truncated(output, axis, &operation);
+    print_truncation_note(output, axis, &operation);
     let description = describe_operation(&operation);
     let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
     let fields = serde_json::json!({ "warnings": warnings });
@@ -76,7 +76,7 @@ fn delete_operation(axis: Axis, delete: DeleteSpans) -> Operation {
     }
 }
 
-fn note_if_truncated(output: &Output, axis: Axis, operation: &Operation) {
+fn print_truncation_note(output: &Output, axis: Axis, operation: &Operation) {
     if let Operation::InsertRows(insertion) | Operation::InsertColumns(insertion) = operation
         && inserted_count(axis, *insertion) < insertion.count
     {

@@ -152,8 +152,8 @@ impl Context {
             .ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link. A share link grants access to one spreadsheet,
-    /// which it identifies.
+    /// Returns the token if it is a share link. A share link contains the id of the spreadsheet to
+    /// which it grants access.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
             return Ok(None);
@@ -200,7 +200,7 @@ impl Context {
 
     /// Prints a note about edits that were not sent yet, because the command's output does not
     /// include them. Errors when reading the local state are ignored.
-    pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
+    pub(super) fn print_unsent_note(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
             let edits = count(command_edit_count, "edit is", "edits are");

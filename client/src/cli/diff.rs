@@ -29,7 +29,7 @@ pub(super) async fn show_differences(
     let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;
     output.print_lines(diff_lines(&diff))?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
         return Ok(EXIT_FINE);

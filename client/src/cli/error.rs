@@ -95,7 +95,7 @@ pub(super) enum CliError {
         help("list all edits with `cellar history`, and undo one with `cellar undo POSITION`")
     )]
     NothingToUndo,
-    #[error("your newest edits have no effect left: {tried}")]
+    #[error("your newest edits no longer have an effect: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(

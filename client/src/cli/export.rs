@@ -31,7 +31,7 @@ pub(super) async fn export_file(
     let spreadsheet = context.spreadsheet()?;
     let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
-    note_omitted_sheets(output, omitted_sheets);
+    print_omitted_sheets_note(output, omitted_sheets);
     let warnings = formula_warnings(&exported);
     output.print_warnings(&warnings);
     if writes_to_stdout(&args) {
@@ -83,7 +83,7 @@ fn check_output_target(
     }
     if output.json {
         return Err(CliError::usage(
-            "--json and - both write to standard output",
+            "--json and - cannot be combined, because both write to standard output",
             "export to a file, or omit --json",
         ));
     }
@@ -174,7 +174,7 @@ async fn count_omitted_sheets(
     }
 }
 
-fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
+fn print_omitted_sheets_note(output: &Output, omitted_sheets: usize) {
     if omitted_sheets > 0 {
         let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
         output.print_note(format!(

@@ -40,7 +40,7 @@ pub(super) async fn print_cells(
         let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
         context.record_seen(&spreadsheet, read_at, first_sheet);
     }
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if output.json {
         output.print_json(&ReplyWithTexts::new(&reply))?;
         return Ok(());
@@ -172,7 +172,7 @@ fn truncation_note(
     let last_cell =
         CellName { row: extent.rows.saturating_sub(1), column: extent.columns.saturating_sub(1) };
     Some(format!(
-        "Shown: {} and {}. The sheet has {} and {}, up to {last_cell}; print others with --range.",
+        "Showing {} and {}. The sheet has {} and {}, up to {last_cell}. Print other cells with --range.",
         count(shown.rows, "row", "rows"),
         count(shown.columns, "column", "columns"),
         count(extent.rows, "row", "rows"),

@@ -31,7 +31,7 @@ pub(super) async fn show_history(
         let names = sheet_names_before(&spreadsheet, &history.entries).await;
         output.print_lines(format_entries(&history.entries, names))?;
     }
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if let Some(next) = history.next {
         output.print_note(format!("Older entries: cellar history --until {next}"));
     }
@@ -68,8 +68,8 @@ async fn fetch_newest_entries(
 }
 
 impl NewestEntries {
-    /// Adds entries from a page of older log entries. If more than `max_entries` entries would be
-    /// kept, sets `next` to the position of the first excess entry instead.
+    /// Adds the displayed entries of a page of older log entries, up to `max_entries` in total. If
+    /// an entry does not fit, stores its position in `next` and ignores the rest of the page.
     fn add_page(&mut self, page_entries: Vec<EntryView>) {
         for entry in page_entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.max_entries {

@@ -20,7 +20,7 @@ pub(super) async fn import_file(
     if args.file == Path::new("-") {
         return Err(CliError::usage(
             "cannot import standard input: an import reads the file more than once",
-            "write the data to a file first, then run `cellar import FILE.csv`; a file named - is ./-",
+            "write the data to a file first, then run `cellar import FILE.csv`; to import a file named -, pass ./-",
         ));
     }
     let into = args.into.or(context.spreadsheet_option());
@@ -38,7 +38,7 @@ pub(super) async fn import_file(
         return Err(missing_spreadsheet("--replace"));
     }
     if args.dry_run {
-        return sheets::describe_file(output, &args).await;
+        return sheets::print_dry_run(output, &args).await;
     }
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
@@ -123,7 +123,7 @@ fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option
         b'\t' => "tab",
         _ => "comma",
     };
-    Some(format!("the file has one column; is `--delimiter {name}` right?"))
+    Some(format!("the file has only one column; it may require `--delimiter {name}`"))
 }
 
 #[cfg(test)]

@@ -24,23 +24,23 @@ pub(super) async fn clear_ranges(
     for range in &args.ranges {
         sheet_name = choose_sheet_name(sheet_name, Some(range))?;
     }
-    let clearing = Clearing::of_ranges(&args.ranges)?;
+    let cells_to_clear = CellsToClear::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
     let description = format!("{} cleared", range_names.join(", "));
-    editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
+    editor.apply_and_print(output, cells_to_clear.into_operation(sheet), &description).await
 }
 
 /// The cells to clear: a rectangle for a single range, or a list of cells for several ranges.
-enum Clearing {
+enum CellsToClear {
     /// A single range of any size.
     Range(Rectangle),
     /// The cells of several ranges.
     Cells(Vec<CellEdit>),
 }
 
-impl Clearing {
+impl CellsToClear {
     fn of_ranges(ranges: &[Range]) -> Result<Self, CliError> {
         match ranges {
             [range] => Ok(Self::Range(range.rectangle)),

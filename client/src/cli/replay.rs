@@ -21,8 +21,8 @@ pub(super) async fn replay_fork(
         Some(fork_id) => context.client()?.spreadsheet(fork_id),
         None => context.spreadsheet()?,
     };
-    let replay = ForkReplay::plan(&fork, args.onto.0).await?;
-    note_plan(output, &replay);
+    let replay = ForkReplay::plan(&fork, args.onto.position).await?;
+    print_plan_note(output, &replay);
     let (new_fork, edits) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
@@ -39,10 +39,12 @@ pub(super) async fn replay_fork(
     Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_FINE })
 }
 
-fn note_plan(output: &Output, replay: &ForkReplay) {
+fn print_plan_note(output: &Output, replay: &ForkReplay) {
     let edits = count(replay.count(), "edit", "edits");
     let ForkReplay { from, onto, source, .. } = replay;
-    output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
+    output.print_note(format!(
+        "Replaying {edits} of the fork from position {from} onto position {onto} of {source}."
+    ));
 }
 
 /// Prints the outcome of each edit and the id of the new fork. The id is `None` for a dry run.

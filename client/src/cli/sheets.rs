@@ -36,7 +36,7 @@ async fn list_sheets(
     };
     output.print_json(&reply)?;
     output.print_lines(format_sheets(&reply.sheets))?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     Ok(())
 }
 

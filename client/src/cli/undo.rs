@@ -41,7 +41,9 @@ pub(super) async fn undo_edit(
     }
     if !skipped.is_empty() {
         let skipped_positions = list_positions(&skipped);
-        output.print_note(format!("Skipped edits that have no effect left: {skipped_positions}"));
+        output.print_note(format!(
+            "Skipped edits that no longer have an effect: {skipped_positions}"
+        ));
     }
     Ok(())
 }
@@ -134,7 +136,7 @@ async fn undo_at(
 async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEdit, CliError> {
     let Some(author) = editor.spreadsheet.client().author() else {
         return Err(CliError::usage(
-            "the token does not contain the author whose newest edit to undo",
+            "the token does not contain an author, so your newest edit is unknown",
             "pass the position of the edit; `cellar history` lists the positions",
         ));
     };

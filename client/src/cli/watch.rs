@@ -47,7 +47,7 @@ pub(super) async fn watch_changes(
     args: args::Watch,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     tokio::select! {
         result = print_changes(spreadsheet, output, &args) => result,
         () = sleep_or_wait_forever(args.for_time) => Ok(()),
@@ -148,8 +148,8 @@ impl Watcher {
         }
     }
 
-    /// Skips the entries up to position `to`. `restored` is whether the tables were restored to an
-    /// earlier time.
+    /// Skips the entries up to position `to`. `restored` states whether the tables were restored to
+    /// an earlier time.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;

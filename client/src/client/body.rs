@@ -11,7 +11,7 @@ pub const MAX_REPLY_BODY_BYTES: usize = MAX_REPLY_BYTES + 2 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum BodyFault {
     /// The body exceeds the size limit.
-    #[error("the reply is too long")]
+    #[error("the response body is too long")]
     TooLarge,
     /// The connection was lost before the body was complete.
     #[error(transparent)]

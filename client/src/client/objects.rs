@@ -137,8 +137,10 @@ impl Client {
             Ok(length) if length <= MAX_UPLOAD_BYTES => length,
             _ => {
                 let origin = url.origin().ascii_serialization();
-                let why =
-                    format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
+                let why = format!(
+                    "the body has {} bytes, but at most {MAX_UPLOAD_BYTES} are allowed",
+                    external.bytes
+                );
                 return Err(wrong_object(&origin, why));
             }
         };
@@ -178,11 +180,11 @@ impl Client {
 fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<MutationView>, String> {
     let length = u64::try_from(object.len()).ok();
     if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase() {
-        return Err("its length or SHA-256 differs from the entry".to_owned());
+        return Err("the length or SHA-256 hash of the body differs from the entry".to_owned());
     }
     let operations = decode_external_body(object).map_err(|error| error.to_string())?;
     if u32::try_from(operations.len()) != Ok(external.count) {
-        return Err("its number of mutations differs from the entry".to_owned());
+        return Err("the number of mutations in the body differs from the entry".to_owned());
     }
     let map =
         decode_space_map(&external.axis_maps).ok_or("the axis maps of the entry are invalid")?;

@@ -140,7 +140,7 @@ fn request_after<P: Page>(
     if let Some(cursor) = cursor
         && !page.advances(cursor, &next)
     {
-        let why = "`next` does not advance from page to page".to_owned();
+        let why = "the cursor `next` does not advance from page to page".to_owned();
         return Err(ClientError::NotUnderstood { url: url.to_owned(), why });
     }
     Ok(NextRequest::Page(Some(next)))

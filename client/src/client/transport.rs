@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use super::address;
 use super::body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 use super::observed::Observer;
-use super::retry::{Failure, RetryState, parse_retry_after_ms};
+use super::retry::{Failure, RetryDecision, RetryState, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
 use crate::text::escape;
@@ -277,9 +277,13 @@ impl Transport {
                 Err(failure) => failure,
             };
             let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            match retries.delay_after(&failure, elapsed_ms, random()) {
-                Some(delay_ms) => tokio::time::sleep(Duration::from_millis(delay_ms)).await,
-                None => return Err(final_error(failure, request, shown_url, retries.uncertain)),
+            match retries.record_failure(&failure, elapsed_ms, random()) {
+                RetryDecision::RetryAfter { delay_ms } => {
+                    tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                }
+                RetryDecision::GiveUp => {
+                    return Err(final_error(failure, request, shown_url, retries.uncertain));
+                }
             }
         }
     }
@@ -319,7 +323,7 @@ impl Transport {
         let response = match builder.send().await.map_err(network_failure) {
             Ok(response) => response,
             Err(failure) => {
-                if !failure.may_have_been_done() {
+                if !failure.may_have_been_executed() {
                     attempt_cost.record_not_sent();
                 }
                 return Err(failure);
@@ -379,14 +383,13 @@ impl fmt::Debug for Transport {
 
 /// Builds the `Authorization` header for a bearer token.
 fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
-    const UNEXPECTED_CHARACTERS: &str =
-        "it contains spaces or other characters that are not allowed";
+    const UNEXPECTED_CHARACTERS: &str = "the token contains spaces or other invalid characters";
     let fault = |why| ClientError::InvalidToken { why };
     if token.is_empty() {
-        return Err(fault("it is empty"));
+        return Err(fault("the token is empty"));
     }
     if token.len() > MAX_TOKEN_BYTES {
-        return Err(fault("it is longer than any valid token"));
+        return Err(fault("the token is longer than any valid token"));
     }
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(fault(UNEXPECTED_CHARACTERS));
@@ -438,7 +441,7 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
 }
 
 /// Creates the error for a request whose attempts have all failed. `failure` is that of the last
-/// attempt. `uncertain` is whether the server may have executed one of the attempts.
+/// attempt. `uncertain` states whether the server may have executed one of the attempts.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,

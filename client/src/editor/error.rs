@@ -57,7 +57,7 @@ pub enum EditorError {
     /// The server rejected an edit that was left over from an interrupted command. The new edit was
     /// not sent.
     #[error(
-        "an edit from an earlier run was rejected ({edit}): {}. The new edit was not committed",
+        "an edit of an interrupted command was rejected ({edit}): {}. The new edit was not committed",
         rejection.detail
     )]
     EarlierRejected {
@@ -78,7 +78,7 @@ pub enum EditorError {
     /// An edit that was left over from an interrupted command could not be sent. It must be sent
     /// before the new edit, which was therefore not sent.
     #[error(
-        "an edit from an earlier run could not be sent ({edits}): {source}. The new edit was not committed"
+        "an edit of an interrupted command could not be sent ({edits}): {source}. The new edit was not committed"
     )]
     EarlierKept {
         /// Description of the earlier edits.

@@ -128,13 +128,13 @@ impl Editor {
             return Err(EditorError::Rejected { edit: settled.description, rejection });
         }
         let position = settled.answer.position.unwrap_or(state.seen);
-        let sheet_deleted = self.was_sheet_deleted(&settled, sheet_known_at).await;
-        let committed = match sheet_deleted {
+        let deletion_check = self.was_sheet_deleted(&settled, sheet_known_at).await;
+        let committed = match deletion_check {
             // If the sheet was deleted, the edit had no effect.
             Ok(true) => Some(Vec::new()),
             Ok(false) | Err(_) => self.committed_operations(&settled.answer).await,
         };
-        let sheet_in_doubt = sheet_deleted.is_err();
+        let sheet_in_doubt = deletion_check.is_err();
         Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
     }
 
@@ -203,7 +203,7 @@ impl Editor {
         };
         let sent_before = true;
         if choose_recovery(&error, sent_before) == Recovery::MoveToFile {
-            return Err(self.set_aside(state, error)?);
+            return Err(self.move_edits_to_file(state, error));
         }
         let edits = state.describe_pending();
         Err(EditorError::EarlierKept { edits, source: Box::new(error) })
@@ -223,8 +223,8 @@ impl Editor {
         let sent_before = state.is_uncertain();
         match choose_recovery(&error, sent_before) {
             Recovery::KeepAndResend => Err(kept_error(state, error)),
-            Recovery::MoveToFile => Err(self.set_aside(state, error)?),
-            Recovery::RemoveFromOutbox => Err(self.withdraw(state, error)),
+            Recovery::MoveToFile => Err(self.move_edits_to_file(state, error)),
+            Recovery::RemoveFromOutbox => Err(self.remove_newest_edit(state, error)),
             Recovery::RecreateAsNewClient => self.start_over(state, error, settled).await,
         }
     }
@@ -239,7 +239,7 @@ impl Editor {
         settled: &mut Vec<SettledEdit>,
     ) -> Result<(), EditorError> {
         if self.become_new_client(state).await.is_err() {
-            return Err(self.withdraw(state, error));
+            return Err(self.remove_newest_edit(state, error));
         }
         self.outbox.write(state)?;
         match self.outbox.send_all(state, settled).await {
@@ -248,7 +248,7 @@ impl Editor {
             Err(SendError::Client(error))
                 if error.certainly_not_done() && !state.is_uncertain() =>
             {
-                Err(self.withdraw(state, error))
+                Err(self.remove_newest_edit(state, error))
             }
             Err(SendError::Client(error)) => Err(kept_error(state, error)),
         }
@@ -271,8 +271,8 @@ impl Editor {
 
     /// Removes the newest edit, which must certainly not have been committed. Returns the error to
     /// report.
-    fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
-        match self.outbox.withdraw_newest(state) {
+    fn remove_newest_edit(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
+        match self.outbox.remove_newest_edit(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
             Err(_) => kept_error(state, error),
         }
@@ -280,15 +280,16 @@ impl Editor {
 
     /// Moves the pending edits to a file for the user, because they may have been committed but
     /// cannot be resent. Returns the error to report.
-    fn set_aside(
-        &self,
-        state: &mut OutboxState,
-        error: ClientError,
-    ) -> Result<EditorError, FileError> {
+    fn move_edits_to_file(&self, state: &OutboxState, error: ClientError) -> EditorError {
+        let file = match self.outbox.write_set_aside_file(&state.pending) {
+            Ok(file) => file,
+            Err(file_error) => return file_error.into(),
+        };
+        if let Err(file_error) = self.outbox.delete() {
+            return file_error.into();
+        }
         let edits = state.describe_pending();
-        let file = self.outbox.write_set_aside_file(&state.pending)?;
-        self.outbox.delete()?;
-        Ok(EditorError::SetAside { edits, file, source: Box::new(error) })
+        EditorError::SetAside { edits, file, source: Box::new(error) }
     }
 }
 

@@ -4,7 +4,7 @@ use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
 
 use super::{Editor, EditorError};
-use crate::outbox::new_client_id;
+use crate::outbox::{OutboxState, new_client_id};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
@@ -71,24 +71,23 @@ impl Editor {
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
-        if let Some(first) = self.saved_first_sheet().await? {
-            return Ok(first);
+        if let Some(saved_first_sheet) = self.load_or_save_new_state().await?.first_sheet {
+            return Ok(saved_first_sheet);
         }
         let sheets = self.sheets().await?;
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the first sheet as stored on disk, if it is known. If no state is stored, creates
-    /// it.
-    async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
+    /// Returns the state on disk. If there is none, creates a state and saves it, so that the
+    /// request for the newest position is not repeated.
+    async fn load_or_save_new_state(&self) -> Result<OutboxState, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Save the new state now, because creating it again would require another request.
             self.outbox.write(&state)?;
         }
-        Ok(state.first_sheet)
+        Ok(state)
     }
 }
 

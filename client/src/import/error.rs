@@ -61,7 +61,7 @@ pub enum ImportError {
         sheets: usize,
     },
     /// A part of a row does not fit in a chunk.
-    #[error("row {row} is too large, from column {column} on")]
+    #[error("row {row} is too large: the cells from column {column} on do not fit in a chunk")]
     RowTooLarge {
         /// The row, from 1.
         row: u64,
@@ -91,16 +91,19 @@ pub enum ImportError {
         sheets: String,
     },
     /// The file is too large to import as edits.
-    #[error("{} is larger than {} MB, the limit for edits", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
+    #[error("{} is larger than {} MB, the limit for an import into an existing sheet", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
     FileTooLarge {
         /// The file.
         path: PathBuf,
     },
     /// The file has too many cells to import as edits.
-    #[error("the file has more than {} cells, the limit for edits", grouped(MAX_EDITED_CELLS))]
+    #[error(
+        "the file has more than {} cells, the limit for an import into an existing sheet",
+        grouped(MAX_EDITED_CELLS)
+    )]
     TooManyCells,
     /// The import would extend beyond the last row or column of the sheet.
-    #[error("the file does not fit in the sheet from the target cell on")]
+    #[error("the file does not fit in the sheet if the import starts at the target cell")]
     OutsideSheet,
     /// A cell is too long as JSON to fit in a mutation.
     #[error("cell {cell} of the file is too long: {} bytes as JSON", grouped(*bytes))]
@@ -122,7 +125,7 @@ pub enum ImportError {
         cells: usize,
     },
     /// The journal of an interrupted import contains other requests than this import.
-    #[error("{} is the journal of an import that was split differently", path.display())]
+    #[error("{} is the journal of an import that was split into other requests", path.display())]
     JournalDiffers {
         /// The journal.
         path: PathBuf,
@@ -130,7 +133,7 @@ pub enum ImportError {
     /// The file has changed since the import was interrupted, and the interrupted import may have
     /// been committed.
     #[error(
-        "the file has changed since an interrupted run of this import, which may have been committed"
+        "the file has changed since the import was interrupted, and the interrupted import may have been committed"
     )]
     FileChanged {
         /// Target spreadsheet of the import.

@@ -13,7 +13,7 @@ use crate::outbox::Outbox;
 
 /// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
-/// Extension of the cache file. The file is otherwise named like the outbox's file.
+/// Extension of the cache file. The rest of the file name is that of the outbox's state file.
 const EXTENSION: &str = "kept.json";
 
 /// A canonical state that was read from the disk cache.

@@ -61,7 +61,7 @@ pub enum LiveError {
     },
     /// The edit is an import of a sheet. It was not queued, because the chunks of an imported sheet
     /// must be uploaded first.
-    #[error("a live sheet cannot import a sheet as an edit")]
+    #[error("a sheet cannot be imported as an edit of a live sheet")]
     Import,
 }
 

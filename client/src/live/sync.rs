@@ -176,7 +176,7 @@ impl LiveSheet {
     /// Records the response to a request.
     fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
         let SentRequest { edit_count, reply } = sent_request;
-        if self.outbox_state.record_reply(edit_count, &reply).is_none() {
+        if self.outbox_state.record_reply(edit_count, &reply).is_err() {
             return Err(self.outbox.incomplete_reply_error().into());
         }
         for answer in reply.results {

@@ -64,10 +64,10 @@ impl Outbox {
         let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
         };
-        if let Some(fault) = state.find_fault(&self.key()) {
-            return Err(FileError::malformed(&self.path, StateFile::UnsentEdits, fault));
+        match state.validate(&self.key()) {
+            Ok(()) => Ok(Some(state)),
+            Err(why) => Err(FileError::malformed(&self.path, StateFile::UnsentEdits, why)),
         }
-        Ok(Some(state))
     }
 
     /// Writes the state file durably.
@@ -106,7 +106,7 @@ impl Outbox {
     ) -> Result<EditNumber, FileError> {
         let number = self.add_edit_unsaved(state, payload, object)?;
         if let Err(error) = self.write(state) {
-            state.withdraw_newest();
+            state.remove_newest_edit();
             return Err(error);
         }
         Ok(number)
@@ -128,9 +128,9 @@ impl Outbox {
 
     /// Removes the newest edit. Must be called only if the edit was certainly not committed. If the
     /// state cannot be written, the edit is not removed.
-    pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
+    pub(crate) fn remove_newest_edit(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut state_without_newest = state.clone();
-        state_without_newest.withdraw_newest();
+        state_without_newest.remove_newest_edit();
         self.write(&state_without_newest)?;
         *state = state_without_newest;
         self.delete_unreferenced_bodies(state);

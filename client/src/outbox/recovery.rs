@@ -19,9 +19,9 @@ pub(crate) enum Recovery {
     MoveToFile,
 }
 
-/// Returns the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is
-/// whether an earlier request may have reached the server, in which case the edit may have been
-/// committed.
+/// Returns the recovery for an edit whose author is waiting for the result. `may_have_been_sent`
+/// states whether an earlier request may have reached the server, in which case the edit may have
+/// been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let may_be_committed = may_have_been_sent || !error.certainly_not_done();
     let is_base_lost = matches!(

@@ -7,7 +7,7 @@ use cellar_api::{
 };
 
 use super::pending_edit::UploadBody;
-use super::state::{NextRequest, OutboxState, SettledEdit};
+use super::state::{IncompleteReply, NextRequest, OutboxState, SettledEdit};
 use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
@@ -34,6 +34,16 @@ pub(crate) struct SentRequest {
     pub(crate) reply: AppendReply,
 }
 
+/// Result of uploading an object to the object store.
+enum ObjectUpload {
+    /// The object is stored.
+    Stored,
+    /// The object store refused the upload. The object may be stored nevertheless, because the
+    /// object store also refuses a retry after a lost response. Only the request that completes the
+    /// upload determines whether the object exists.
+    Refused(ClientError),
+}
+
 /// Result of an attempt to upload and commit a large edit.
 enum UploadAttempt {
     /// The edit was committed or rejected.
@@ -53,9 +63,9 @@ impl Outbox {
         while let Some(request) = state.next_request() {
             let SentRequest { edit_count, reply } = self.send_request(state, request).await?;
             let had_bodies = state.bodies().next().is_some();
-            let Some(answered_edits) = state.settle_edits(edit_count, &reply) else {
-                return Err(self.incomplete_reply_error().into());
-            };
+            let answered_edits = state
+                .settle_edits(edit_count, &reply)
+                .map_err(|IncompleteReply| self.incomplete_reply_error())?;
             settled_edits.extend(answered_edits);
             // If writing the state fails, the edits are resent later, and the server ignores the
             // duplicates.
@@ -112,46 +122,48 @@ impl Outbox {
     ) -> Result<UploadAttempt, SendError> {
         let object = bodies::read_body(&self.path, &body)?;
         let is_uploaded = body.uploaded;
-        let grant = self.upload_grant(state, body).await?;
-        let store_refusal =
-            if is_uploaded { None } else { self.upload_object(state, &grant, object).await? };
-        let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
-        match completed {
+        let grant = self.load_or_request_upload_url(state, body).await?;
+        let object_upload = if is_uploaded {
+            ObjectUpload::Stored
+        } else {
+            self.upload_object(state, &grant, object).await?
+        };
+        match self.spreadsheet.complete_upload(grant.upload_id, completion).await {
             Ok(reply) => Ok(UploadAttempt::Committed(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
                 let may_be_committed = !error.certainly_not_done();
                 state.abandon_upload(may_be_committed);
                 self.write(state)?;
-                Ok(UploadAttempt::ObjectMissing(store_refusal.unwrap_or(error)))
+                Ok(UploadAttempt::ObjectMissing(match object_upload {
+                    ObjectUpload::Refused(refusal) => refusal,
+                    ObjectUpload::Stored => error,
+                }))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Uploads an object and saves in the state that it was uploaded. If the object store refuses
-    /// the upload, returns the error. The object may exist nevertheless, because the object store
-    /// also refuses a retry after a lost response. Only the request that completes the upload
-    /// determines whether the object exists.
+    /// Uploads an object. If the object store confirms the upload, saves this in the state.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
         grant: &UploadReply,
         object: Vec<u8>,
-    ) -> Result<Option<ClientError>, SendError> {
+    ) -> Result<ObjectUpload, SendError> {
         match self.spreadsheet.client().upload(grant, object).await {
             Ok(()) => {
                 state.mark_uploaded();
                 self.write(state)?;
-                Ok(None)
+                Ok(ObjectUpload::Stored)
             }
             Err(error @ ClientError::Unreachable { uncertain: false, .. }) => Err(error.into()),
-            Err(refusal) => Ok(Some(refusal)),
+            Err(refusal) => Ok(ObjectUpload::Refused(refusal)),
         }
     }
 
     /// Returns the upload URL of an object. If the state contains none, requests a URL and saves
     /// it.
-    async fn upload_grant(
+    async fn load_or_request_upload_url(
         &self,
         state: &mut OutboxState,
         body: UploadBody,

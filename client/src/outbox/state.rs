@@ -82,6 +82,10 @@ pub(crate) enum NextRequest {
     Upload(UploadBody),
 }
 
+/// The server's response does not contain exactly one result for each edit that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IncompleteReply;
+
 /// An edit that the server has committed or rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettledEdit {
@@ -120,25 +124,26 @@ impl OutboxState {
         }
     }
 
-    /// Validates a state that was read from disk. Returns the reason if it is invalid.
-    pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
+    /// Checks that a state that was read from disk is valid and belongs to `key`. The error states
+    /// why it is invalid.
+    pub(crate) fn validate(&self, key: &(String, LogId)) -> Result<(), &'static str> {
         if self.version != STATE_VERSION {
-            return Some("another version of cellar wrote the file");
+            return Err("another version of cellar wrote the file");
         }
         let (cloud, spreadsheet) = key;
         if self.cloud != *cloud || self.spreadsheet != *spreadsheet {
-            return Some("the file belongs to another spreadsheet");
+            return Err("the file belongs to another spreadsheet");
         }
         let first_id = self.acked_id.saturating_add(1);
         let has_consecutive_ids = (first_id..).zip(&self.pending).all(|(id, edit)| edit.id == id);
         let pending_count = u64::try_from(self.pending.len()).unwrap_or(u64::MAX);
         if !has_consecutive_ids || self.next_id != first_id.saturating_add(pending_count) {
-            return Some("its edits are not numbered consecutively");
+            return Err("the edits are not numbered consecutively");
         }
         if self.attempted_id >= self.next_id {
-            return Some("the field `attempted` exceeds the id of the newest edit");
+            return Err("the field `attempted` exceeds the id of the newest edit");
         }
-        None
+        Ok(())
     }
 
     /// Adds an edit. Its base is the newest known position.
@@ -218,7 +223,7 @@ impl OutboxState {
         self.change_first_body(|body| {
             body.grant = None;
             body.uploaded = false;
-            body.uncertain |= may_be_committed;
+            body.uncertain = body.uncertain || may_be_committed;
         });
     }
 
@@ -251,16 +256,20 @@ impl OutboxState {
     }
 
     /// Records that the server has responded to the first `edit_count` unanswered edits, but keeps
-    /// the edits. Returns the id of the last one. Returns `None` if the response does not contain
-    /// exactly these edits.
-    pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
+    /// the edits. Fails if the response does not contain exactly these edits.
+    pub(crate) fn record_reply(
+        &mut self,
+        edit_count: usize,
+        reply: &AppendReply,
+    ) -> Result<(), IncompleteReply> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
         if reply.results.len() != edit_count || !sent_ids.eq(result_ids) {
-            return None;
+            return Err(IncompleteReply);
         }
-        self.answered_id = reply.results.last()?.id;
-        Some(self.answered_id)
+        let last_result = reply.results.last().ok_or(IncompleteReply)?;
+        self.answered_id = last_result.id;
+        Ok(())
     }
 
     /// Removes and returns the pending edits up to `id`. All of them must have been committed or
@@ -281,32 +290,35 @@ impl OutboxState {
     }
 
     /// Removes and returns the first `edit_count` unanswered edits, which were committed or
-    /// rejected according to the response. Returns `None` if the response does not contain exactly
-    /// these edits.
+    /// rejected according to the response. Fails if the response does not contain exactly these
+    /// edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
         reply: &AppendReply,
-    ) -> Option<Vec<SettledEdit>> {
-        let answered_id = self.record_reply(edit_count, reply)?;
-        let answered_edits = self.drop_up_to(answered_id);
+    ) -> Result<Vec<SettledEdit>, IncompleteReply> {
+        self.record_reply(edit_count, reply)?;
+        let answered_edits = self.drop_up_to(self.answered_id);
         let mut settled_edits = Vec::with_capacity(answered_edits.len());
+        let is_entry_missing = reply.next.is_some();
         let mut may_have_deleted_sheet =
-            reply.next.is_some() || reply.entries.iter().any(deletes_a_sheet);
+            is_entry_missing || reply.entries.iter().any(deletes_a_sheet);
         for (edit, answer) in answered_edits.iter().zip(&reply.results) {
-            may_have_deleted_sheet |= may_delete_a_sheet(&edit.payload, answer);
+            if may_delete_a_sheet(&edit.payload, answer) {
+                may_have_deleted_sheet = true;
+            }
             settled_edits.push(SettledEdit::of_edit(edit, answer, reply));
         }
         if may_have_deleted_sheet {
             self.first_sheet = None;
         }
         self.seen = self.seen.max(reply.head);
-        Some(settled_edits)
+        Ok(settled_edits)
     }
 
     /// Removes the newest edit. Must be called only if the edit was certainly not committed,
     /// because the next edit reuses its id.
-    pub(crate) fn withdraw_newest(&mut self) {
+    pub(crate) fn remove_newest_edit(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }

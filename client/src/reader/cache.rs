@@ -19,8 +19,8 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// Divisor of the maximum cache size. An eviction frees this part of the cache, so that not every
-/// write needs an eviction.
+/// The part of the maximum cache size that an eviction frees, as a divisor. Freeing more than
+/// necessary avoids an eviction on every write.
 const EVICTION_DIVISOR: u64 = 16;
 /// Number of writes between two scans of the directory. A scan also finds files written by other
 /// processes.
@@ -148,7 +148,7 @@ impl ChunkCache {
         Some(stored)
     }
 
-    /// Stores a verified object. No-op if the object is larger than the whole cache may be.
+    /// Stores a verified object. No-op if the object is larger than the maximum cache size.
     pub(super) fn insert(&self, name: &CacheName, stored: &[u8]) {
         let bytes = u64::try_from(stored.len()).unwrap_or(u64::MAX);
         if bytes > self.max_bytes || self.write(name, stored).is_none() {

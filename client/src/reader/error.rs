@@ -51,8 +51,8 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Creates the error for a problem that the client has detected. It is equal to the error for
-    /// the same problem in a response of the server.
+    /// Creates an error for a problem that the client has detected itself. Callers cannot
+    /// distinguish it from the same problem reported by the server.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false })
@@ -75,10 +75,15 @@ impl ReaderError {
     }
 }
 
+/// HTTP status of the object store if a download URL has expired or grants no access.
+pub(super) const HTTP_FORBIDDEN: u16 = 403;
+/// HTTP status of the object store if an object does not exist.
+pub(super) const HTTP_NOT_FOUND: u16 = 404;
+
 /// Returns whether the object store refused a download, because the object does not exist or the
 /// download URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
-    matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
+    matches!(error, ClientError::UnexpectedStatus { status: HTTP_FORBIDDEN | HTTP_NOT_FOUND, .. })
 }
 
 #[cfg(test)]

@@ -72,9 +72,9 @@ impl Reader {
         self.state.incarnation
     }
 
-    /// Returns all cells of a rectangle in a single response, which otherwise has the form of `GET
-    /// …/cells`. The cells are those of the sheet named `sheet` (case-insensitive), or of the first
-    /// sheet if `sheet` is `None`.
+    /// Returns all cells of a rectangle. The result has the form of a response to `GET …/cells`,
+    /// but is never split into pages. The cells are those of the sheet named `sheet`
+    /// (case-insensitive), or of the first sheet if `sheet` is `None`.
     ///
     /// # Errors
     ///

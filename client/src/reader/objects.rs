@@ -18,7 +18,7 @@ use cellar_snapshot::root::Root;
 
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
-use super::error::is_refusal;
+use super::error::{HTTP_FORBIDDEN, HTTP_NOT_FOUND, is_refusal};
 use crate::concurrent::run_concurrently;
 use crate::{Client, ClientError, Spreadsheet};
 
@@ -198,30 +198,37 @@ impl SnapshotSource {
         result: DownloadResult,
         receiver: &mut R,
     ) -> Result<Option<UndeliveredChunk<R::Request>>, ReaderError> {
-        let hash = R::hash_of(&request);
-        let damaged = |why| {
-            let key = chunk_key(self.family(), hash);
-            ReaderError::Damaged { log: self.log(), key, why }
-        };
-        match result {
-            Ok(stored) => match receiver.accept(&request, &stored) {
-                Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
-                Err(why) => receiver.handle_unavailable(&request, damaged(why))?,
-            },
-            Err(ClientError::UnexpectedStatus { status: 403, .. }) => {
-                let reason = UndeliveredReason::AccessRefused;
-                return Ok(Some(UndeliveredChunk { request, reason }));
+        let undelivered = |reason| Ok(Some(UndeliveredChunk { request, reason }));
+        let received = match result {
+            Ok(stored) => self.accept_and_cache(request, &stored, receiver),
+            Err(ClientError::UnexpectedStatus { status: HTTP_FORBIDDEN, .. }) => {
+                return undelivered(UndeliveredReason::AccessRefused);
             }
-            Err(ClientError::UnexpectedStatus { status: 404, .. }) => {
-                let reason = UndeliveredReason::NotFound;
-                return Ok(Some(UndeliveredChunk { request, reason }));
+            Err(ClientError::UnexpectedStatus { status: HTTP_NOT_FOUND, .. }) => {
+                return undelivered(UndeliveredReason::NotFound);
             }
-            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                receiver.handle_unavailable(&request, damaged(too_large_message(max_bytes)))?;
-            }
+            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => Err(too_large_message(max_bytes)),
             Err(error) => return Err(error.into()),
+        };
+        if let Err(why) = received {
+            let key = chunk_key(self.family(), R::hash_of(&request));
+            let damaged = ReaderError::Damaged { log: self.log(), key, why };
+            receiver.handle_unavailable(&request, damaged)?;
         }
         Ok(None)
+    }
+
+    /// Passes a chunk to `receiver`, which verifies it, and stores it in the disk cache. The error
+    /// states why the chunk is corrupt.
+    fn accept_and_cache<R: ChunkReceiver>(
+        &self,
+        request: R::Request,
+        stored: &[u8],
+        receiver: &mut R,
+    ) -> Result<(), String> {
+        receiver.accept(&request, stored)?;
+        self.store_in_cache(&self.cache_names().chunk(R::hash_of(&request)), stored);
+        Ok(())
     }
 
     /// Loads the mutations of a large entry. If its body is not in the disk cache, downloads it
@@ -328,5 +335,5 @@ enum UndeliveredReason {
 }
 
 fn too_large_message(max_bytes: usize) -> String {
-    format!("it is larger than the limit of {max_bytes} bytes")
+    format!("the object is larger than the limit of {max_bytes} bytes")
 }

@@ -223,8 +223,8 @@ impl LoadedSpreadsheet {
 }
 
 impl EntryTail {
-    /// Returns the position of the last applied entry. Fails if no entry was applied, because every
-    /// log has at least one entry.
+    /// Returns the position of the last applied entry. Fails if no entry was applied, because a
+    /// response without entries is invalid.
     fn position(&self, source: &SnapshotSource) -> Result<Position, ReaderError> {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }

@@ -85,6 +85,13 @@ impl MissingTilesAction {
     }
 }
 
+/// Result of merging the levels of a snapshot within a band.
+enum BandMerge {
+    Merged(Tile),
+    /// The band has several rows and requires more tiles than are allowed in memory.
+    TooManyTiles,
+}
+
 /// The long texts of cells, by their hash. Texts that are missing or corrupt are not included.
 #[derive(Debug, Default)]
 struct LongTexts {
@@ -138,9 +145,12 @@ impl ReadableState {
         while band_start < rows.end {
             let band_end = band_start.saturating_add(band_rows).min(rows.end);
             let band = Window { rows: band_start..band_end, columns: columns.clone() };
-            let Some(merged_band) = self.merge_window(source, sheet, &band).await? else {
-                band_rows = halve_rows(band_end - band_start);
-                continue;
+            let merged_band = match self.merge_band(source, sheet, &band).await? {
+                BandMerge::Merged(merged_band) => merged_band,
+                BandMerge::TooManyTiles => {
+                    band_rows = halve_rows(band_end - band_start);
+                    continue;
+                }
             };
             let band_cells = self.displayed_cells(source, sheet, &merged_band).await?;
             band_rows = next_band_rows(band_rows, band_cells.len());
@@ -150,37 +160,35 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the levels of the snapshot within a window. Loads the tiles that are required.
-    /// Returns `None` if the window has several rows and requires more tiles than are allowed in
-    /// memory.
-    async fn merge_window(
+    /// Merges the levels of the snapshot within a band. Loads the tiles that are required.
+    async fn merge_band(
         &mut self,
         source: &SnapshotSource,
         sheet: SheetId,
-        window: &Window,
-    ) -> Result<Option<Tile>, ReaderError> {
+        band: &Window,
+    ) -> Result<BandMerge, ReaderError> {
         loop {
             let fetch =
-                view::read_window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                view::read_window(self.root.as_ref(), &self.tail, sheet, band, &self.objects)
                     .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
-                Fetch::Ready(tile) => return Ok(Some(tile)),
+                Fetch::Ready(tile) => return Ok(BandMerge::Merged(tile)),
                 Fetch::Need(missing_objects) => missing_objects,
             };
             let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
-            match MissingTilesAction::for_band(loaded_tiles, missing_tiles, window.rows.len()) {
+            match MissingTilesAction::for_band(loaded_tiles, missing_tiles, band.rows.len()) {
                 MissingTilesAction::Load => {
                     source.load_chunks(&missing_objects, &mut self.objects).await?;
                 }
                 MissingTilesAction::DropLoaded => self.objects.drop_tiles(),
-                MissingTilesAction::NarrowBand => return Ok(None),
+                MissingTilesAction::NarrowBand => return Ok(BandMerge::TooManyTiles),
             }
         }
     }
 
-    /// Returns the visible cells of a merged window, with their formats and long texts.
+    /// Returns the visible cells of a merged band, with their formats and long texts.
     async fn displayed_cells(
         &self,
         source: &SnapshotSource,

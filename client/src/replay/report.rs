@@ -73,18 +73,11 @@ fn replayed_edit(
     deleted_sheets: &[SheetId],
 ) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own_mutation.clone();
-    let committed_operations = pieces.iter().flat_map(SettledPiece::committed_operations);
-    let rejection = committed_operations.clone().find_map(|operation| match operation {
-        Operation::Rejected(rejection) => Some(rejection.clone()),
-        _ => None,
-    });
-    let is_on_deleted_sheet = |operation: &Operation| {
-        needed_sheet(operation).is_some_and(|sheet| deleted_sheets.contains(&sheet))
-    };
-    let mut effective_operations: Vec<Operation> = committed_operations.cloned().collect();
-    let committed_count = effective_operations.len();
-    effective_operations.retain(|operation| !is_on_deleted_sheet(operation));
-    let has_lost_operations = effective_operations.len() < committed_count;
+    let committed_operations: Vec<&Operation> =
+        pieces.iter().flat_map(SettledPiece::committed_operations).collect();
+    let rejection = find_rejection(&committed_operations);
+    let effective_operations = without_sheets(&committed_operations, deleted_sheets);
+    let has_lost_operations = effective_operations.len() < committed_operations.len();
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
@@ -100,6 +93,26 @@ fn replayed_edit(
         ReplayOutcome::Unchanged | ReplayOutcome::Rejected => None,
     };
     ReplayedEdit { position, author, created, outcome, operations, committed, rejection }
+}
+
+fn find_rejection(operations: &[&Operation]) -> Option<Rejection> {
+    operations.iter().find_map(|operation| match operation {
+        Operation::Rejected(rejection) => Some(rejection.clone()),
+        _ => None,
+    })
+}
+
+/// Returns the operations that do not require any of the given sheets.
+fn without_sheets(operations: &[&Operation], sheets: &[SheetId]) -> Vec<Operation> {
+    let mut remaining_operations = Vec::new();
+    for &operation in operations {
+        let needs_given_sheet =
+            needed_sheet(operation).is_some_and(|sheet| sheets.contains(&sheet));
+        if !needs_given_sheet {
+            remaining_operations.push(operation.clone());
+        }
+    }
+    remaining_operations
 }
 
 #[cfg(test)]

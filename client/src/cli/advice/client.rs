@@ -43,9 +43,9 @@ impl CommandAdvice for ClientError {
                  CELLAR_URL, .cellar/profile.json)"
             }
             Self::TimedOut { .. } => {
-                "the server may be busy or starting; run the command again, which is safe"
+                "the server may be busy or starting; it is safe to run the command again"
             }
-            Self::ConnectionLost { .. } => "run the command again, which is safe",
+            Self::ConnectionLost { .. } => "it is safe to run the command again",
             Self::Problem { problem, .. } => {
                 return problem_help(problem.kind).and_then(static_help);
             }
@@ -88,7 +88,7 @@ fn problem_help(kind: ProblemKind) -> Option<&'static str> {
         }
         ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
-        ProblemKind::Unavailable => "run the command again in a moment, which is safe",
+        ProblemKind::Unavailable => "wait a moment, then run the command again; this is safe",
         ProblemKind::Internal => "see the logs of the API function",
         _ => return None,
     })

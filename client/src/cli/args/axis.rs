@@ -10,7 +10,7 @@ pub(in crate::cli) struct AxisArguments {
     pub(in crate::cli) command: AxisCommand,
 }
 
-// Help texts that contain the word "row" or "column" are added by `AxisWords`.
+// `AxisWords` adds the help texts that contain the word "row" or "column".
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum AxisCommand {
     Insert {

@@ -41,7 +41,7 @@ pub(in crate::cli) struct Import {
     /// Write the cells into this sheet of an existing spreadsheet, as edits
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
-    /// Cell in that sheet for the file's first cell [default: A1]
+    /// Cell of that sheet where the import starts [default: A1]
     #[arg(long, value_name = "CELL", requires = "sheet")]
     pub(in crate::cli) cell: Option<CellName>,
     /// Sheets of the workbook to import [default: all]

@@ -32,14 +32,16 @@ pub(in crate::cli) struct Replay {
 
 /// Position of the source onto which the fork is replayed, or `None` for the newest position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
+pub(in crate::cli) struct Onto {
+    pub(in crate::cli) position: Option<Position>,
+}
 
 fn parse_onto(text: &str) -> Result<Onto, String> {
     if text == "latest" {
-        return Ok(Onto(None));
+        return Ok(Onto { position: None });
     }
     let position = text.parse().map_err(|_| {
         format!("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42, or `latest`")
     })?;
-    Ok(Onto(Some(position)))
+    Ok(Onto { position: Some(position) })
 }

@@ -18,7 +18,8 @@ pub(super) enum Key {
     Enter,
     Tab,
     BackTab,
-    /// Moves to the next row. Returns to the column in which the user first pressed Tab, if any.
+    /// Moves to the next row. If the user has pressed Tab before, returns to the column in which
+    /// the first Tab was pressed.
     NextRow,
     Escape,
     Backspace,

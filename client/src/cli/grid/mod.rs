@@ -51,7 +51,7 @@ pub(super) async fn edit_in_grid(
     for message in session.take_messages() {
         output.print_note(message);
     }
-    note_unsent_edits(output, session.count_unsent());
+    print_unsent_edits_note(output, session.count_unsent());
     Ok(())
 }
 
@@ -63,7 +63,7 @@ fn check_terminal(output: &Output) -> Result<(), CliError> {
     Ok(())
 }
 
-fn note_unsent_edits(output: &Output, edit_count: usize) {
+fn print_unsent_edits_note(output: &Output, edit_count: usize) {
     match edit_count {
         0 => {}
         1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
@@ -145,7 +145,7 @@ impl GridScreen<'_> {
                 Input::Key(key) => match self.session.press(key, &self.layout) {
                     GridAction::Quit => return Ok(GridStatus::Quit),
                     GridAction::None => {}
-                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet { .. } => {
+                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet(_) => {
                         self.next_sync = Instant::now();
                     }
                 },

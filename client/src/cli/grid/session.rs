@@ -16,7 +16,7 @@ use super::super::output::count;
 use super::super::warnings::FORMULAS_NOT_CALCULATED;
 use super::frame::{Contents, Layout, VisibleCell};
 use super::key::Key;
-use super::state::{Grid, GridAction};
+use super::state::{Grid, GridAction, SheetDirection};
 use crate::Pokes;
 use crate::client::random;
 use crate::live::{
@@ -91,8 +91,8 @@ impl Session {
         match action {
             GridAction::Edit(operation) => self.edit(operation.clone()),
             GridAction::Undo => self.undo_newest_edit(),
-            GridAction::SwitchSheet { forward } => {
-                self.switch_sheet(*forward);
+            GridAction::SwitchSheet(direction) => {
+                self.switch_sheet(*direction);
                 Ok(())
             }
             GridAction::None | GridAction::Quit => Ok(()),
@@ -111,14 +111,17 @@ impl Session {
         Ok(())
     }
 
-    fn switch_sheet(&mut self, forward: bool) {
+    /// Shows the next or previous sheet, if there is one.
+    fn switch_sheet(&mut self, direction: SheetDirection) {
         let sheets = self.live.sheets();
         let is_current = |sheet: &SheetView| sheet.sheet == self.grid.sheet;
         let current_index = sheets.iter().position(is_current).unwrap_or(0);
-        let next_index =
-            if forward { Some(current_index + 1) } else { current_index.checked_sub(1) };
-        if let Some(next_sheet) = next_index.and_then(|index| sheets.get(index)) {
-            self.grid.switch_to_sheet(next_sheet.sheet);
+        let neighbor_index = match direction {
+            SheetDirection::Next => current_index.checked_add(1),
+            SheetDirection::Previous => current_index.checked_sub(1),
+        };
+        if let Some(neighbor) = neighbor_index.and_then(|index| sheets.get(index)) {
+            self.grid.switch_to_sheet(neighbor.sheet);
         }
     }
 

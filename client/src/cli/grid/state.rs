@@ -18,11 +18,15 @@ pub(super) enum GridAction {
     None,
     Edit(Operation),
     Undo,
-    /// Switches to the next sheet (`forward`) or to the previous one.
-    SwitchSheet {
-        forward: bool,
-    },
+    SwitchSheet(SheetDirection),
     Quit,
+}
+
+/// Which neighbor of the current sheet to show, in tab order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SheetDirection {
+    Next,
+    Previous,
 }
 
 /// Number of visible rows and columns, each at least 1.
@@ -115,8 +119,8 @@ impl Grid {
             Key::InsertRow => return self.insert_row_action(),
             Key::DeleteRow => return self.delete_row_action(),
             Key::Undo => return GridAction::Undo,
-            Key::NextSheet => return GridAction::SwitchSheet { forward: true },
-            Key::PreviousSheet => return GridAction::SwitchSheet { forward: false },
+            Key::NextSheet => return GridAction::SwitchSheet(SheetDirection::Next),
+            Key::PreviousSheet => return GridAction::SwitchSheet(SheetDirection::Previous),
             Key::Quit => return GridAction::Quit,
             Key::Escape => {}
             move_key => self.move_cursor(move_key, size),
@@ -365,8 +369,14 @@ mod tests {
     #[test]
     fn quits_and_switches_sheets() {
         let (_, actions) = pressed(new(), &[Key::NextSheet, Key::PreviousSheet, Key::Quit]);
-        let sheet = |forward| GridAction::SwitchSheet { forward };
-        assert_eq!(actions, [sheet(true), sheet(false), GridAction::Quit]);
+        assert_eq!(
+            actions,
+            [
+                GridAction::SwitchSheet(SheetDirection::Next),
+                GridAction::SwitchSheet(SheetDirection::Previous),
+                GridAction::Quit
+            ]
+        );
         assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [GridAction::Quit]);
     }
 }

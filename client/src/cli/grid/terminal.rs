@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, Size, Style};
 use super::key::Key;
 
-/// How often the thread that reads input checks whether the input is still needed.
+/// Time between two checks of the reading thread whether its inputs are still needed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A terminal event that the grid handles.

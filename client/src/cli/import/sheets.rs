@@ -28,7 +28,7 @@ const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Reads the file and prints what would be imported, without importing it (`--dry-run`).
-pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Result<(), CliError> {
+pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
@@ -119,7 +119,7 @@ impl ImportReport {
         match &self.imported.file {
             Some(file) => print_notes(output, file, self.hint.as_deref()),
             None => output.print_note(
-                "An interrupted run had uploaded the file; this run finished the import.",
+                "The file had already been uploaded by an interrupted import, which is now complete.",
             ),
         }
         output.print_warnings(&warnings);

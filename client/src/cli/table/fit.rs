@@ -23,8 +23,8 @@ pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> V
     widths.into_iter().map(|width| width.min(max_column_width)).collect()
 }
 
-/// Returns the largest maximum width for which the truncated columns fit in `available_width`
-/// characters, but at least 1.
+/// Returns the largest width at which all columns fit in `available_width` characters, if wider
+/// columns are truncated to this width. The result is at least 1.
 fn largest_fitting_width(widths: &[usize], available_width: usize) -> usize {
     let total_width_at =
         |max_width: usize| widths.iter().map(|&width| width.min(max_width)).sum::<usize>();

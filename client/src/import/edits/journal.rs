@@ -123,7 +123,7 @@ impl Journal {
     /// # Errors
     ///
     /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
-    pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
+    pub fn read(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
         let Some(journal) = read_json::<Self>(path, StateFile::EditImport)? else {
             return Ok(None);
         };
@@ -131,7 +131,7 @@ impl Journal {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
         if !journal.is_consistent(plan.batches.len()) {
-            let why = "its numbers of sent and acknowledged batches are inconsistent";
+            let why = "the numbers of sent and acknowledged batches are inconsistent";
             return Err(FileError::malformed(path, StateFile::EditImport, why).into());
         }
         Ok(Some(journal))
@@ -250,14 +250,14 @@ mod tests {
         let mut sent = Vec::new();
         for _ in 0..20 {
             journal.save(&path).unwrap();
-            journal = Journal::resume(&path, &plan).unwrap().unwrap();
+            journal = Journal::read(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
                 ImportEditStep::FindSheet(_) => journal.record_sheet(SheetId(3), 7, at(0)),
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch_index: batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
                     // After a lost response, the resumed import sends an equal request.
-                    let again = Journal::resume(&path, &plan).unwrap().unwrap();
+                    let again = Journal::read(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);
                     journal.acknowledge_batch(at(u32::try_from(sent.len()).unwrap() * 2));
@@ -300,13 +300,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         let plan = plan();
-        assert!(Journal::resume(&path, &plan).unwrap().is_none());
+        assert!(Journal::read(&path, &plan).unwrap().is_none());
         let good = Journal::new(Path::new("/a.csv"), &plan, id(1));
         let other = Journal { plan: "other".into(), ..good.clone() };
         let later = Journal { version: 3, ..good.clone() };
         for differs in [other, later] {
             differs.save(&path).unwrap();
-            let error = Journal::resume(&path, &plan).unwrap_err();
+            let error = Journal::read(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::JournalDiffers { .. }));
         }
         let known = Some(KnownHead { incarnation: 1, head: at(1) });
@@ -321,7 +321,7 @@ mod tests {
         };
         for malformed in [ahead, unknown, far] {
             malformed.save(&path).unwrap();
-            let error = Journal::resume(&path, &plan).unwrap_err();
+            let error = Journal::read(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::File(FileError::Malformed { .. })));
         }
     }

@@ -119,7 +119,7 @@ struct EditImport<'a> {
     plan: &'a Plan,
     target: &'a Target,
     journal: Journal,
-    /// Whether an earlier run was interrupted.
+    /// Whether this call resumes an interrupted import.
     is_resumed: bool,
     /// Number of cells that were already imported when this call started.
     resumed_cells: usize,
@@ -133,7 +133,7 @@ impl<'a> EditImport<'a> {
         plan: &'a Plan,
         target: &'a Target,
     ) -> Result<Self, ImportError> {
-        let resumed_journal = Journal::resume(&target.journal, plan)?;
+        let resumed_journal = Journal::read(&target.journal, plan)?;
         let is_resumed = resumed_journal.is_some();
         let journal =
             resumed_journal.unwrap_or_else(|| Journal::new(&target.source, plan, target.into));

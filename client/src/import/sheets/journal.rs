@@ -104,7 +104,7 @@ impl Journal {
     }
 
     /// Reads the journal of an interrupted import. Returns `None` if there is no journal.
-    pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, ImportError> {
         let Some(journal) = read_json::<Self>(path, StateFile::SheetImport)? else {
             return Ok(None);
         };
@@ -114,7 +114,7 @@ impl Journal {
         let acknowledges_too_many = journal.acknowledged > journal.requests.len();
         let lacks_spreadsheet = !journal.requests.is_empty() && journal.spreadsheet.is_none();
         if acknowledges_too_many || lacks_spreadsheet {
-            let why = "its numbers of requests are inconsistent";
+            let why = "the fields `requests`, `acknowledged` and `spreadsheet` are inconsistent";
             return Err(FileError::malformed(path, StateFile::SheetImport, why).into());
         }
         Ok(Some(journal))
@@ -163,14 +163,14 @@ mod tests {
     fn journals_read_back_and_inconsistent_ones_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
-        assert!(Journal::resume(&path).unwrap().is_none());
+        assert!(Journal::read(&path).unwrap().is_none());
         let good = Journal::new(Path::new("/a.csv"), Some(id(1)));
         good.save(&path).unwrap();
-        assert_eq!(Journal::resume(&path).unwrap(), Some(good.clone()));
+        assert_eq!(Journal::read(&path).unwrap(), Some(good.clone()));
         Journal { version: 2, ..good.clone() }.save(&path).unwrap();
-        assert!(matches!(Journal::resume(&path), Err(ImportError::JournalDiffers { .. })));
+        assert!(matches!(Journal::read(&path), Err(ImportError::JournalDiffers { .. })));
         Journal { acknowledged: 1, ..good }.save(&path).unwrap();
-        let error = Journal::resume(&path).unwrap_err();
+        let error = Journal::read(&path).unwrap_err();
         assert!(matches!(error, ImportError::File(FileError::Malformed { .. })));
     }
 

@@ -165,21 +165,21 @@ impl SheetImport<'_> {
         if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
             return Ok(imported);
         }
-        self.target.check_existing().await?;
+        self.target.check_target_exists().await?;
         let (sheets, survey) = self.read_and_upload_sheets().await?;
         let file_summary = summarize_file(self.path, &sheets, survey);
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
         let requests = self.target.build_requests(&sheets, name_of).await?;
         self.target.save_requests(requests, stamp)?;
         let replies = self.append_requests().await?;
-        self.describe_import(replies, Some(file_summary)).await
+        self.read_import_result(replies, Some(file_summary)).await
     }
 
     /// Sends the requests that an interrupted import has built. Returns `None` if the uploaded
     /// objects have expired. In this case, the file must be read and uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
         match self.append_requests().await {
-            Ok(replies) => Ok(Some(self.describe_import(replies, None).await?)),
+            Ok(replies) => Ok(Some(self.read_import_result(replies, None).await?)),
             Err(
                 ImportError::NothingImported { source, .. } | ImportError::Uncertain { source, .. },
             ) if are_objects_missing(&source) => Ok(None),
@@ -242,7 +242,7 @@ impl SheetImport<'_> {
 
     /// Creates the result of a successful import. The sheet names are read from the newest state of
     /// the spreadsheet. If that fails, the result contains the requested names.
-    async fn describe_import(
+    async fn read_import_result(
         &self,
         replies: Vec<AppendReply>,
         file: Option<FileSummary>,

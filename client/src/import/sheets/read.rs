@@ -60,14 +60,14 @@ pub(super) struct PackedSheet {
 /// Receives packed objects and sheets. If the sink is closed, reading stops.
 pub(super) trait Sink {
     /// Passes an item to the receiver. Blocks while the sink is full.
-    fn put(&mut self, item: PackedItem) -> Result<(), PackStop>;
+    fn send(&mut self, item: PackedItem) -> Result<(), PackStop>;
 
     /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
 impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
-    fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
+    fn send(&mut self, item: PackedItem) -> Result<(), PackStop> {
         self.blocking_send(item).map_err(|_| PackStop::SinkClosed)
     }
 
@@ -101,7 +101,7 @@ pub(super) fn read_file(
     let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(STEP_QUEUE_LENGTH);
-        let parser = scope.spawn(move || send_steps(file, progress, &sender));
+        let parser = scope.spawn(move || parse_file(file, progress, &sender));
         let pack_result = SheetPacker::new(sink).pack_steps(&receiver, progress);
         // Closing the channel stops the parser.
         drop(receiver);
@@ -111,28 +111,39 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the parts of a file, and then `None` to mark the end of the file. Stops when the receiver
-/// is dropped. If reading fails, `None` is not sent.
-fn send_steps(
+/// A message from the parser to the packer.
+enum ParserMessage {
+    Step(ImportStep),
+    /// The whole file was read. Not sent if reading fails.
+    EndOfFile,
+}
+
+/// Parses a file and sends its parts. Stops when the receiver is dropped. Returns the column types
+/// of a CSV file.
+fn parse_file(
     mut file: SheetReader,
     progress: &ProgressMonitor,
-    sender: &SyncSender<Option<ImportStep>>,
+    sender: &SyncSender<ParserMessage>,
 ) -> Result<Option<Survey>, ImportError> {
-    loop {
+    let mut is_receiver_dropped = false;
+    while !is_receiver_dropped {
         let step = file.next_step()?;
         progress.set_read(file.progress());
-        let is_end = step.is_none();
-        if sender.send(step).is_err() || is_end {
-            return Ok(file.survey().cloned());
-        }
+        let Some(step) = step else {
+            // The receiver may have been dropped, in which case no message is needed.
+            let _ = sender.send(ParserMessage::EndOfFile);
+            break;
+        };
+        is_receiver_dropped = sender.send(ParserMessage::Step(step)).is_err();
     }
+    Ok(file.survey().cloned())
 }
 
 /// Packs the cells of sheets into chunks.
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
     /// Hashes of objects that were already passed to the sink.
-    put_hashes: HashSet<ChunkHash>,
+    sent_hashes: HashSet<ChunkHash>,
     /// Number of long texts in each packed chunk. Chunks without long texts, and chunks that were
     /// already passed to the sink, are not included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
@@ -141,14 +152,19 @@ struct SheetPacker<'a, S> {
 
 impl<'a, S: Sink> SheetPacker<'a, S> {
     fn new(sink: &'a mut S) -> Self {
-        Self { sheet: None, put_hashes: HashSet::new(), long_text_counts: RefCell::default(), sink }
+        Self {
+            sheet: None,
+            sent_hashes: HashSet::new(),
+            long_text_counts: RefCell::default(),
+            sink,
+        }
     }
 
     /// Packs all parts of a file. Stops early if the sink is closed, or if the parser closes the
     /// channel because of an error.
     fn pack_steps(
         mut self,
-        receiver: &Receiver<Option<ImportStep>>,
+        receiver: &Receiver<ParserMessage>,
         progress: &ProgressMonitor,
     ) -> Result<(), ImportError> {
         match self.pack_until_end(receiver, progress) {
@@ -159,13 +175,13 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
 
     fn pack_until_end(
         &mut self,
-        receiver: &Receiver<Option<ImportStep>>,
+        receiver: &Receiver<ParserMessage>,
         progress: &ProgressMonitor,
     ) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
             match receiver.recv() {
-                Ok(Some(step)) => self.pack_step(step, progress)?,
-                Ok(None) => return self.finish_sheet(),
+                Ok(ParserMessage::Step(step)) => self.pack_step(step, progress)?,
+                Ok(ParserMessage::EndOfFile) => return self.finish_sheet(),
                 Err(_parser_failed) => return Ok(()),
             }
         }
@@ -197,9 +213,9 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
         for long_text in &block.long_texts {
-            self.put_long_text(long_text)?;
+            self.send_long_text_if_new(long_text)?;
         }
-        self.put_chunks(chunks)
+        self.send_new_chunks(chunks)
     }
 
     /// Discards the current sheet's cells, because the parser will send all of them again. Objects
@@ -216,31 +232,31 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
-        self.put_chunks(chunks)?;
-        self.sink.put(PackedItem::Sheet(PackedSheet { start, written }))?;
+        self.send_new_chunks(chunks)?;
+        self.sink.send(PackedItem::Sheet(PackedSheet { start, written }))?;
         Ok(())
     }
 
     /// Passes chunks to the sink, except for those that were passed before.
-    fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
+    fn send_new_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
             let hash = packed.chunk.hash;
             let long_texts = long_text_counts.get(&hash).copied().unwrap_or(0);
-            self.put_if_new(hash, PackedChunk { packed, long_texts })?;
+            self.send_if_new(hash, PackedChunk { packed, long_texts })?;
         }
         Ok(())
     }
 
     /// Passes a long text to the sink, unless it was passed before.
-    fn put_long_text(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
+    fn send_long_text_if_new(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
         let hash = ChunkHash(body.hash);
-        if self.put_hashes.contains(&hash) {
+        if self.sent_hashes.contains(&hash) {
             return Ok(());
         }
         let packed = pack(body.text.as_bytes(), Bounds::CHUNK)
             .map_err(|why| ImportError::SheetTooLarge { name: self.sheet_name(), why })?;
-        self.put_if_new(hash, PackedChunk { packed, long_texts: 0 })
+        self.send_if_new(hash, PackedChunk { packed, long_texts: 0 })
     }
 
     /// Returns the current sheet's name in the file, or an empty string for a CSV file.
@@ -250,13 +266,13 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 
     /// Passes an object to the sink, unless an object with the same hash was passed before.
-    fn put_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
-        if self.put_hashes.len() >= MAX_REMEMBERED_HASHES {
-            self.put_hashes.clear();
+    fn send_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
+        if self.sent_hashes.len() >= MAX_REMEMBERED_HASHES {
+            self.sent_hashes.clear();
         }
-        let is_new = self.put_hashes.insert(hash);
+        let is_new = self.sent_hashes.insert(hash);
         if is_new {
-            self.sink.put(PackedItem::Object(object))?;
+            self.sink.send(PackedItem::Object(object))?;
         }
         Ok(())
     }
@@ -296,7 +312,7 @@ mod tests {
     }
 
     impl Sink for Collected {
-        fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
+        fn send(&mut self, item: PackedItem) -> Result<(), PackStop> {
             match item {
                 PackedItem::Object(object) => self.objects.push(object),
                 PackedItem::Sheet(sheet) => self.sheets.push(sheet),

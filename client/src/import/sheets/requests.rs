@@ -121,7 +121,12 @@ pub(super) struct ImportTarget {
 impl ImportTarget {
     /// Creates the operation that imports a sheet. `sheet_index` is the number of preceding sheets
     /// in the file. Only the first sheet can replace an existing sheet.
-    fn to_import(&self, sheet: &FileSheet, sheet_index: u32, name_in_file: String) -> ImportSheet {
+    fn import_operation(
+        &self,
+        sheet: &FileSheet,
+        sheet_index: u32,
+        name_in_file: String,
+    ) -> ImportSheet {
         ImportSheet {
             sheet: SheetId(self.next_sheet.0 + sheet_index),
             name: self.kept_name.clone().unwrap_or(name_in_file),
@@ -189,7 +194,7 @@ impl FileSheets {
             let acked_id = u64::from(sheet_index);
             let mut mutations = Vec::with_capacity(sheets.len());
             for sheet in sheets {
-                let import = target.to_import(sheet, sheet_index, name_of(sheet));
+                let import = target.import_operation(sheet, sheet_index, name_of(sheet));
                 sheet_index += 1;
                 mutations.push(SentMutation {
                     id: u64::from(sheet_index),

@@ -46,7 +46,7 @@ impl<'a> TargetSpreadsheet<'a> {
             delete_journal(&target.journal)?;
         }
         let resumed_journal =
-            Journal::resume(&target.journal)?.filter(|journal| !is_stale(journal, stamp));
+            Journal::read(&target.journal)?.filter(|journal| !is_stale(journal, stamp));
         let is_resumed = resumed_journal.is_some();
         let journal = resumed_journal.unwrap_or_else(|| Journal::new(source, target.into));
         let may_have_been_sent = !journal.unacknowledged().is_empty();
@@ -95,7 +95,7 @@ impl<'a> TargetSpreadsheet<'a> {
 
     /// Checks that the target spreadsheet and the sheet to replace exist. No-op if the import
     /// creates a spreadsheet. Must be called before the file is read.
-    pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
+    pub(super) async fn check_target_exists(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply = self.client.spreadsheet(into).sheets().await.map_err(nothing_imported)?;
             let replaced = self.find_replaced(&reply)?;

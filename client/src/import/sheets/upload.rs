@@ -172,7 +172,7 @@ impl UploadQueue {
             self.wait_for_upload().await?;
         }
         let uploader = self.uploader(spreadsheet);
-        let tile_groups = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
+        let tile_groups = group_tiles_by_check(std::mem::take(&mut self.tiles_with_texts));
         uploader.check_concurrently(tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
         let leaf_indexes = std::mem::take(&mut self.leaf_indexes);
         uploader.check_concurrently(leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
@@ -197,24 +197,24 @@ impl UploadQueue {
 /// Splits tiles with long texts into groups, each of which is verified by one request. The tiles
 /// and long texts of a group are at most `MAX_IMPORT_OBJECTS` objects, except that a tile with more
 /// long texts has a group of its own.
-fn split_into_checks(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
-    let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
+fn group_tiles_by_check(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
+    let mut groups: Vec<Vec<UploadedChunk>> = Vec::new();
     // Number of objects that can still be added to the last group.
     let mut free_objects = 0_usize;
     for TileWithTexts { tile, long_texts } in tiles {
         let tile_objects = long_texts.saturating_add(1);
-        match checks.last_mut() {
-            Some(last_check) if tile_objects <= free_objects => {
-                last_check.push(tile);
+        match groups.last_mut() {
+            Some(last_group) if tile_objects <= free_objects => {
+                last_group.push(tile);
                 free_objects -= tile_objects;
             }
             _ => {
-                checks.push(vec![tile]);
+                groups.push(vec![tile]);
                 free_objects = MAX_IMPORT_OBJECTS.saturating_sub(tile_objects);
             }
         }
     }
-    checks
+    groups
 }
 
 impl Uploader {
@@ -297,7 +297,7 @@ mod tests {
             TileWithTexts { tile, long_texts }
         };
         let counts = |tiles: &[usize]| -> Vec<usize> {
-            split_into_checks(tiles.iter().copied().map(tile).collect())
+            group_tiles_by_check(tiles.iter().copied().map(tile).collect())
                 .iter()
                 .map(Vec::len)
                 .collect()
