@@ -95,7 +95,7 @@ pub enum ClientError {
         /// Reason why the body is invalid.
         why: String,
     },
-    /// The response is longer than any response of the Cellar API may be.
+    /// The response exceeds the maximum length of a response of the Cellar API.
     #[error("the response from {url} is longer than {max_bytes} bytes")]
     ReplyTooLarge {
         /// Request URL.
@@ -141,8 +141,8 @@ impl ClientError {
         }
     }
 
-    /// Returns the kind of problem that the server reported. Returns `None` if the error is not a
-    /// problem document.
+    /// Returns the kind of problem that the server reported. Returns `None` if the server did not
+    /// return a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {

@@ -135,6 +135,15 @@ impl Subscription {
     pub fn until_end(self) -> Self {
         Self { until_end: true, ..self }
     }
+
+    fn query_after(&self, progress: &FeedProgress) -> FeedQuery {
+        FeedQuery {
+            after: progress.checkpoint,
+            generation: progress.generation.clone(),
+            limit: self.limit,
+            payloads: self.payloads,
+        }
+    }
 }
 
 /// A feed item delivered to a subscriber.
@@ -212,13 +221,7 @@ pub async fn subscribe<S: Subscriber>(
     let mut progress = checkpoints.load()?;
     let mut polling = Polling::default();
     loop {
-        let query = FeedQuery {
-            after: progress.checkpoint,
-            generation: progress.generation.clone(),
-            limit: subscription.limit,
-            payloads: subscription.payloads,
-        };
-        let poll_event = match client.feed_page(&query).await {
+        let poll_event = match client.feed_page(&subscription.query_after(&progress)).await {
             Ok(page) => {
                 let is_at_end = page.at_end;
                 deliver_page(page, &mut progress, checkpoints, subscriber).await?;

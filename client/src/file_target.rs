@@ -33,7 +33,7 @@ impl FileTarget {
             if !metadata.is_symlink() {
                 return Self::from_metadata(current_path, metadata);
             }
-            // The link of an open pipe in `/proc` does not lead to a valid path.
+            // Do not follow the link of an open pipe in `/proc`, because it contains no valid path.
             if let Ok(target_metadata) = current_path.metadata()
                 && !target_metadata.is_file()
             {

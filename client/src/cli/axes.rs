@@ -19,10 +19,8 @@ pub(super) async fn edit_axis(
     args: AxisArguments,
 ) -> Result<(), CliError> {
     let change = AxisChange::parse(axis, &args.command)?;
-    let (AxisCommand::Insert { sheet: sheet_name, .. }
-    | AxisCommand::Delete { sheet: sheet_name, .. }) = args.command;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let sheet = editor.sheet_number(args.command.sheet_name()).await?;
     let operation = change.into_operation(axis, sheet);
     print_truncation_note(output, axis, &operation);
     let description = describe_operation(&operation);

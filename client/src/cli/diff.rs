@@ -10,7 +10,7 @@ use super::axes::list_spans;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use super::{EXIT_DIFFERENCES, EXIT_FINE};
+use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::text::{escape, escape_shortened};
 
 /// Maximum length of a cell's text in the output, in characters. Longer texts are truncated.
@@ -32,7 +32,7 @@ pub(super) async fn show_differences(
     context.print_unsent_note(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
-        return Ok(EXIT_FINE);
+        return Ok(EXIT_SUCCESS);
     }
     Ok(EXIT_DIFFERENCES)
 }

@@ -48,9 +48,9 @@ pub(super) async fn print_cells(
     print_table(&reply, range, output)
 }
 
-/// Reads the requested cells. If this directory has a local cache and the newest cells are
-/// requested, reads the snapshot and the later log entries directly. Otherwise, the server reads
-/// the cells.
+/// Reads the requested cells. The server reads them if `--remote` or a position was passed, or if
+/// the folder `.cellar/` does not exist. Otherwise, the client reads the newest snapshot and the
+/// later log entries.
 async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,

@@ -54,7 +54,7 @@ use crate::RequestCosts;
 use report::report;
 
 /// Exit code for success.
-pub const EXIT_FINE: u8 = 0;
+pub const EXIT_SUCCESS: u8 = 0;
 /// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
 /// Exit code of `cellar diff` if it found differences, and of `cellar replay` if it dropped or
@@ -91,7 +91,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let (result, costs) = execute(cli);
     let exit_code = match result {
         Ok(exit_code) => exit_code,
-        Err(error) if error.is_broken_pipe() => EXIT_FINE,
+        Err(error) if error.is_broken_pipe() => EXIT_SUCCESS,
         Err(error) => {
             report(&error, json);
             error.exit_code()
@@ -108,7 +108,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
-        return EXIT_FINE;
+        return EXIT_SUCCESS;
     }
     if wants_json {
         report(&CliError::from_clap_message(&error.to_string()), true);
@@ -179,6 +179,6 @@ fn execute_command(
             Command::Feed(args) => feed::print_feed(context, &output, args).await,
             Command::Health => health::check_health(context, &output).await,
         };
-        result.map(|()| EXIT_FINE)
+        result.map(|()| EXIT_SUCCESS)
     })
 }

@@ -7,7 +7,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, format_rows};
-use super::{EXIT_DIFFERENCES, EXIT_FINE};
+use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::text::escape;
@@ -36,7 +36,7 @@ pub(super) async fn replay_fork(
     let has_lost_edits = edits
         .iter()
         .any(|edit| matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected));
-    Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_FINE })
+    Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_SUCCESS })
 }
 
 fn print_plan_note(output: &Output, replay: &ForkReplay) {

@@ -26,11 +26,11 @@ pub async fn read_body(
     mut response: reqwest::Response,
     max_bytes: usize,
 ) -> Result<Vec<u8>, BodyFault> {
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
-    if announced.is_some_and(|length| length > max_bytes) {
+    let declared_length = response.content_length().and_then(|length| usize::try_from(length).ok());
+    if declared_length.is_some_and(|length| length > max_bytes) {
         return Err(BodyFault::TooLarge);
     }
-    let mut body = Vec::with_capacity(announced.unwrap_or(0));
+    let mut body = Vec::with_capacity(declared_length.unwrap_or(0));
     while let Some(chunk) = response.chunk().await.map_err(BodyFault::Broken)? {
         if body.len().saturating_add(chunk.len()) > max_bytes {
             return Err(BodyFault::TooLarge);

@@ -25,14 +25,11 @@ use crate::text::escape;
 
 /// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of an API response, in milliseconds. It is long enough for a cold start of
-/// the Lambda function.
+/// Timeout for each read of an API response, in milliseconds. It allows for a Lambda cold start.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// Timeout for each read of an object transfer, in milliseconds. It is long enough for uploads over
-/// a slow connection.
+/// Timeout for each read of an object transfer, in milliseconds. It allows for slow uploads.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters that an error message quotes from a response that is not a problem
-/// document.
+/// Maximum length of a quote from a response that is not a problem document, in characters.
 const EXCERPT_CHARACTERS: usize = 200;
 
 /// Sends the requests of a client and its clones over shared connections.
@@ -142,8 +139,7 @@ impl Call {
         self
     }
 
-    /// Makes a change of the details conditional: the server rejects it if `seen_version` is set
-    /// and no longer current.
+    /// The server rejects the change if `seen_version` is set and is no longer current.
     pub(super) fn if_details_version(mut self, seen_version: Option<u64>) -> Self {
         self.if_match = seen_version.map(DetailsReply::etag_of);
         self
@@ -229,8 +225,8 @@ impl Transport {
         }
     }
 
-    /// Uploads or downloads an object. The request contains no token, because the presigned URL
-    /// authorizes it.
+    /// Uploads or downloads an object. The request is authorized by the presigned URL, without a
+    /// token.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,

@@ -225,20 +225,20 @@ impl Editor {
             Recovery::KeepAndResend => Err(kept_error(state, error)),
             Recovery::MoveToFile => Err(self.move_edits_to_file(state, error)),
             Recovery::RemoveFromOutbox => Err(self.remove_newest_edit(state, error)),
-            Recovery::RecreateAsNewClient => self.start_over(state, error, settled).await,
+            Recovery::RecreateAsNewClient => self.resend_as_new_client(state, error, settled).await,
         }
     }
 
     /// Recreates an edit under a new client id with the newest position as its base, and sends it
     /// once. Must be called only if the edit was certainly not committed. If the newest position
     /// cannot be read, removes the edit and returns `error`.
-    async fn start_over(
+    async fn resend_as_new_client(
         &self,
         state: &mut OutboxState,
         error: ClientError,
         settled: &mut Vec<SettledEdit>,
     ) -> Result<(), EditorError> {
-        if self.become_new_client(state).await.is_err() {
+        if self.recreate_edits_as_new_client(state).await.is_err() {
             return Err(self.remove_newest_edit(state, error));
         }
         self.outbox.write(state)?;
@@ -255,16 +255,23 @@ impl Editor {
     }
 
     /// Recreates the pending edits under a new client id, with the newest position as their base.
-    async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
+    async fn recreate_edits_as_new_client(
+        &self,
+        state: &mut OutboxState,
+    ) -> Result<(), ClientError> {
         let spreadsheet = &self.outbox.spreadsheet;
         if state.adds_a_sheet() {
             // Renumber the added sheet, because its number may already be used at the new base.
             let sheets = spreadsheet.sheets().await?;
-            state.start_over(new_client_id(), sheets.incarnation, sheets.position);
+            state.recreate_edits_as_new_client(
+                new_client_id(),
+                sheets.incarnation,
+                sheets.position,
+            );
             state.renumber_added_sheets(sheets.next_sheet);
         } else {
             let head = spreadsheet.head().await?;
-            state.start_over(new_client_id(), head.incarnation, head.head);
+            state.recreate_edits_as_new_client(new_client_id(), head.incarnation, head.head);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ pub struct CsvStyle {
     pub delimiter: u8,
     /// Whether to write a cell's formula instead of its result.
     pub formulas: bool,
-    /// Whether to prefix texts with `'` that other programs may interpret as formulas.
+    /// Whether to add the prefix `'` to texts that other programs may interpret as formulas.
     pub escape_formulas: bool,
 }
 
@@ -61,7 +61,7 @@ pub async fn fetch_csv(
     let mut last_page = None;
     while let Some(mut page) = pages.try_next().await? {
         add_page(&mut spool, &mut warning_counts, &page, style)?;
-        report_progress(spool.cells());
+        report_progress(spool.cell_count());
         page.cells.clear();
         last_page = Some(page);
     }
@@ -163,7 +163,7 @@ impl CsvExport {
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
         let Self { spool, style, warning_counts, last_page } = self;
-        let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
+        let (rows, columns, cells) = (spool.row_count(), spool.column_count(), spool.cell_count());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }

@@ -1,4 +1,5 @@
-//! Stores rows in a temporary file until all cells are known and thus the number of columns.
+//! Stores rows in a temporary file, because the number of columns is known only when all cells have
+//! been read.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
@@ -80,17 +81,17 @@ impl RowSpool {
     }
 
     /// Returns the number of rows, up to the last row with a non-blank cell.
-    pub(super) fn rows(&self) -> u64 {
+    pub(super) fn row_count(&self) -> u64 {
         self.rows
     }
 
     /// Returns the number of columns, up to the last column with a non-blank cell.
-    pub(super) fn columns(&self) -> u64 {
+    pub(super) fn column_count(&self) -> u64 {
         self.columns
     }
 
     /// Returns the number of non-blank cells.
-    pub(super) fn cells(&self) -> u64 {
+    pub(super) fn cell_count(&self) -> u64 {
         self.cells
     }
 

@@ -208,9 +208,9 @@ pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u
         sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
     let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
-    let likely_delimiter = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
-    let is_in_most_lines = count_lines_with(likely_delimiter) > lines.len() / 2;
-    is_in_most_lines.then_some(likely_delimiter)
+    let most_frequent = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
+    let is_in_most_lines = count_lines_with(most_frequent) > lines.len() / 2;
+    is_in_most_lines.then_some(most_frequent)
 }
 
 #[cfg(test)]

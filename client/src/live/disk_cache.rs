@@ -9,7 +9,7 @@ use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{MAX_STATE_BYTES, StateFile, read_json, write_private};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, OutboxKey};
 
 /// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
@@ -45,9 +45,9 @@ struct CachedStateRef<'a> {
 pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     let path = outbox.path_with_extension(EXTENSION);
     let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
-    let (cloud, spreadsheet) = outbox.key();
+    let OutboxKey { identity, spreadsheet } = outbox.key();
     let is_valid = cached.version == FORMAT_VERSION
-        && cached.cloud == cloud
+        && cached.cloud == identity
         && cached.spreadsheet == spreadsheet;
     is_valid.then_some(cached)
 }
@@ -60,10 +60,10 @@ pub(super) fn write_state(
     incarnation: u32,
     entries: &[EntryView],
 ) {
-    let (cloud, spreadsheet) = outbox.key();
+    let OutboxKey { identity, spreadsheet } = outbox.key();
     let state = CachedStateRef {
         version: FORMAT_VERSION,
-        cloud: &cloud,
+        cloud: &identity,
         spreadsheet,
         incarnation,
         root,

@@ -32,8 +32,9 @@ impl RebasedView {
         pending: &[PendingMutation],
     ) -> Self {
         let mut fold = canonical.tail.fold.clone();
-        let begun = Rebase::begin(canonical.known(), own_entries, pending);
-        let rebase_result = begun.map(|(rebase, outlooks)| RebasedEdits { rebase, outlooks });
+        let begin_result = Rebase::begin(canonical.known(), own_entries, pending);
+        let rebase_result =
+            begin_result.map(|(rebase, outlooks)| RebasedEdits { rebase, outlooks });
         if let Ok(rebased) = &rebase_result {
             for outlook in &rebased.outlooks {
                 apply_outlook(&mut fold, outlook);

@@ -30,6 +30,14 @@ use crate::{ClientError, Spreadsheet};
 /// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
 
+/// The stack and the spreadsheet to which an outbox belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutboxKey {
+    /// Identity of the stack ([`crate::Client::identity`]).
+    pub(crate) identity: String,
+    pub(crate) spreadsheet: LogId,
+}
+
 /// The pending edits of one subject (user) in one spreadsheet.
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -49,9 +57,9 @@ impl Outbox {
         Self { spreadsheet, path: folder.join(format!("{file_stem}.json")) }
     }
 
-    /// Returns the stack identity and the spreadsheet to which the edits belong.
-    pub(crate) fn key(&self) -> (String, LogId) {
-        (self.spreadsheet.client().identity().to_owned(), self.spreadsheet.id())
+    pub(crate) fn key(&self) -> OutboxKey {
+        let identity = self.spreadsheet.client().identity().to_owned();
+        OutboxKey { identity, spreadsheet: self.spreadsheet.id() }
     }
 
     /// Returns the path of the state file with its extension replaced.

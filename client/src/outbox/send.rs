@@ -98,7 +98,7 @@ impl Outbox {
     /// saved after each step, so that the edit is committed exactly once even if the client
     /// crashes.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
-        let mut last_error = ClientError::Setup { why: "there is no edit to upload".to_owned() };
+        let mut last_error = None;
         for _ in 1..=MAX_UPLOAD_ATTEMPTS {
             let (Some(NextRequest::Upload(body)), Some(completion)) =
                 (state.next_request(), state.completion_request())
@@ -107,10 +107,10 @@ impl Outbox {
             };
             match self.try_upload(state, body, &completion).await? {
                 UploadAttempt::Committed(reply) => return Ok(reply),
-                UploadAttempt::ObjectMissing(error) => last_error = error,
+                UploadAttempt::ObjectMissing(error) => last_error = Some(error),
             }
         }
-        Err(last_error.into())
+        Err(last_error.unwrap_or_else(no_edit_to_upload_error).into())
     }
 
     /// Makes one attempt to upload and commit an object.
@@ -177,4 +177,8 @@ impl Outbox {
         self.write(state)?;
         Ok(grant)
     }
+}
+
+fn no_edit_to_upload_error() -> ClientError {
+    ClientError::Setup { why: "there is no edit to upload".to_owned() }
 }

@@ -16,6 +16,7 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
+use super::OutboxKey;
 use super::pending_edit::{EditPayload, PendingEdit, UploadBody};
 use crate::sheet_deletion::{deleted_sheet, find_possible_deletion};
 
@@ -33,8 +34,8 @@ pub(crate) struct OutboxState {
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// Random id of the client. Every client id has its own edit numbers, so installations never
-    /// use the same numbers.
+    /// Random id of the client. Edits are numbered separately for each client id, so the numbers of
+    /// different installations never conflict.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
     /// Table incarnation to which the position `seen` and the base positions belong. Restoring the
@@ -102,14 +103,14 @@ pub(crate) struct SettledEdit {
 impl OutboxState {
     /// Creates the state of a new client without edits.
     pub(crate) fn new(
-        (cloud, spreadsheet): (String, LogId),
+        OutboxKey { identity, spreadsheet }: OutboxKey,
         client_id: String,
         incarnation: u32,
         seen: Position,
     ) -> Self {
         Self {
             version: STATE_VERSION,
-            cloud,
+            cloud: identity,
             spreadsheet,
             client_id,
             incarnation,
@@ -126,12 +127,11 @@ impl OutboxState {
 
     /// Checks that a state that was read from disk is valid and belongs to `key`. The error states
     /// why it is invalid.
-    pub(crate) fn validate(&self, key: &(String, LogId)) -> Result<(), &'static str> {
+    pub(crate) fn validate(&self, key: &OutboxKey) -> Result<(), &'static str> {
         if self.version != STATE_VERSION {
             return Err("another version of cellar wrote the file");
         }
-        let (cloud, spreadsheet) = key;
-        if self.cloud != *cloud || self.spreadsheet != *spreadsheet {
+        if self.cloud != key.identity || self.spreadsheet != key.spreadsheet {
             return Err("the file belongs to another spreadsheet");
         }
         let first_id = self.acked_id.saturating_add(1);
@@ -326,9 +326,14 @@ impl OutboxState {
 
     /// Starts a new client and recreates the pending edits with the base `seen`. Must be called
     /// only if none of the edits was committed. Otherwise, an edit would take effect twice.
-    pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
+    pub(crate) fn recreate_edits_as_new_client(
+        &mut self,
+        client_id: String,
+        incarnation: u32,
+        seen: Position,
+    ) {
         let uncommitted_edits = std::mem::take(&mut self.pending);
-        let key = (self.cloud.clone(), self.spreadsheet);
+        let key = OutboxKey { identity: self.cloud.clone(), spreadsheet: self.spreadsheet };
         *self = Self::new(key, client_id, incarnation, seen);
         for edit in uncommitted_edits {
             self.add_edit(edit.payload);
@@ -376,7 +381,7 @@ impl OutboxState {
             if !self.pending.is_empty() {
                 return false;
             }
-            self.start_over(new_client_id, incarnation, position);
+            self.recreate_edits_as_new_client(new_client_id, incarnation, position);
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }

@@ -34,6 +34,14 @@ pub(in crate::cli) enum AxisCommand {
     },
 }
 
+impl AxisCommand {
+    pub(in crate::cli) fn sheet_name(&self) -> Option<&str> {
+        match self {
+            Self::Insert { sheet, .. } | Self::Delete { sheet, .. } => sheet.as_deref(),
+        }
+    }
+}
+
 /// Words and examples that are inserted into the help of `cellar rows` or `cellar columns`.
 pub(super) struct AxisWords {
     singular: &'static str,

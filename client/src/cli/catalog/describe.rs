@@ -81,13 +81,14 @@ fn describe_change(change: &ChangeView) -> String {
         (None, Some(link)) => format!("the link {}", escape(link)),
         (None, None) => String::new(),
     };
+    let is_link = change.link.is_some();
     let role = change.role.map(|role| format!(": {role}")).unwrap_or_default();
     match (change.kind.as_str(), name) {
         ("Created", Some(name)) => format!("created the spreadsheet as {name}"),
         ("Created", None) => "created the spreadsheet".to_owned(),
         ("Renamed", Some(name)) => format!("renamed the spreadsheet to {name}"),
         ("Shared", _) => format!("shared the spreadsheet with {grantee}{role}"),
-        ("Unshared", _) if change.link.is_some() => format!("revoked {grantee}"),
+        ("Unshared", _) if is_link => format!("revoked {grantee}"),
         ("Unshared", _) => format!("revoked the access of {grantee}"),
         ("Archived", _) => "archived the spreadsheet".to_owned(),
         ("Unarchived", _) => "unarchived the spreadsheet".to_owned(),

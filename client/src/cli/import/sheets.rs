@@ -63,21 +63,7 @@ pub(super) async fn import_as_new_sheets(
     let options = read_options(args)?;
     let client = context.client()?;
     let file_path = std::path::absolute(&args.file)?;
-    let key = JournalKey {
-        cloud: client.identity(),
-        subject: client.subject(),
-        file: &file_path,
-        options: &options,
-        into,
-        replace: args.replace.as_deref(),
-    };
-    let target = Target {
-        into,
-        name: args.name.clone().or_else(|| name_of_file(&args.file)),
-        replace: args.replace.clone(),
-        journal: key.path(&context.directory),
-        restart: args.restart,
-    };
+    let target = import_target(context, &client, args, &options, &file_path, into);
     let started = Instant::now();
     let progress = ProgressMonitor::default();
     let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
@@ -92,6 +78,31 @@ pub(super) async fn import_as_new_sheets(
     report.print(output, args)?;
     output.print_note(next_command_note(&report.imported, into));
     Ok(())
+}
+
+fn import_target(
+    context: &Context,
+    client: &Client,
+    args: &args::Import,
+    options: &ReadOptions,
+    file_path: &Path,
+    into: Option<LogId>,
+) -> Target {
+    let key = JournalKey {
+        cloud: client.identity(),
+        subject: client.subject(),
+        file: file_path,
+        options,
+        into,
+        replace: args.replace.as_deref(),
+    };
+    Target {
+        into,
+        name: args.name.clone().or_else(|| name_of_file(&args.file)),
+        replace: args.replace.clone(),
+        journal: key.path(&context.directory),
+        restart: args.restart,
+    }
 }
 
 fn record_import_position(context: &Context, client: &Client, imported: &Imported) {

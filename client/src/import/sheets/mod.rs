@@ -137,7 +137,7 @@ pub async fn import_sheets(
     let lock_path = target.journal.with_extension("lock");
     let lock = FileLock::try_acquire(&lock_path)?;
     let stamp = FileStamp::of_file(path)?;
-    let target_spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
+    let target_spreadsheet = TargetSpreadsheet::start_or_resume(client, path, target, stamp)?;
     let mut import = SheetImport { path, options, progress, target: target_spreadsheet };
     let result = import.resume_or_import(stamp).await;
     if import.target.can_resume(result.as_ref().err()) {
@@ -171,14 +171,14 @@ impl SheetImport<'_> {
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
         let requests = self.target.build_requests(&sheets, name_of).await?;
         self.target.save_requests(requests, stamp)?;
-        let replies = self.append_requests().await?;
+        let replies = self.send_append_requests().await?;
         self.read_import_result(replies, Some(file_summary)).await
     }
 
     /// Sends the requests that an interrupted import has built. Returns `None` if the uploaded
     /// objects have expired. In this case, the file must be read and uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
-        match self.append_requests().await {
+        match self.send_append_requests().await {
             Ok(replies) => Ok(Some(self.read_import_result(replies, None).await?)),
             Err(
                 ImportError::NothingImported { source, .. } | ImportError::Uncertain { source, .. },
@@ -222,7 +222,7 @@ impl SheetImport<'_> {
     }
 
     /// Sends the requests in the journal that are not known to be committed.
-    async fn append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
+    async fn send_append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
         self.progress.set_appending();
         let mut replies = Vec::new();
         while let Some(request) = self.target.journal().unacknowledged().first().cloned() {

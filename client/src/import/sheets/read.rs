@@ -47,7 +47,7 @@ pub(super) enum PackedItem {
 pub(super) struct PackedChunk {
     pub(super) packed: PackedObject,
     /// Number of long texts to which the object refers.
-    pub(super) long_texts: usize,
+    pub(super) long_text_count: usize,
 }
 
 /// A sheet whose cells have been packed.
@@ -242,8 +242,8 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
             let hash = packed.chunk.hash;
-            let long_texts = long_text_counts.get(&hash).copied().unwrap_or(0);
-            self.send_if_new(hash, PackedChunk { packed, long_texts })?;
+            let long_text_count = long_text_counts.get(&hash).copied().unwrap_or(0);
+            self.send_if_new(hash, PackedChunk { packed, long_text_count })?;
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         }
         let packed = pack(body.text.as_bytes(), Bounds::CHUNK)
             .map_err(|why| ImportError::SheetTooLarge { name: self.sheet_name(), why })?;
-        self.send_if_new(hash, PackedChunk { packed, long_texts: 0 })
+        self.send_if_new(hash, PackedChunk { packed, long_text_count: 0 })
     }
 
     /// Returns the current sheet's name in the file, or an empty string for a CSV file.
@@ -376,7 +376,7 @@ mod tests {
         let long = "x".repeat(10_000);
         let (found, ..) = read_text(&format!("{long},1\n{long},2\n{long}y,3\n"), None);
         let [one, two, tile] = found.objects.as_slice() else { panic!("{:?}", found.objects) };
-        assert_eq!([one, two, tile].map(|object| object.long_texts), [0, 0, 2]);
+        assert_eq!([one, two, tile].map(|object| object.long_text_count), [0, 0, 2]);
         assert_eq!(one.packed.chunk.hash, ChunkHash::of(long.as_bytes()));
     }
 

@@ -182,7 +182,7 @@ impl FileSheets {
 
     /// Builds the requests that append the sheets. `name_of` returns the name of a sheet in the
     /// file. A single request is sufficient unless the file has hundreds of sheets.
-    pub(super) fn append_requests(
+    pub(super) fn build_append_requests(
         &self,
         client_id: &str,
         target: &ImportTarget,
@@ -272,7 +272,7 @@ mod tests {
             replaces: Some(SheetId(2)),
             kept_name: None,
         };
-        sheets.append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
+        sheets.build_append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }
 
     fn imports(requests: &[AppendRequest]) -> Vec<ImportSheet> {

@@ -36,7 +36,9 @@ pub(super) struct TargetSpreadsheet<'a> {
 }
 
 impl<'a> TargetSpreadsheet<'a> {
-    pub(super) fn open(
+    /// Reads the journal of an interrupted import, or creates a journal if there is none or if the
+    /// import must start over. `stamp` is that of the imported file.
+    pub(super) fn start_or_resume(
         client: &'a Client,
         source: &Path,
         target: &'a Target,
@@ -147,7 +149,7 @@ impl<'a> TargetSpreadsheet<'a> {
             Some(import_target) => import_target,
             None => self.read_import_target(&spreadsheet, sheets.iter().len()).await?,
         };
-        Ok(sheets.append_requests(&self.journal.client_id, &import_target, name_of))
+        Ok(sheets.build_append_requests(&self.journal.client_id, &import_target, name_of))
     }
 
     /// Reads the newest state of the spreadsheet. Fails if adding `file_sheets` sheets would exceed

@@ -60,7 +60,7 @@ struct Uploader {
 struct TileWithTexts {
     tile: UploadedChunk,
     /// Number of long texts to which the tile refers.
-    long_texts: usize,
+    long_text_count: usize,
 }
 
 /// Uploaded chunks that the server verifies in one request.
@@ -84,7 +84,7 @@ impl ChunkCheck {
 #[derive(Debug)]
 struct UploadedObject {
     chunk: ChunkRef,
-    long_texts: usize,
+    long_text_count: usize,
 }
 
 impl UploadQueue {
@@ -117,7 +117,7 @@ impl UploadQueue {
         } else {
             self.inner_indexes.push(chunk);
         }
-        self.add(PackedChunk { packed, long_texts: 0 });
+        self.add(PackedChunk { packed, long_text_count: 0 });
     }
 
     /// Returns whether the current batch is large enough to send.
@@ -184,11 +184,12 @@ impl UploadQueue {
 
     async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
         let Some(joined) = self.running_uploads.join_next().await else { return Ok(()) };
-        let UploadedObject { chunk, long_texts } = joined.map_err(|error| task_error(&error))??;
+        let UploadedObject { chunk, long_text_count } =
+            joined.map_err(|error| task_error(&error))??;
         self.progress.add_uploaded(chunk.bytes);
-        if long_texts > 0 {
+        if long_text_count > 0 {
             let tile = to_uploaded_chunk(chunk);
-            self.tiles_with_texts.push(TileWithTexts { tile, long_texts });
+            self.tiles_with_texts.push(TileWithTexts { tile, long_text_count });
         }
         Ok(())
     }
@@ -201,8 +202,8 @@ fn group_tiles_by_check(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
     let mut groups: Vec<Vec<UploadedChunk>> = Vec::new();
     // Number of objects that can still be added to the last group.
     let mut free_objects = 0_usize;
-    for TileWithTexts { tile, long_texts } in tiles {
-        let tile_objects = long_texts.saturating_add(1);
+    for TileWithTexts { tile, long_text_count } in tiles {
+        let tile_objects = long_text_count.saturating_add(1);
         match groups.last_mut() {
             Some(last_group) if tile_objects <= free_objects => {
                 last_group.push(tile);
@@ -252,12 +253,12 @@ impl Uploader {
         mut upload_url: ChunkUpload,
         object: PackedChunk,
     ) -> Result<UploadedObject, ClientError> {
-        let PackedChunk { packed, long_texts } = object;
+        let PackedChunk { packed, long_text_count } = object;
         let client = self.spreadsheet.client();
         let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
             match client.upload_chunk(&upload_url, packed.stored.clone()).await {
-                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_texts }),
+                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_text_count }),
                 Err(error) if urls_left > 0 && needs_new_url(&error) => urls_left -= 1,
                 Err(error) => return Err(error),
             }
@@ -292,9 +293,9 @@ mod tests {
     #[test]
     fn splits_tiles_at_the_limit_of_objects() {
         let most = MAX_IMPORT_OBJECTS;
-        let tile = |long_texts: usize| {
-            let tile = UploadedChunk { hash: long_texts.to_string(), bytes: 1 };
-            TileWithTexts { tile, long_texts }
+        let tile = |long_text_count: usize| {
+            let tile = UploadedChunk { hash: long_text_count.to_string(), bytes: 1 };
+            TileWithTexts { tile, long_text_count }
         };
         let counts = |tiles: &[usize]| -> Vec<usize> {
             group_tiles_by_check(tiles.iter().copied().map(tile).collect())

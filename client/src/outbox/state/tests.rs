@@ -3,8 +3,9 @@ use cellar_sheet::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason,
 
 use super::*;
 
-fn key() -> (String, LogId) {
-    ("http://localhost".into(), LogId::from_uuid(uuid::Uuid::from_bytes([1; 16])))
+fn key() -> OutboxKey {
+    let spreadsheet = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
+    OutboxKey { identity: "http://localhost".into(), spreadsheet }
 }
 
 fn at(num: u32) -> Position {
@@ -225,7 +226,7 @@ fn start_over_makes_the_same_edits_as_a_new_client() {
     state.add_edit(set(0));
     state.settle_edits(1, &reply(&[1], 4)).unwrap();
     state.add_edit(set(5));
-    state.start_over("two".into(), 8, at(1));
+    state.recreate_edits_as_new_client("two".into(), 8, at(1));
     let request = request(&state);
     assert_eq!((request.client_id.as_str(), request.incarnation, request.acked_id), ("two", 8, 0));
     let edit = &request.mutations[0];
@@ -254,7 +255,7 @@ fn rejects_inconsistent_states() {
     gap.add_edit(set(0));
     gap.pending[0].id = 2;
     assert!(gap.validate(&key()).is_err());
-    let other = ("http://other".into(), key().1);
+    let other = OutboxKey { identity: "http://other".into(), ..key() };
     assert!(state().validate(&other).is_err());
     assert!(OutboxState { version: 2, ..state() }.validate(&key()).is_err());
     assert!(OutboxState { next_id: 9, ..state() }.validate(&key()).is_err());
@@ -272,7 +273,7 @@ fn added_sheets_are_renumbered_after_a_restore() {
     state.add_edit(add(SheetId(3)));
     state.add_edit(add(SheetId(4)));
     assert!(state.adds_a_sheet());
-    state.start_over("two".into(), 8, at(1));
+    state.recreate_edits_as_new_client("two".into(), 8, at(1));
     state.renumber_added_sheets(SheetId(9));
     let request = request(&state);
     let numbers = request.mutations.iter().filter_map(|sent| match &sent.op {
