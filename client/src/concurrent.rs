@@ -1,15 +1,16 @@
-//! Runs a bounded number of tasks at a time.
+//! Runs tasks concurrently, up to a maximum number at a time.
 
 use tokio::task::{JoinError, JoinSet};
 
 use crate::ClientError;
 
-/// Runs one task per input, at most `max_tasks` at a time. Passes each result to `handle_result` as
-/// soon as it is available. If `handle_result` returns an error, cancels the other tasks.
+/// Runs one task per input and at most `max_tasks` tasks at a time. Passes each result to
+/// `handle_result` as soon as it is available. If `handle_result` returns an error, all other tasks
+/// are cancelled and the error is returned.
 pub(crate) async fn run_concurrently<I, T: Send + 'static, F, E>(
     max_tasks: usize,
     inputs: impl IntoIterator<Item = I>,
-    task_of: impl Fn(I) -> F,
+    create_task: impl Fn(I) -> F,
     mut handle_result: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E>
 where
@@ -19,18 +20,18 @@ where
     let mut remaining_inputs = inputs.into_iter();
     let mut running_tasks = JoinSet::new();
     for input in remaining_inputs.by_ref().take(max_tasks) {
-        running_tasks.spawn(task_of(input));
+        running_tasks.spawn(create_task(input));
     }
     while let Some(joined) = running_tasks.join_next().await {
         handle_result(joined.map_err(|error| task_error(&error))?)?;
         if let Some(input) = remaining_inputs.next() {
-            running_tasks.spawn(task_of(input));
+            running_tasks.spawn(create_task(input));
         }
     }
     Ok(())
 }
 
-/// Builds the error for a task that panicked, which is a bug.
+/// Creates the error for a task that has panicked because of a bug.
 pub(crate) fn task_error(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Creates clients from the environment or a profile.
+//! Creates clients from environment variables or a profile.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ const TOKEN_VARIABLE: &str = "CELLAR_TOKEN";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// There is neither an environment variable nor a profile with the API URL.
+    /// The API URL is set neither in the environment nor in a profile.
     #[error("no API URL is configured: CELLAR_URL is not set, and .cellar/profile.json was not found from {} on", dir.display())]
     NoUrl {
-        /// The directory in which the search for a profile started.
+        /// The directory in which the search for a profile has started.
         dir: PathBuf,
     },
     /// The working directory cannot be determined.
@@ -32,12 +32,13 @@ pub enum ConnectError {
 }
 
 impl Client {
-    /// Creates a client from the environment variables `CELLAR_URL` and `CELLAR_TOKEN`, or from the
-    /// profile that `synth deploy` writes to `.cellar/profile.json` in the working directory or the
-    /// nearest parent directory that contains one. The variables take precedence. Sends no request.
+    /// Creates a client from the environment variables `CELLAR_URL` and `CELLAR_TOKEN` or from the
+    /// profile. The variables take precedence. No request is sent.
     ///
-    /// The directory of the profile, or else the working directory, becomes the client's folder
-    /// ([`Client::with_folder`]).
+    /// `synth deploy` writes the profile to `.cellar/profile.json`. It is searched for in the
+    /// working directory and then in the parent directories. The directory in which it is found
+    /// becomes the client's folder ([`Client::with_folder`]). Without a profile, the working
+    /// directory becomes the client's folder.
     ///
     /// # Errors
     ///
@@ -49,8 +50,8 @@ impl Client {
         connect(&dir, variable(URL_VARIABLE).as_deref(), variable(TOKEN_VARIABLE).as_deref())
     }
 
-    /// Creates a client from the profile in `dir` or the nearest parent directory that contains
-    /// one. Ignores the environment. Sends no request.
+    /// Creates a client from the profile in `dir` or in the nearest parent directory that contains
+    /// one. Environment variables are ignored. No request is sent.
     ///
     /// # Errors
     ///
@@ -60,18 +61,22 @@ impl Client {
     }
 }
 
-/// Creates a client from the user's URL and token and the nearest profile. The user's values take
-/// precedence. The profile's token is sent only to the profile's URL.
+/// Creates a client from the URL and token of the user and from the nearest profile. The user's
+/// values take precedence. The profile's token is never sent to a URL other than the profile's.
 fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client, ConnectError> {
     let (folder, profile) = match Profile::for_command(dir, url, token)? {
         Some((folder, profile)) => (folder, Some(profile)),
         None => (dir.to_owned(), None),
     };
-    let is_for_url = |profile: &Profile| url.is_none_or(|url| is_same_url(&profile.url, url));
-    let client = match (profile.filter(is_for_url), url) {
-        (Some(profile), _) => {
-            let token = token.or(profile.token.as_deref());
-            let client = Client::new(url.unwrap_or(&profile.url), token)?;
+    let matching_profile = profile.filter(|profile| match url {
+        Some(url) => is_same_url(&profile.url, url),
+        None => true,
+    });
+    let client = match (matching_profile, url) {
+        (Some(profile), url) => {
+            let url_or_default = url.unwrap_or(&profile.url);
+            let token_or_default = token.or(profile.token.as_deref());
+            let client = Client::new(url_or_default, token_or_default)?;
             client.with_identity(profile.identity.as_deref())
         }
         (None, Some(url)) => Client::new(url, token)?,

@@ -1,4 +1,4 @@
-//! Formats short descriptions of operations for messages.
+//! Describes operations in a few words, for messages.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,10 @@ use cellar_sheet::operation::{
 
 use crate::text::escape_shortened;
 
-/// Maximum length of a quoted text, in characters.
+/// Maximum number of characters of a text that are quoted in a description.
 const MAX_TEXT_CHARACTERS: usize = 40;
-/// Maximum number of phrases per description, and maximum number of spans per phrase.
+/// Maximum number of phrases in a description, and of spans in a phrase. Further phrases or spans
+/// are only counted.
 const MAX_LISTED: usize = 4;
 
 /// The sheet names known so far.
@@ -26,7 +27,7 @@ pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
 #[cfg(feature = "cli")]
 impl SheetNames {
-    /// Creates the sheet names of a new spreadsheet.
+    /// Returns the sheet names of a new spreadsheet, which has a single sheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
         Self(BTreeMap::from([(
             SheetId::FIRST,
@@ -34,7 +35,7 @@ impl SheetNames {
         )]))
     }
 
-    /// Records the name of a sheet that the operation adds, if any.
+    /// Records the name of the sheet that the operation adds. No-op for other operations.
     pub(crate) fn record_added(&mut self, operation: &Operation) {
         match operation {
             Operation::AddSheet(add) => self.0.insert(add.sheet, add.name.clone()),
@@ -43,7 +44,7 @@ impl SheetNames {
         };
     }
 
-    /// Records the new name of a sheet that the operation renames, if any.
+    /// Records the new name of the sheet that the operation renames. No-op for other operations.
     pub(crate) fn record_renamed(&mut self, operation: &Operation) {
         if let Operation::RenameSheet(rename) = operation {
             self.0.insert(rename.sheet, rename.name.clone());
@@ -52,7 +53,7 @@ impl SheetNames {
 }
 
 impl SheetNames {
-    /// Returns a sheet's name in quotes, or `number 2` if its name is unknown.
+    /// Returns a sheet's name in backticks, or its number as `number 2` if the name is unknown.
     fn name_or_number(&self, sheet: SheetId) -> String {
         match self.0.get(&sheet) {
             Some(name) => format!("`{}`", shorten(name)),
@@ -69,7 +70,7 @@ impl From<&SheetsReply> for SheetNames {
 }
 
 #[cfg(feature = "cli")]
-/// Returns whether an operation's description contains the sheet's current name.
+/// Returns whether the description of an operation contains the current name of a sheet.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
         Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
@@ -78,13 +79,13 @@ pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     }
 }
 
-/// Describes one operation, such as `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
+/// Describes an operation, such as `B2 = "new"`, `B2 cleared` or `3 cells B2:C3`.
 pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Describes several operations. Uses a single phrase for all cells that are set, and one phrase
-/// for each other operation.
+/// Describes several operations. All edits of single cells are described together. Every other
+/// operation is described separately.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     sheet_names: &SheetNames,
@@ -107,7 +108,8 @@ pub(crate) fn describe_operations<'a>(
     join_first(phrases.into_iter(), phrase_count)
 }
 
-/// Describes one operation, including the names of sheets that are renamed, deleted or replaced.
+/// Describes an operation. Sheets that are renamed, deleted or replaced are called by their current
+/// names.
 fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(set) => {
@@ -165,8 +167,8 @@ fn describe_import(import: &ImportSheet, sheet_names: &SheetNames) -> String {
     }
 }
 
-/// Returns the number of rows or columns that an insertion adds before the end of a sheet of maximum
-/// size.
+/// Returns how many rows or columns an insertion adds. Rows or columns that would exceed the
+/// maximum size of a sheet are not added.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     let axis_length = match axis {
         Axis::Rows => MAX_ROWS,
@@ -181,12 +183,12 @@ fn count_of(count: u32, singular: &str) -> String {
     format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-/// Returns the one-based row number to display.
+/// Returns the number of a row as shown to users, who count from one.
 pub(crate) fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
-/// Formats a range, in A1 notation if possible.
+/// Formats a range. Uses A1 notation if the range is a rectangle.
 fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     if let Some(rectangle) = single_rectangle(row_spans, column_spans) {
         return rectangle.to_string();
@@ -201,7 +203,8 @@ fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     }
 }
 
-/// Returns the rectangle if each axis has a single span that does not cover the whole axis.
+/// Returns the rectangle that the spans describe. Returns `None` if there are several spans on an
+/// axis, or if all rows or all columns are included.
 fn single_rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     if row_spans.is_all(Axis::Rows) || column_spans.is_all(Axis::Columns) {
         return None;
@@ -242,7 +245,8 @@ pub(crate) fn span_name(span: Span, index_name: fn(u32) -> String) -> String {
     format!("{}:{}", index_name(span.first), index_name(last_index(span)))
 }
 
-/// Joins the first `MAX_LISTED` of `item_count` items, such as `a, b, c, d and 7 more`.
+/// Joins at most `MAX_LISTED` items and counts the others, such as `a, b, c, d and 7 more`.
+/// `item_count` is the total number of items.
 fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String {
     let listed = items.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
     if item_count <= MAX_LISTED {
@@ -251,8 +255,8 @@ fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String 
     format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
 }
 
-/// Describes one cell edit, or the number and range of several cell edits. Returns `None` if `edits`
-/// is empty.
+/// Describes edits of cells. A single edit is described in full. For several edits, returns their
+/// number and range. Returns `None` if there are no edits.
 fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
     if let [edit] = edits {
         return Some(describe_cell_edit(edit));
@@ -280,7 +284,7 @@ fn shorten(text: &str) -> String {
     escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
-/// Returns the bounding rectangle of all edits, or `None` if there are none.
+/// Returns the smallest rectangle that contains all edited cells, or `None` if there are no edits.
 fn bounding_rectangle(edits: &[&CellEdit]) -> Option<Rectangle> {
     let rows = edits.iter().map(|edit| edit.row);
     let columns = edits.iter().map(|edit| edit.column);

@@ -2,7 +2,7 @@
 
 use cellar_api::{wire::Problem, wire::ProblemKind};
 
-/// Error of an API request. Messages never contain the token.
+/// An API request failed. The error message never contains the token.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -17,10 +17,10 @@ pub enum ClientError {
     /// The token is empty, too long or contains invalid characters.
     #[error("invalid token: {why}")]
     InvalidToken {
-        /// Reason why the token is invalid, without the token itself.
+        /// Why the token is invalid. Does not contain the token.
         why: &'static str,
     },
-    /// The token was not sent, because the connection is not encrypted.
+    /// The token was not sent because the connection is not encrypted.
     #[error("refused to send a token to {url}: the connection is not encrypted")]
     ClearText {
         /// API URL.
@@ -32,8 +32,8 @@ pub enum ClientError {
         /// HTTP library error.
         why: String,
     },
-    /// The last attempt could not connect to the server. If `uncertain` is set, an earlier attempt
-    /// may have reached the server.
+    /// The last attempt could not connect to the server. An earlier attempt may have reached the
+    /// server if `uncertain` is set.
     #[error("cannot connect to {url}: {why}")]
     Unreachable {
         /// Request URL.
@@ -62,7 +62,7 @@ pub enum ClientError {
     /// The server returned a problem document.
     #[error("{problem}")]
     Problem {
-        /// The problem document, with control characters escaped.
+        /// The problem document from the response, with control characters escaped.
         problem: Box<Problem>,
         /// Whether the server may have executed an earlier attempt.
         uncertain: bool,
@@ -87,7 +87,7 @@ pub enum ClientError {
         /// Description of the unexpected response.
         why: String,
     },
-    /// A large log entry's body does not match the entry.
+    /// The body of a large log entry does not match the entry.
     #[error("the body of a large entry from {url} is invalid: {why}")]
     WrongObject {
         /// Object store origin.
@@ -95,7 +95,7 @@ pub enum ClientError {
         /// Reason why the body is invalid.
         why: String,
     },
-    /// The response exceeds the maximum length of a Cellar API response.
+    /// The response exceeds the maximum length of a response of the Cellar API.
     #[error("the response from {url} is longer than {max_bytes} bytes")]
     ReplyTooLarge {
         /// Request URL.
@@ -106,8 +106,8 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Returns whether the server certainly did not execute the request, because no attempt was sent
-    /// or the server refused each one.
+    /// Returns whether the server has certainly not executed the request. This is the case if no
+    /// attempt reached the server or the server refused every attempt.
     #[must_use]
     pub fn certainly_not_done(&self) -> bool {
         match self {
@@ -129,8 +129,8 @@ impl ClientError {
         }
     }
 
-    /// Returns whether a retry may succeed because the server was unreachable or returned a
-    /// temporary error.
+    /// Returns whether the server was unreachable or returned a temporary error, so that a retry
+    /// may succeed.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         match self {
@@ -141,7 +141,8 @@ impl ClientError {
         }
     }
 
-    /// Returns the problem kind if the server returned a problem document.
+    /// Returns the kind of problem that the server reported. Returns `None` if the server did not
+    /// return a problem document.
     #[must_use]
     pub fn problem_kind(&self) -> Option<ProblemKind> {
         match self {

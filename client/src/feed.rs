@@ -40,11 +40,11 @@ use crate::client::random;
 use crate::files::{FileError, StateFile, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
-/// A subscriber's progress in the change feed.
+/// How far a subscriber has read the change feed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeedProgress {
-    /// Feed generation of the checkpoint. `None` before the first page is read.
+    /// Feed generation to which the checkpoint belongs. `None` before the first page is read.
     #[serde(default, rename = "feed", skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Checkpoint of the last handled item. `None` before the first page is read.
@@ -69,14 +69,14 @@ pub trait Checkpoints: Send {
     fn store(&mut self, progress: &FeedProgress) -> Result<(), FileError>;
 }
 
-/// Saves the progress in a file, which is written atomically.
+/// A file in which a subscriber's progress is saved. It is written atomically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheckpoints {
     path: PathBuf,
 }
 
 impl FileCheckpoints {
-    /// Uses the file at `path`. The first write creates the file.
+    /// Creates checkpoints that are saved in the file at `path`. The file may be missing.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -135,6 +135,15 @@ impl Subscription {
     pub fn until_end(self) -> Self {
         Self { until_end: true, ..self }
     }
+
+    fn query_after(&self, progress: &FeedProgress) -> FeedQuery {
+        FeedQuery {
+            after: progress.checkpoint,
+            generation: progress.generation.clone(),
+            limit: self.limit,
+            payloads: self.payloads,
+        }
+    }
 }
 
 /// A feed item delivered to a subscriber.
@@ -143,8 +152,8 @@ impl Subscription {
 pub struct Delivery<'a> {
     /// The feed item.
     pub item: &'a FeedItemView,
-    /// Time since the item was added to the feed, in milliseconds. Accurate only if the clocks of
-    /// the server and this machine are synchronized.
+    /// Time since the item was added to the feed, in milliseconds. The value is accurate only if
+    /// the clocks of the server and this machine are synchronized.
     pub lag_ms: u64,
 }
 
@@ -153,12 +162,12 @@ pub trait Subscriber: Send {
     /// Error returned by [`Subscriber::handle`].
     type Error: Send;
 
-    /// Handles an item. The item's checkpoint is saved after this method returns `Ok`. If the
-    /// process ends before the checkpoint is saved, the item is redelivered.
+    /// Handles an item. When this method has returned `Ok`, the item's checkpoint is saved. If the
+    /// process ends before that, the item is delivered again.
     ///
     /// # Errors
     ///
-    /// Any error ends the subscription. The next subscription redelivers the item.
+    /// Any error ends the subscription. The next subscription delivers the item again.
     fn handle(
         &mut self,
         delivery: Delivery<'_>,
@@ -169,8 +178,8 @@ pub trait Subscriber: Send {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubscribeError<E> {
-    /// The checkpoint belongs to an earlier feed generation, because the feed was rebuilt or the
-    /// stack was restored. The subscriber must read the feed again from the beginning.
+    /// The checkpoint belongs to an earlier generation of the feed, because the feed was rebuilt or
+    /// the stack was restored. The subscriber must read the feed from its beginning.
     #[error(
         "the checkpoint belongs to an earlier generation of the feed; read the feed from its beginning"
     )]
@@ -181,7 +190,7 @@ pub enum SubscribeError<E> {
     /// The progress cannot be loaded or saved.
     #[error(transparent)]
     Checkpoint(#[from] FileError),
-    /// The subscriber failed to handle an item. The next subscription redelivers it.
+    /// The subscriber failed to handle an item. The next subscription delivers the item again.
     #[error("the subscriber failed to handle an item: {0}")]
     Handler(E),
 }
@@ -195,9 +204,9 @@ impl<E> From<ClientError> for SubscribeError<E> {
     }
 }
 
-/// Delivers feed items after the saved checkpoint until the end of the feed or until the future is
-/// dropped. Retries with backoff while the server is unreachable, unless
-/// [`Subscription::until_end`] is set.
+/// Delivers the feed items that follow the saved checkpoint. Returns at the end of the feed if
+/// [`Subscription::until_end`] is set. Otherwise, waits for new items until the future is dropped,
+/// and retries requests while the server is unreachable.
 ///
 /// # Errors
 ///
@@ -212,18 +221,13 @@ pub async fn subscribe<S: Subscriber>(
     let mut progress = checkpoints.load()?;
     let mut polling = Polling::default();
     loop {
-        let query = FeedQuery {
-            after: progress.checkpoint,
-            generation: progress.generation.clone(),
-            limit: subscription.limit,
-            payloads: subscription.payloads,
-        };
-        let poll_event = match client.feed_page(&query).await {
+        let poll_event = match client.feed_page(&subscription.query_after(&progress)).await {
             Ok(page) => {
                 let is_at_end = page.at_end;
                 deliver_page(page, &mut progress, checkpoints, subscriber).await?;
                 if !is_at_end {
-                    polling = polling.step(PollEvent::Active, 0).0;
+                    // The next page is requested immediately, so the delay is not used.
+                    (polling, _) = polling.step(PollEvent::Active, 0);
                     continue;
                 }
                 if subscription.until_end {
@@ -240,7 +244,7 @@ pub async fn subscribe<S: Subscriber>(
     }
 }
 
-/// Delivers a page's items and saves the progress after each item.
+/// Delivers the items of a page. The progress is saved after each item.
 async fn deliver_page<S: Subscriber>(
     page: FeedReply,
     progress: &mut FeedProgress,
@@ -254,11 +258,13 @@ async fn deliver_page<S: Subscriber>(
         handled.map_err(SubscribeError::Handler)?;
         store_progress(progress, generation, item.checkpoint, checkpoints)?;
     }
-    // At the end of a feed partition, the page's checkpoint is after the last item's checkpoint.
+    // Save the page's checkpoint as well. It is after the last item if the page reaches the end of
+    // a feed partition.
     Ok(store_progress(progress, generation, page.checkpoint, checkpoints)?)
 }
 
-/// Saves a checkpoint if it has changed. An empty feed has no generation, and nothing is saved.
+/// Saves a checkpoint if it has changed. No-op if the feed is empty, because an empty feed has no
+/// generation.
 fn store_progress(
     progress: &mut FeedProgress,
     generation: Option<&str>,

@@ -1,16 +1,16 @@
-//! Resolves an output path, following symbolic links and distinguishing regular files from pipes
-//! and devices.
+//! Determines which file is written when a program writes to a path. Symbolic links are followed,
+//! and regular files are distinguished from pipes and devices.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links to follow, as on Linux.
+/// Maximum number of symbolic links that are followed. Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// Target of a path after following all symbolic links.
+/// The file to which a path leads after all symbolic links have been followed.
 pub(crate) enum FileTarget {
-    /// The target does not exist, but can be created at this path.
+    /// No file exists, but one can be created at this path.
     Missing(PathBuf),
     /// A regular file.
     Regular(PathBuf, Metadata),
@@ -33,7 +33,7 @@ impl FileTarget {
             if !metadata.is_symlink() {
                 return Self::from_metadata(current_path, metadata);
             }
-            // For an open pipe, the link in `/proc` does not contain a valid path.
+            // Do not follow the link of an open pipe in `/proc`, because it contains no valid path.
             if let Ok(target_metadata) = current_path.metadata()
                 && !target_metadata.is_file()
             {
@@ -57,7 +57,8 @@ impl FileTarget {
     }
 }
 
-/// Returns a file's parent directory, or the working directory if the path is only a file name.
+/// Returns the directory that contains a file. If the path is only a file name, this is the working
+/// directory.
 pub(crate) fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -65,7 +66,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     }
 }
 
-/// Makes renames in a directory durable, if the operating system supports this.
+/// Makes renames in a directory durable if the operating system supports this.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

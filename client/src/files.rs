@@ -1,4 +1,5 @@
-//! Atomic writes and file locks for the profile and other local state in `.cellar/`.
+//! Writes files in `.cellar/` atomically and locks them. The files contain the profile and other
+//! local state.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -10,15 +11,15 @@ use serde::de::DeserializeOwned;
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 use crate::owner::UntrustedFile;
 
-/// Name of the local state directory in a project directory.
+/// Name of the directory for local state. It is created in the directory of a project.
 pub const STATE_FOLDER: &str = ".cellar";
 /// Maximum length of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
-/// File mode of new directories in the state directory.
+/// File mode of new directories in the local state directory.
 #[cfg(unix)]
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
-/// Error accessing a local state file. The file was not changed.
+/// A local state file cannot be used. The file was not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -48,15 +49,16 @@ pub enum FileError {
         /// Reason why the file is malformed.
         why: String,
     },
-    /// The file was written by a version of the client that uses another format.
+    /// The file was written by a version of the client with another format.
     #[error("{} is invalid: {why}", path.display())]
     OtherVersion {
         /// The file.
         path: PathBuf,
-        /// Description of the part that cannot be decoded.
+        /// Reason why the contents cannot be decoded.
         why: String,
     },
-    /// The file's contents are untrusted, because another user owns the file or can write to it.
+    /// The contents of the file are untrusted, because another user owns the file or can write to
+    /// it.
     #[error("{} was not read: {untrusted}", path.display())]
     Foreign {
         /// The file.
@@ -78,7 +80,7 @@ impl FileError {
     }
 }
 
-/// The kind of contents of a local state file.
+/// The kind of data in a local state file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateFile {
@@ -98,8 +100,8 @@ pub enum StateFile {
     Other,
 }
 
-/// Reads a JSON file. Returns `None` if the file does not exist. `contents` describes the expected
-/// contents in a [`FileError::Malformed`].
+/// Reads a JSON file. Returns `None` if the file does not exist. If the file is malformed, the
+/// error contains `contents`, which describes what the file should contain.
 ///
 /// # Errors
 ///
@@ -113,7 +115,9 @@ pub fn read_json<T: DeserializeOwned>(
     let Some(file) = open_if_exists(path).map_err(unreadable)? else { return Ok(None) };
     let file_bytes = file.metadata().map_err(unreadable)?.len();
     if file_bytes > MAX_STATE_BYTES {
-        return Err(malformed(format!("{file_bytes} bytes exceed the limit of {MAX_STATE_BYTES}")));
+        return Err(malformed(format!(
+            "the file has {file_bytes} bytes, but at most {MAX_STATE_BYTES} are allowed"
+        )));
     }
     let mut json = Vec::new();
     file.take(MAX_STATE_BYTES).read_to_end(&mut json).map_err(unreadable)?;
@@ -121,7 +125,7 @@ pub fn read_json<T: DeserializeOwned>(
     Ok(Some(content))
 }
 
-/// Opens a file for reading. Returns `None` if it does not exist.
+/// Opens a file for reading. Returns `None` if the file does not exist.
 fn open_if_exists(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -130,7 +134,7 @@ fn open_if_exists(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Writes a value as JSON with [`write_private`].
+/// Writes a value as JSON, using [`write_private`].
 ///
 /// # Errors
 ///
@@ -142,9 +146,9 @@ pub fn write_json(path: &Path, content: &impl Serialize) -> Result<(), FileError
     write_private(path, &json)
 }
 
-/// Writes a file atomically and durably: after a crash, `path` contains either the old or the new
-/// contents. On Unix, only the owner can read the file. If `path` is a symbolic link, the target of
-/// the link is replaced. Creates missing directories.
+/// Writes a file atomically and durably. After a crash, the file has either its old or its new
+/// contents. On Unix, only the owner can read the file. Missing directories are created. If `path`
+/// is a symbolic link, its target is replaced.
 ///
 /// # Errors
 ///
@@ -162,8 +166,8 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_folder(folder).map_err(unwritable)
 }
 
-/// Resolves `path` by following symbolic links. Fails if the target is a pipe or device, which
-/// cannot be replaced.
+/// Follows symbolic links and returns the path of the file to replace. Fails if it is a pipe or a
+/// device, which cannot be replaced.
 fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     match FileTarget::resolve(path)? {
         FileTarget::Missing(target_path) | FileTarget::Regular(target_path, _) => Ok(target_path),
@@ -174,16 +178,18 @@ fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a directory and its missing parents. Because `.cellar/` may contain whole spreadsheets,
-/// its new directories are private on Unix, and a `.gitignore` excludes it from version control. The
-/// modes of existing directories are not changed.
+/// Creates a directory and its missing parents.
+///
+/// Because `.cellar/` may contain whole spreadsheets, new directories in it are private on Unix,
+/// and a `.gitignore` excludes it from version control. The modes of existing directories are not
+/// changed.
 pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
     let Some(state_folder) = folder.ancestors().find(|ancestor| ancestor.ends_with(STATE_FOLDER))
     else {
         return std::fs::create_dir_all(folder).map_err(unwritable);
     };
-    // Directories above `.cellar/` belong to the project and get the default mode.
+    // The directories above `.cellar/` belong to the project, so they get the default mode.
     if let Some(project_folder) = state_folder.parent() {
         std::fs::create_dir_all(project_folder).map_err(unwritable)?;
     }
@@ -191,7 +197,7 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     create_gitignore(state_folder).map_err(unwritable)
 }
 
-/// Excludes the state directory from version control, because it contains tokens. An existing
+/// Excludes the local state directory from version control, because it contains tokens. An existing
 /// `.gitignore` is not changed.
 fn create_gitignore(state_folder: &Path) -> io::Result<()> {
     let path = state_folder.join(".gitignore");
@@ -210,14 +216,16 @@ fn create_private_folders(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A file lock that excludes other processes. Released on drop or when the process ends.
+/// A lock on a file that excludes other processes. It is released when it is dropped or the process
+/// ends.
 #[derive(Debug)]
 pub struct FileLock {
     file: File,
 }
 
 impl FileLock {
-    /// Locks the file, creating it if it is missing. Blocks the thread until the lock is available.
+    /// Locks a file, which is created if it is missing. Blocks the thread until the lock is
+    /// available.
     ///
     /// # Errors
     ///
@@ -233,7 +241,7 @@ impl FileLock {
         }
     }
 
-    /// Locks the file without blocking, creating it if it is missing.
+    /// Locks a file without blocking. The file is created if it is missing.
     ///
     /// # Errors
     ///
@@ -256,11 +264,11 @@ impl FileLock {
         }
     }
 
-    /// Deletes the lock file and releases the lock. An empty lock file remains if the deletion
-    /// fails or the operating system is not Unix.
+    /// Deletes the lock file and releases the lock. If the file cannot be deleted, or on operating
+    /// systems other than Unix, an empty lock file remains.
     pub fn release_and_delete(self, path: &Path) {
-        // Delete the file while it is locked. A process that has already opened the file detects
-        // the deletion with `is_file_at_path`.
+        // Delete the file before releasing the lock. A process that has already opened the file
+        // uses `is_file_at_path` to detect that it was deleted.
         if cfg!(unix) && is_file_at_path(&self.file, path).unwrap_or(false) {
             let _ = std::fs::remove_file(path);
         }
@@ -277,8 +285,8 @@ fn open_lock_file(path: &Path) -> Result<File, FileError> {
         .map_err(|source| FileError::Unwritable { path: path.to_owned(), source })
 }
 
-/// Returns whether an open file is still the file at `path`. If another process has deleted the
-/// file, a lock on it does not exclude processes that open `path` later.
+/// Returns whether `path` still leads to the open file. If another process has deleted the file, a
+/// lock on it has no effect on processes that open `path` later.
 #[cfg(unix)]
 fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -292,8 +300,7 @@ fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns `true`: lock files are deleted only on Unix, so an open file is always the file at its
-/// path.
+/// Returns `true`, because lock files are deleted only on Unix.
 #[cfg(not(unix))]
 fn is_file_at_path(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

@@ -1,4 +1,4 @@
-//! Follows a spreadsheet by reporting log entries as they are appended.
+//! Follows a spreadsheet: reports log entries when they are appended.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,31 +17,33 @@ use crate::{ClientError, ItemStream, Pokes, Spreadsheet};
 pub enum FollowEvent {
     /// A log entry was appended.
     Entry(Box<EntryView>),
-    /// The log entries up to a position are not reported, because there are too many or the tables
-    /// were restored to an earlier time. A program that displays cells must read them again.
+    /// Log entries were skipped, because there were too many or the tables were restored to an
+    /// earlier time. A program that displays cells must read them again.
     Skipped {
-        /// The position after which entries are reported again.
+        /// Entries after this position are reported again.
         to: Position,
         /// Whether the tables were restored.
         restored: bool,
     },
-    /// The server is unreachable. Requests are retried until it is reachable again.
+    /// The server is unreachable. Requests are retried until the server is reachable again.
     Offline(ClientError),
     /// The server is reachable again.
     Online,
 }
 
 impl Spreadsheet {
-    /// Reports the log entries after a position, oldest first, then waits for further entries. If
-    /// `after` is `None`, starts at the newest position. The stream ends only with an error.
+    /// Reports the log entries after a position, oldest first, and then waits for new entries. If
+    /// `after` is `None`, starts at the newest position. The stream ends only if an error occurs.
     ///
-    /// Polls at the intervals of [`cellar_api::polling`], and sooner if the server sends a poke.
+    /// New entries are found by polling at the intervals of [`cellar_api::polling`]. If the server
+    /// sends a poke, the stream polls immediately.
     pub fn follow(&self, after: Option<Position>) -> ItemStream<FollowEvent> {
         self.follow_with(after, None)
     }
 
-    /// Like [`Spreadsheet::follow`], for a position whose incarnation is known. If the tables were
-    /// restored since the position was read, the first event is [`FollowEvent::Skipped`].
+    /// Like [`Spreadsheet::follow`], but starts at a head, which also contains the incarnation of
+    /// the position. If the tables were restored since the head was read, the first event is
+    /// [`FollowEvent::Skipped`].
     pub fn follow_from(&self, head: Head) -> ItemStream<FollowEvent> {
         self.follow_with(None, Some(head))
     }
@@ -71,11 +73,11 @@ impl Spreadsheet {
 /// The state of a followed spreadsheet.
 struct Follower {
     spreadsheet: Spreadsheet,
-    /// Position after which entries are reported, if the caller passed one.
+    /// Position after which entries are reported, if the caller specified one.
     after: Option<Position>,
-    /// The newest position up to which entries were reported. `None` before the first poll.
+    /// Position of the newest reported entry, and its incarnation. `None` before the first poll.
     reported: Option<Head>,
-    /// The newest known position, if some entries up to it are not reported yet.
+    /// The newest known position, or `None` if all entries up to it were reported.
     unreported_head: Option<Head>,
     polling: Polling,
     pokes: Pokes,
@@ -111,14 +113,15 @@ impl Follower {
         }
     }
 
-    /// Waits until the next poll is due, or a poke reports new entries.
+    /// Waits until the next poll is due. A poke ends the wait early.
     async fn wait(&mut self) {
         if self.delay.is_zero() {
             return;
         }
         let known_position = self.reported.map_or(Position::FIRST, |reported| reported.head);
         let poke = self.pokes.wait_beyond(known_position);
-        // The poll is due after a poke as well as after the delay.
+        // Ignore whether the delay has passed or a poke has arrived, because a poll is due in both
+        // cases.
         let _ = tokio::time::timeout(self.delay, poke).await;
     }
 
@@ -129,7 +132,7 @@ impl Follower {
         self.delay = Duration::from_millis(if has_more_entries { 0 } else { delay_ms });
     }
 
-    /// Reads the newest position and, if there are new entries, one page of them.
+    /// Reads the newest position. If there are new entries, reads a page of them.
     async fn poll(&mut self) -> Result<PollEvent, ClientError> {
         let reported = self.load_reported_head().await?;
         let newest = match self.unreported_head {
@@ -155,7 +158,7 @@ impl Follower {
     }
 
     /// Returns the position up to which entries were reported. Before the first poll, this is the
-    /// position that the caller passed or else the newest position, which is requested.
+    /// position that the caller specified, or the newest position if there is none.
     async fn load_reported_head(&mut self) -> Result<Head, ClientError> {
         if let Some(reported) = self.reported {
             return Ok(reported);
@@ -166,8 +169,7 @@ impl Follower {
         Ok(reported)
     }
 
-    /// Reports a page of the entries after `reported`. The page may also contain entries after
-    /// `newest`.
+    /// Reports the entries of a page, which starts after `reported` and may end after `newest`.
     fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
         match page.entries.last().map(|entry| entry.position) {
             Some(last_position) if page.incarnation == reported.incarnation => {
@@ -178,12 +180,13 @@ impl Follower {
                     self.unreported_head = None;
                 }
             }
-            // Either the tables were restored or the page is empty. The next poll determines which.
+            // The tables were restored, or the page is empty. The next poll determines which of
+            // them is the case.
             _ => self.unreported_head = None,
         }
     }
 
-    /// Continues after `newest` without reporting the entries up to it.
+    /// Skips the entries up to `newest`. Entries after this position are reported again.
     fn skip_to(&mut self, newest: Head, restored: bool) {
         self.events.push_back(FollowEvent::Skipped { to: newest.head, restored });
         self.reported = Some(newest);

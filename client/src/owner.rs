@@ -1,10 +1,10 @@
-//! Checks that no other user can change a file, before the file's contents are trusted.
+//! Checks that other users cannot change a file, before its contents are trusted.
 
 use std::path::{Path, PathBuf};
 
 use crate::file_target::parent_folder;
 
-/// Reason why a file or directory is untrusted.
+/// Why a file or directory is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UntrustedFile {
@@ -34,9 +34,9 @@ pub enum UntrustedFile {
     },
 }
 
-/// Checks that only the current user and root can change or replace a file or directory. Also
-/// checks the parent directory and, for a symbolic link, the target and the target's parent
-/// directory.
+/// Checks that only the current user and root can change or replace a file or directory. The parent
+/// directory is also checked. For a symbolic link, its target and the target's parent directory are
+/// checked as well.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ fn check_owner_and_mode(path: &Path) -> Result<(), UntrustedFile> {
     ownership.check_writers(path, metadata.is_dir(), own_uid, own_gid)
 }
 
-/// Accepts every file, because owners can be read only on Unix.
+/// Accepts every file, because the owner of a file can be determined only on Unix.
 #[cfg(not(unix))]
 fn check_owner_and_mode(_path: &Path) -> Result<(), UntrustedFile> {
     Ok(())
@@ -82,7 +82,8 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// Sticky bit of a directory: only a file's owner can delete or replace the file.
+/// Sticky bit of a directory. If it is set, only the owner of a file can delete or replace the
+/// file.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 #[cfg(unix)]
@@ -98,8 +99,8 @@ struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// Fails unless only the user `own_uid` and root can write. The group `own_gid` may also write,
-    /// because on most systems it has no other members.
+    /// Fails if a user other than `own_uid` and root can write to the file. The group `own_gid` is
+    /// allowed to write, because on most systems it has no other members.
     fn check_writers(
         &self,
         path: &Path,

@@ -1,8 +1,8 @@
-//! The profile stores the API URL, the token and the current spreadsheet.
+//! The profile stores the API URL, the token and the current spreadsheet of a project.
 //!
 //! The profile file is `.cellar/profile.json` in the working directory or in the nearest parent
-//! directory that contains one. `synth deploy` creates the profile; `cellar` reads it and saves the
-//! current spreadsheet in it.
+//! directory that contains one. `synth deploy` creates the file. `cellar` reads it and updates the
+//! current spreadsheet.
 
 use std::path::{Path, PathBuf};
 
@@ -21,22 +21,23 @@ const FILE_NAME: &str = "profile.json";
 pub struct Profile {
     /// URL of the API.
     pub url: String,
-    /// Stack name, which does not change when a local stack uses another port. Unsent edits are
-    /// stored under this name (see [`crate::Client::identity`]).
+    /// Name of the stack, under which unsent edits are stored (see [`crate::Client::identity`]).
+    /// Unlike the URL, the name does not change when a local stack uses another port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
     /// Stack name for messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// Bearer token. `Debug` omits the token, and the file mode protects it from other users.
+    /// Bearer token. The token is not part of the `Debug` output, and the file mode protects it
+    /// from other users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The current spreadsheet, used by commands without `-s`.
+    /// The current spreadsheet, which commands use if `-s` is not passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
 }
 
-/// Compares two URLs, ignoring trailing slashes and surrounding whitespace.
+/// Returns whether two URLs are equal except for trailing slashes and surrounding whitespace.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
     without_slashes(left) == without_slashes(right)
@@ -46,14 +47,14 @@ fn without_slashes(url: &str) -> &str {
     url.trim().trim_end_matches('/')
 }
 
-/// Reason why a command cannot use the profile.
+/// Why a command cannot use the profile.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The user passed a token without a URL. The token was not sent to the URL in the profile,
+    /// The user passed a token but no URL. The token was not sent to the URL in the profile,
     /// because that URL may be untrusted.
     #[error("refused to send the token to {url}, the URL in {}", path.display())]
     TokenWithoutUrl {
@@ -84,13 +85,13 @@ impl Profile {
         Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
     }
 
-    /// Finds the profile in `start_dir` or the nearest parent directory that contains one. Also
-    /// returns the directory of the profile, as required by [`Profile::save`].
+    /// Finds the profile in `start_dir` or in the nearest parent directory that contains one. Also
+    /// returns the directory in which it was found, which [`Profile::save`] requires.
     ///
     /// # Errors
     ///
-    /// Returns a [`FileError`] if the nearest profile cannot be read, is malformed or can be
-    /// written by another user. An invalid profile is never skipped.
+    /// Returns a [`FileError`] if the nearest profile cannot be read, is malformed, or can be
+    /// changed by another user. The search does not continue after an invalid profile.
     pub fn find(start_dir: &Path) -> Result<Option<(PathBuf, Self)>, FileError> {
         for directory in start_dir.ancestors() {
             if let Some(profile) = Self::read(directory)? {
@@ -100,11 +101,12 @@ impl Profile {
         Ok(None)
     }
 
-    /// Reads the profile in `dir` without searching parent directories.
+    /// Reads the profile in `dir`. Parent directories are not searched.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Profile::find`].
+    /// Returns a [`FileError`] if the profile cannot be read, is malformed, or can be changed by
+    /// another user.
     pub fn read(dir: &Path) -> Result<Option<Self>, FileError> {
         let path = Self::path(dir);
         match path.try_exists() {
@@ -112,19 +114,19 @@ impl Profile {
             Ok(false) => return Ok(None),
             Err(source) => return Err(FileError::Unreadable { path, source }),
         }
-        // Check the owner before opening the file. If another user has created a pipe at this path,
-        // reading would block.
+        // Check the owner before opening the file, because another user may have created a pipe at
+        // this path, and reading it would block.
         if let Err(untrusted) = owner::check_trusted(&path) {
             return Err(FileError::Foreign { path, untrusted });
         }
         read_json(&path, StateFile::Profile)
     }
 
-    /// Finds the profile for a command. The command may also get a URL and a token from the command
-    /// line or the environment.
+    /// Finds the profile for a command whose user may also have passed a URL and a token as options
+    /// or in the environment.
     ///
-    /// A profile may be part of a downloaded directory, so a token from the user is never sent to a
-    /// profile's URL. If the user passes a URL, an untrusted profile is ignored.
+    /// A profile may be part of a downloaded directory, so the user's token is never sent to the
+    /// profile's URL. If the user has passed a URL, an untrusted profile is ignored.
     ///
     /// # Errors
     ///
@@ -150,7 +152,8 @@ impl Profile {
         Ok(nearest_profile)
     }
 
-    /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix the file mode is 0600.
+    /// Writes the profile to `dir/.cellar/profile.json` atomically. On Unix, only the owner can
+    /// read the file.
     ///
     /// # Errors
     ///

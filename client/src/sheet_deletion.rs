@@ -1,9 +1,9 @@
-//! Detects whether another client deleted an edit's sheet before the edit was committed.
+//! Detects whether another client has deleted an edit's sheet before the edit was committed.
 //!
-//! The response to an edit does not report that its sheet was deleted. Whether a DeleteSheet
-//! operation takes effect depends on the number of sheets, because the last sheet cannot be
-//! deleted. The client therefore checks the log entries in the response for possible deletions, and
-//! queries the server only if it finds one.
+//! The response to an edit does not report that the sheet was deleted. A `DeleteSheet` operation in
+//! the log does not always take effect, because the last sheet of a spreadsheet cannot be deleted.
+//! The client therefore searches the log entries in the response for possible deletions, and asks
+//! the server only if it finds one.
 
 use cellar_api::{wire::AppendReply, wire::EntryView, wire::MutationView, wire::SheetView};
 use cellar_base::position::Position;
@@ -12,10 +12,10 @@ use cellar_sheet::operation::{Operation, SheetId};
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of sheet names listed in an error message.
+/// Maximum number of sheet names that an error message lists.
 const MAX_LISTED_SHEETS: usize = 10;
 
-/// Returns the sheet that must exist for an operation to take effect.
+/// Returns the sheet that must exist for an operation to have an effect.
 pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
     match operation {
         Operation::SetCells(set) => Some(set.sheet),
@@ -42,9 +42,9 @@ pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the position of the last log entry in an append response that may delete `sheet`, up to
-/// and including `last_position`. If there is none but the response is incomplete, returns
-/// `last_position`, because a missing entry may delete the sheet. Otherwise, returns `None`.
+/// Returns the position of the last log entry in the response that may delete `sheet`. Entries
+/// after `last_position` are ignored. If no entry deletes the sheet but the response is incomplete,
+/// returns `last_position`, because a missing entry may delete it. Otherwise, returns `None`.
 pub(crate) fn find_possible_deletion(
     reply: &AppendReply,
     sheet: SheetId,
@@ -63,8 +63,9 @@ pub(crate) fn find_possible_deletion(
     }
 }
 
-/// Asks the server whether a sheet is deleted at `position`. The sheet must have existed earlier.
-/// Sheet numbers are never reused: undoing a deletion adds a sheet with a new number.
+/// Asks the server whether a sheet has been deleted at `position`. The sheet must have existed
+/// before. It cannot exist again after its deletion, because undoing the deletion adds a sheet with
+/// a new number.
 pub(crate) async fn is_deleted_at(
     spreadsheet: &Spreadsheet,
     sheet: SheetId,
@@ -74,7 +75,7 @@ pub(crate) async fn is_deleted_at(
     Ok(reply.sheets.iter().all(|view| view.sheet != sheet))
 }
 
-/// Finds a sheet by name, ignoring case like the server.
+/// Finds a sheet by its name. Case is ignored, as on the server.
 pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
     let folded_name = name.to_lowercase();
     sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded_name)

@@ -1,5 +1,5 @@
-//! Writes the output files of commands. Symbolic links are followed, and pipes and devices are
-//! written to instead of being replaced.
+//! Writes the output files of commands. Symbolic links are followed. Pipes and devices are written
+//! to, whereas regular files are replaced.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek as _};
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 
-/// File mode of a new file before the umask is applied.
+/// File mode of a new file, to which the umask is then applied.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
-/// Reason why a file was not written. An existing regular file is unchanged.
+/// Why an output file was not written. If a regular file already existed, it has not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError<E> {
     /// The file already exists and must not be overwritten.
@@ -25,8 +25,8 @@ pub enum UserFileError<E> {
     Content(E),
 }
 
-/// Returns whether writing to `path` overwrites data. This is the case for a regular file or a
-/// disk, but not for a pipe or a terminal.
+/// Returns whether writing to `path` would overwrite data. This is the case for regular files and
+/// disks, but not for pipes and terminals.
 #[must_use]
 pub fn replaces_data(path: &Path) -> bool {
     FileTarget::resolve(path).is_ok_and(|target| contains_data(&target))
@@ -40,11 +40,9 @@ fn contains_data(target: &FileTarget) -> bool {
     }
 }
 
-/// Writes an output file.
-///
-/// A regular file is replaced atomically and keeps its mode. For a symbolic link, the target is
-/// replaced and the link is preserved. For a pipe or device, the complete contents are produced
-/// before anything is written.
+/// Writes an output file. A regular file is replaced atomically and keeps its mode. If `path` is a
+/// symbolic link, its target is replaced and the link remains. Nothing is written to a pipe or
+/// device before the complete contents were produced.
 ///
 /// # Errors
 ///
@@ -80,8 +78,7 @@ fn is_disk(_metadata: &Metadata) -> bool {
 }
 
 /// Writes a temporary file in the same directory and renames it to `path`. `replaced_file` is the
-/// metadata of the file to replace. If `replaced_file` is `None`, an existing file at `path` is an
-/// error.
+/// metadata of the file to replace. If it is `None`, `path` must not exist yet.
 fn write_atomically<T, E>(
     path: &Path,
     replaced_file: Option<&Metadata>,
@@ -90,7 +87,7 @@ fn write_atomically<T, E>(
     let folder = parent_folder(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".cellar-output-");
-    // Temporary files are private by default, but an output file gets the usual mode.
+    // Temporary files are private by default, but output files get the usual mode.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(NEW_FILE_MODE));
     let mut temporary_file = builder.tempfile_in(folder)?;
@@ -112,7 +109,7 @@ fn write_atomically<T, E>(
     Ok(content_summary)
 }
 
-/// Produces the complete contents, and then writes them to a pipe or device.
+/// Produces the complete contents and then writes them to a pipe or device.
 fn write_to_device<T, E>(
     path: &Path,
     write_contents: impl FnOnce(&mut File) -> Result<T, E>,

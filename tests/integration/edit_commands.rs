@@ -199,9 +199,9 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     // The restored row is a new row, without the changes of the second edit.
     let undone = done(&project, &["undo"]);
     assert!(undone.stdout.starts_with("undid 0.1: A1 cleared"), "{undone:?}");
-    assert!(undone.stderr.contains("no effect left: 0.2"), "{undone:?}");
+    assert!(undone.stderr.contains("no longer have an effect: 0.2"), "{undone:?}");
     let none = project.cellar(&["undo"]);
-    assert!(none.code == 1 && none.stderr.contains("no effect left: 0.2\n"), "{none:?}");
+    assert!(none.code == 1 && none.stderr.contains("no longer have an effect: 0.2\n"), "{none:?}");
     done(&project, &["set", "A1", "three"]);
     let result = json(&project, &["undo"]);
     assert_eq!((&result["undone"], &result["skipped"]), (&8.into(), &serde_json::json!([])));

@@ -19,12 +19,10 @@ pub(super) async fn edit_axis(
     args: AxisArguments,
 ) -> Result<(), CliError> {
     let change = AxisChange::parse(axis, &args.command)?;
-    let (AxisCommand::Insert { sheet: sheet_name, .. }
-    | AxisCommand::Delete { sheet: sheet_name, .. }) = args.command;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let sheet = editor.sheet_number(args.command.sheet_name()).await?;
     let operation = change.into_operation(axis, sheet);
-    note_if_truncated(output, axis, &operation);
+    print_truncation_note(output, axis, &operation);
     let description = describe_operation(&operation);
     let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
     let fields = serde_json::json!({ "warnings": warnings });
@@ -33,7 +31,7 @@ pub(super) async fn edit_axis(
     Ok(())
 }
 
-/// A parsed insertion or deletion of rows or columns. Its sheet is looked up later.
+/// A parsed insertion or deletion of rows or columns, without its sheet.
 enum AxisChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },
@@ -76,12 +74,14 @@ fn delete_operation(axis: Axis, delete: DeleteSpans) -> Operation {
     }
 }
 
-fn note_if_truncated(output: &Output, axis: Axis, operation: &Operation) {
+fn print_truncation_note(output: &Output, axis: Axis, operation: &Operation) {
     if let Operation::InsertRows(insertion) | Operation::InsertColumns(insertion) = operation
         && inserted_count(axis, *insertion) < insertion.count
     {
         let names = axis_name(axis);
-        output.print_note(format!("Not all {names} fit: the sheet has its maximum size."));
+        output.print_note(format!(
+            "Not all {names} fit, because the sheet has reached its maximum size."
+        ));
     }
 }
 
@@ -92,13 +92,13 @@ fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// Parses the row or column before which to insert.
+/// Parses a single row number or column letter.
 fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
     let span = parse_span(axis, text)?;
     if span.count != 1 {
         let names = axis_name(axis);
         return Err(CliError::usage(
-            format!("`{text}` is a range of {names}; one is expected"),
+            format!("`{text}` is a range of {names}, but only one is allowed"),
             format!("insert several {names} with --count"),
         ));
     }
@@ -126,7 +126,8 @@ fn parse_span(axis: Axis, text: &str) -> Result<Span, CliError> {
 }
 
 fn try_parse_span(axis: Axis, text: &str) -> Option<Span> {
-    // Rejects cells such as A1, absolute references such as $A, and references with a sheet name.
+    // Returns an error for cells such as A1, absolute references such as $A, and references with a
+    // sheet name.
     if !text.chars().all(|character| is_span_character(axis, character)) {
         return None;
     }

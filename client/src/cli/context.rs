@@ -1,5 +1,5 @@
-//! Resolves a command's API URL, token and spreadsheet. Options take precedence over the
-//! environment, and the environment over the profile.
+//! Determines a command's API URL, token and spreadsheet. Options take precedence over environment
+//! variables, and environment variables over the profile.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -20,7 +20,7 @@ use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
 
-/// Environment variable that contains the id of the spreadsheet.
+/// Environment variable with the id of the default spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
 /// The API URL, token, spreadsheet and local state that a command uses.
@@ -30,11 +30,12 @@ pub(super) struct Context {
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// Client that sends all of the command's requests and sums their costs.
+    /// Client for all of the command's requests. It also sums up their costs.
     client: OnceLock<Client>,
 }
 
-/// Values from command-line options and the environment, which override the profile.
+/// Values from command-line options and environment variables. They take precedence over the
+/// profile.
 #[derive(Debug)]
 struct Overrides {
     spreadsheet: Option<LogId>,
@@ -84,7 +85,7 @@ impl Context {
         Ok(Self { overrides, directory, profile, client: OnceLock::new() })
     }
 
-    /// Returns the profile if its URL is the selected API URL.
+    /// Returns the profile if it belongs to the selected API URL.
     fn matching_profile(&self) -> Option<&Profile> {
         let profile = self.profile.as_ref()?;
         match &self.overrides.url {
@@ -100,7 +101,7 @@ impl Context {
         self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
     }
 
-    /// Returns the token from the options or the environment, otherwise from the profile. The
+    /// Returns the token from the options, the environment or the profile, in this order. The
     /// profile's token is used only for the profile's URL.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
@@ -120,18 +121,18 @@ impl Context {
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// Returns the total cost of the command's requests so far.
+    /// Returns the total cost of all requests that the command has sent so far.
     pub(super) fn cost(&self) -> RequestCosts {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
-    /// Returns a handle of the selected spreadsheet.
+    /// Returns a client for the selected spreadsheet.
     pub(super) fn spreadsheet(&self) -> Result<Spreadsheet, CliError> {
         let id = self.spreadsheet_id()?;
         Ok(self.client()?.spreadsheet(id))
     }
 
-    /// Returns the id passed with the option `-s`, if any.
+    /// Returns the value of the option `-s`, if any.
     pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
         self.overrides.spreadsheet
     }
@@ -151,7 +152,8 @@ impl Context {
             .ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link. A share link is a token for a single spreadsheet.
+    /// Returns the token if it is a share link. A share link contains the id of the spreadsheet to
+    /// which it grants access.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
             return Ok(None);
@@ -169,9 +171,10 @@ impl Context {
         Editor::new(spreadsheet.clone(), &self.directory)
     }
 
-    /// Returns the newest position at which commands in this directory have read or edited the
-    /// spreadsheet. Later reads must not return an older one. Returns `None` if the position is
-    /// unknown or its file cannot be read.
+    /// Returns the newest position at which a command in this directory has read or edited the
+    /// spreadsheet. Later commands must read at this position or a later one, so that the user
+    /// never sees an older state. Returns `None` if the position is unknown or its file cannot be
+    /// read.
     pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
         self.editor(spreadsheet).seen_position().ok().flatten()
     }
@@ -182,7 +185,7 @@ impl Context {
     }
 
     /// Saves the position at which a spreadsheet was read. No-op if the folder `.cellar/` does not
-    /// exist. Ignores errors, because the next edit reports them.
+    /// exist. Write errors are ignored, because the next edit reports them.
     pub(super) fn record_seen(
         &self,
         spreadsheet: &Spreadsheet,
@@ -195,9 +198,9 @@ impl Context {
         }
     }
 
-    /// Prints a note about unsent edits of single commands and of `cellar edit`, because the output
-    /// does not include these edits. Ignores errors from reading the local state.
-    pub(super) fn note_unsent(&self, spreadsheet: &Spreadsheet, output: &Output) {
+    /// Prints a note about edits that were not sent yet, because the command's output does not
+    /// include them. Errors when reading the local state are ignored.
+    pub(super) fn print_unsent_note(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
             let edits = count(command_edit_count, "edit is", "edits are");
@@ -213,7 +216,7 @@ impl Context {
     }
 
     /// Saves the spreadsheet in the profile as the current spreadsheet. If the profile belongs to
-    /// another URL, prints a note instead.
+    /// another URL, prints a note instead of changing it.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let mut profile = match self.matching_profile() {
@@ -221,7 +224,7 @@ impl Context {
             None if self.profile.is_none() => Profile::new(url),
             None => {
                 output.print_note(format!(
-                    "{} is for another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
+                    "{} belongs to another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
                     Profile::path(&self.directory).display()
                 ));
                 return Ok(());

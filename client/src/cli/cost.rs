@@ -11,7 +11,7 @@ use crate::text::to_json;
 /// Prints the cost of a command to stderr.
 pub(super) fn print_cost(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
-    // Ignore a failure: if stderr is closed, the command cannot report it.
+    // Ignore errors: if stderr is closed, there is nowhere to report them.
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -26,8 +26,8 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown_note}", costs.cost)
 }
 
-/// Returns a JSON object with the key `cost`. The dollar amount is a string, because a JSON number
-/// might be rounded.
+/// Returns a JSON object with the key `cost`. The dollar amount is a string, because JSON parsers
+/// may round numbers.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({

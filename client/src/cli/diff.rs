@@ -10,10 +10,10 @@ use super::axes::list_spans;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
-use super::{EXIT_DIFFERENCES, EXIT_FINE};
+use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::text::{escape, escape_shortened};
 
-/// Maximum length of a printed cell text, in characters.
+/// Maximum length of a cell's text in the output, in characters. Longer texts are truncated.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn show_differences(
@@ -29,10 +29,10 @@ pub(super) async fn show_differences(
     let diff = spreadsheet.diff(args.from, later_position).await?;
     output.print_json(&diff)?;
     output.print_lines(diff_lines(&diff))?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if diff.sheets.is_empty() {
         output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
-        return Ok(EXIT_FINE);
+        return Ok(EXIT_SUCCESS);
     }
     Ok(EXIT_DIFFERENCES)
 }
@@ -67,7 +67,7 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes the inserted and deleted rows or columns, one line for each kind of change.
+/// Describes the inserted and deleted rows or columns, with one line per kind of change.
 fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     let mut lines = Vec::new();
     if !diff.inserted.is_empty() {
@@ -81,8 +81,8 @@ fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. If only the number formats differ, the descriptions
-/// include them.
+/// Describes a cell before and after a change. Number formats are included only if the descriptions
+/// would otherwise be equal.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {

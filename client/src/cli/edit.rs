@@ -14,7 +14,7 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
-/// Note for an edit whose sheet another client may have deleted before the edit was applied.
+/// Warning that another client may have deleted the sheet before the edit was applied.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
@@ -40,7 +40,7 @@ impl CommandEditor {
         Ok(self.editor.sheets().await?)
     }
 
-    /// Commits an edit and prints its JSON result or its description and position.
+    /// Sends an edit. Prints its JSON result, or its description and position.
     pub(super) async fn apply_and_print(
         &self,
         output: &Output,
@@ -72,8 +72,8 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Returns a colon and a description of the committed operations of an undo or revert, or an
-    /// empty string if the operations are unknown.
+    /// Describes the changes that an undo or revert made. The description starts with a colon.
+    /// Returns an empty string if the changes are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
             Some(committed) => {
@@ -83,7 +83,8 @@ impl CommandEditor {
         }
     }
 
-    /// Describes an edit's committed operations, using the sheet names from before the edit.
+    /// Describes the committed operations of an edit. Sheets are called by their names before the
+    /// edit.
     async fn describe_committed(
         &self,
         output: &Output,
@@ -98,7 +99,8 @@ impl CommandEditor {
         describe_operations(committed.iter(), &names_before)
     }
 
-    /// Commits an edit. Prints a note if unsent edits of an earlier, interrupted run were sent first.
+    /// Sends an edit and waits until it is committed. Prints a note if unsent edits of an earlier,
+    /// interrupted command were sent first.
     pub(super) async fn send(
         &self,
         output: &Output,
@@ -107,12 +109,13 @@ impl CommandEditor {
         let applied = self.editor.apply(operation).await?;
         if applied.earlier_edits > 0 {
             let edits = count(applied.earlier_edits, "edit", "edits");
-            output.print_note(format!("{edits} of an interrupted run sent first."));
+            output.print_note(format!("Sent {edits} of an interrupted command first."));
         }
         Ok(applied)
     }
 
-    /// Prints an edit's result as JSON, with the fields of the object `more_fields`.
+    /// Prints an edit's result as JSON. The JSON object also contains the fields of `more_fields`,
+    /// which must be a JSON object.
     pub(super) fn print_applied_edit(
         &self,
         output: &Output,
@@ -133,19 +136,20 @@ impl CommandEditor {
     }
 }
 
-/// Returns the sheet names at a position, or no names if the sheets cannot be read.
+/// Returns the sheet names at a position. Returns no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
     let sheets = spreadsheet.sheets_at(at).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// Returns the sheet names before the log entry at `position`, or no names if the sheets cannot be
-/// read.
+/// Returns the sheet names before the log entry at `position`. Returns no names if the sheets
+/// cannot be read.
 pub(super) async fn read_sheet_names_before(
     spreadsheet: &Spreadsheet,
     position: Position,
 ) -> SheetNames {
-    // The first entry of a log segment is a Snapshot entry, which does not change names.
+    // A log segment's first entry has no predecessor in the segment. It is a Snapshot entry, which
+    // never changes sheet names.
     let position_before = previous_position_in_segment(position).unwrap_or(position);
     read_sheet_names(spreadsheet, position_before).await
 }
@@ -154,8 +158,8 @@ fn previous_position_in_segment(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
-/// Returns the note for an edit whose committed operations differ from the operation that the user
-/// requested.
+/// Returns a note for the user whose edit was changed because of concurrent edits. `description`
+/// describes the edit as it was committed.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -163,8 +167,8 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the name of the sheet selected by `--sheet` or by a range. Fails if both are given and
-/// select different sheets.
+/// Returns the sheet name from `--sheet` or from the range. Fails if both name a sheet and the
+/// names differ.
 pub(super) fn choose_sheet_name(
     sheet_option: Option<String>,
     range: Option<&Range>,
@@ -201,7 +205,7 @@ pub(super) fn find_sheet_number(
     ))
 }
 
-/// Returns the row and column spans of a rectangle.
+/// Returns a rectangle's rows and columns as spans.
 pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
     let rows = Spans::one(first.row, last.row - first.row + 1);

@@ -95,7 +95,7 @@ pub(super) enum CliError {
         help("list all edits with `cellar history`, and undo one with `cellar undo POSITION`")
     )]
     NothingToUndo,
-    #[error("your newest edits have no effect left: {tried}")]
+    #[error("your newest edits no longer have an effect: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(
@@ -180,7 +180,7 @@ pub(super) enum CliError {
     Output { source: io::Error },
 }
 
-/// Implements `From` for library errors. The variants add command-line advice to the errors.
+/// Implements `From` for library errors, which are wrapped so that they have command-line advice.
 macro_rules! advise {
     ($($variant:ident: $error:ty),* $(,)?) => {
         $(impl From<$error> for CliError {
@@ -214,7 +214,7 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// Converts the text of a clap error for `--json`. The first line becomes the message, and the
+    /// Converts a clap error for the output of `--json`. The first line becomes the message. The
     /// rest, such as the list of missing arguments, becomes the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
         let (first_line, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -230,13 +230,15 @@ impl CliError {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
     }
 
-    /// Returns whether the server rejected an undo because the edit has no effect left.
+    /// Returns whether the server rejected an undo because the undone edit no longer has any
+    /// effect.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
         matches!(self, Self::Editor(Advised(EditorError::Rejected { rejection, .. }))
             if rejection.reason == RejectionReason::NothingToUndo)
     }
 
-    /// Returns whether the program that reads the output has closed the pipe, as `head` does.
+    /// Returns whether output failed because the reading program has closed the pipe, as `head`
+    /// does.
     pub(super) fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output { source }

@@ -17,7 +17,7 @@ use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Spreadsheet};
 
-/// Interval between frames of the spinner animation, in milliseconds.
+/// Time between two frames of the spinner, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn export_file(
@@ -31,7 +31,7 @@ pub(super) async fn export_file(
     let spreadsheet = context.spreadsheet()?;
     let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
-    note_omitted_sheets(output, omitted_sheets);
+    print_omitted_sheets_note(output, omitted_sheets);
     let warnings = formula_warnings(&exported);
     output.print_warnings(&warnings);
     if writes_to_stdout(&args) {
@@ -54,7 +54,7 @@ pub(super) async fn export_file(
     Ok(())
 }
 
-/// Returns the spreadsheet's first sheet, or `None` if the user selected a sheet.
+/// Returns the first sheet if the user did not select a sheet, otherwise `None`.
 fn first_sheet(args: &args::Export, exported: &Exported) -> Option<SheetId> {
     match args.sheet {
         Some(_) => None,
@@ -66,7 +66,7 @@ fn writes_to_stdout(args: &args::Export) -> bool {
     args.file == Path::new("-")
 }
 
-/// Fails if the output file exists and must not be replaced, or if stdout cannot receive the
+/// Fails if the output file exists and must not be replaced, or if stdout is unsuitable for the
 /// export.
 fn check_output_target(
     args: &args::Export,
@@ -74,8 +74,8 @@ fn check_output_target(
     output: &Output,
 ) -> Result<(), CliError> {
     if !writes_to_stdout(args) {
-        // Check for an existing file before reading any cells, so that the command fails early. The
-        // export checks again when it writes the file.
+        // Fail before reading any cells if the file exists. The export checks again before it
+        // writes the file.
         if !args.force && replaces_data(&args.file) {
             return Err(ExportError::Exists { path: args.file.clone() }.into());
         }
@@ -83,7 +83,7 @@ fn check_output_target(
     }
     if output.json {
         return Err(CliError::usage(
-            "--json and - both write to standard output",
+            "--json and - cannot be combined, because both write to standard output",
             "export to a file, or omit --json",
         ));
     }
@@ -128,7 +128,7 @@ async fn fetch_and_write_cells(
     }
 }
 
-/// Returns the field separator of a format, or `None` for a workbook.
+/// Returns the field separator of a text format, or `None` for a workbook format.
 fn csv_delimiter(format: ExportFormat) -> Option<u8> {
     match format {
         ExportFormat::Csv => Some(b','),
@@ -148,7 +148,8 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     if !writes_to_stdout(args) {
         return Ok(xlsx.write_file(&args.file, args.force)?);
     }
-    // The XLSX writer seeks, which a pipe does not support.
+    // Write to a temporary file first: writing an xlsx file requires seeking, which stdout does not
+    // support.
     let mut buffer = tempfile::tempfile()?;
     let exported = xlsx.write_to(&mut buffer)?;
     buffer.rewind()?;
@@ -156,8 +157,8 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     Ok(exported)
 }
 
-/// Returns how many sheets a csv or tsv file omits because the user selected no sheet, or 0 if the
-/// sheets cannot be read.
+/// Returns how many sheets are missing from the exported csv or tsv file because the user selected
+/// no sheet. Returns 0 if the sheets cannot be read.
 async fn count_omitted_sheets(
     spreadsheet: &Spreadsheet,
     args: &args::Export,
@@ -173,7 +174,7 @@ async fn count_omitted_sheets(
     }
 }
 
-fn note_omitted_sheets(output: &Output, omitted_sheets: usize) {
+fn print_omitted_sheets_note(output: &Output, omitted_sheets: usize) {
     if omitted_sheets > 0 {
         let sheets = count(omitted_sheets, "other sheet was", "other sheets were");
         output.print_note(format!(
@@ -197,8 +198,8 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Returns the format of the option `--format` or, without the option, of the file extension. Fails
-/// for the extension of a spreadsheet format that cannot be exported.
+/// Returns the export format from `--format` or from the file extension. Fails if the extension
+/// belongs to a spreadsheet format that Cellar cannot write.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -255,12 +256,13 @@ fn summary(file: &Path, exported: &Exported) -> String {
     format!("{file_name}: {sheets}, {cells}, at {position}")
 }
 
-/// Spinner with the number of cells already read, on stderr if it is a terminal.
+/// A spinner on stderr that shows how many cells have been read. Hidden if stderr is not a
+/// terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {
     fn new(output: &Output) -> Self {
-        // indicatif draws nothing if stderr is not a terminal.
+        // The progress bar draws nothing if stderr is not a terminal.
         let bar = if output.json {
             indicatif::ProgressBar::hidden()
         } else {

@@ -30,7 +30,7 @@ pub(super) async fn print_feed(
     }
 }
 
-/// Prints the feed items after the checkpoint of `--after` or `--checkpoint`.
+/// Prints the feed items after the position of `--after` or `--checkpoint`.
 async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
     let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
     let subscription = Subscription { payloads, limit: page_size, until_end: !follow };
@@ -58,7 +58,7 @@ impl Subscriber for Printer {
     }
 }
 
-/// Prints the feed items after the saved checkpoint, and saves the progress in `checkpoints`.
+/// Prints the feed items that follow the saved checkpoint, and saves the progress in `checkpoints`.
 async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
@@ -88,7 +88,8 @@ fn to_cli_error(error: SubscribeError<io::Error>) -> CliError {
     }
 }
 
-/// Formats a feed item: a line for each event stream, followed by a line for each payload.
+/// Formats a feed item with one line per event stream. Each line is followed by the stream's event
+/// payloads, one per line.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
     let indexed_at = format_utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
     let mut lines = Vec::new();

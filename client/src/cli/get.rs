@@ -15,15 +15,15 @@ use crate::describe::row_number;
 use crate::reader::{ChunkCache, Reader, ReaderError};
 use crate::{CellsQuery, Spreadsheet};
 
-/// Number of rows to print if the user passed no range.
+/// Number of rows to print if the user specified no range.
 const SCREEN_ROWS: u32 = 40;
-/// Number of columns to print if the user passed no range.
+/// Number of columns to print if the user specified no range.
 const SCREEN_COLUMNS: u32 = 20;
 const FIRST_SCREEN: Rectangle = Rectangle {
     first: CellName { row: 0, column: 0 },
     last: CellName { row: SCREEN_ROWS - 1, column: SCREEN_COLUMNS - 1 },
 };
-/// Maximum number of cells in a table, including blank cells. JSON output has no such limit.
+/// Maximum number of cells in a printed table, including blank cells. JSON output is not limited.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
 pub(super) async fn print_cells(
@@ -40,7 +40,7 @@ pub(super) async fn print_cells(
         let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
         context.record_seen(&spreadsheet, read_at, first_sheet);
     }
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if output.json {
         output.print_json(&ReplyWithTexts::new(&reply))?;
         return Ok(());
@@ -48,8 +48,9 @@ pub(super) async fn print_cells(
     print_table(&reply, range, output)
 }
 
-/// Reads the cells on the server, or from the newest snapshot and the later log entries if the local
-/// cache can be used.
+/// Reads the requested cells. The server reads them if `--remote` or a position was passed, or if
+/// the folder `.cellar/` does not exist. Otherwise, the client reads the newest snapshot and the
+/// later log entries.
 async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
@@ -75,13 +76,13 @@ async fn read_cells(
     Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
 }
 
-/// Returns the rectangle of a range or, if the user passed no range, the default rectangle.
+/// Returns the requested rectangle, or the default rectangle if the user specified no range.
 fn requested_rectangle(range: Option<&Range>) -> Rectangle {
     range.map_or(FIRST_SCREEN, |range| range.rectangle)
 }
 
-/// Formats a range without its sheet. Whole columns and rows are formatted as `A:C` or `3:5`,
-/// because the server does not limit the number of cells of such ranges.
+/// Formats a range without its sheet. Whole columns or rows are formatted as `A:C` or `3:5`,
+/// because the server allows such ranges to have any number of cells.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     if !range.is_open {
@@ -94,7 +95,7 @@ pub(super) fn range_text(range: &Range) -> String {
     format!("{}:{}", row_number(first.row), row_number(last.row))
 }
 
-/// Fails if the range has more cells than the server allows.
+/// Fails if the range has more cells than one request may read.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
     range.check_area().map_err(|error| {
@@ -140,7 +141,7 @@ fn check_table_size(window: Window) -> Result<(), CliError> {
     ))
 }
 
-/// Clips a rectangle to the used range of the sheet.
+/// Limits a rectangle to the used range of the sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
     let Rectangle { first, last } = rectangle;
     Window {
@@ -155,8 +156,8 @@ fn clipped_length(first: u32, last: u32, extent: u32) -> u32 {
     end.saturating_sub(first)
 }
 
-/// Returns a note about the cells that the table omits, or `None` if it shows all cells of an
-/// explicit range or of the sheet.
+/// Returns a note about cells that the table does not show. Returns `None` if the table shows the
+/// whole sheet, or all cells that the user requested.
 fn truncation_note(
     shown: Window,
     requested: Window,
@@ -171,7 +172,7 @@ fn truncation_note(
     let last_cell =
         CellName { row: extent.rows.saturating_sub(1), column: extent.columns.saturating_sub(1) };
     Some(format!(
-        "Shown: {} and {}. The sheet has {} and {}, up to {last_cell}; print others with --range.",
+        "Showing {} and {}. The sheet has {} and {}, up to {last_cell}. Print other cells with --range.",
         count(shown.rows, "row", "rows"),
         count(shown.columns, "column", "columns"),
         count(extent.rows, "row", "rows"),
@@ -179,7 +180,7 @@ fn truncation_note(
     ))
 }
 
-/// The JSON result: the cells and their displayed texts.
+/// The JSON output: the server's reply, extended with each cell's displayed text.
 #[derive(Serialize)]
 struct ReplyWithTexts<'a> {
     #[serde(flatten)]

@@ -1,11 +1,12 @@
-//! Groups the commands in `--help`, because clap's flat list of thirty commands is hard to read.
+//! Groups the commands in `--help`. Clap's own flat list of about thirty commands is hard to read.
 
 use std::fmt::Write as _;
 
 /// Heading of a group and the names of its commands.
 pub type Group = (&'static str, &'static [&'static str]);
 
-/// Replaces clap's list of commands with a list for each group. Omits commands without a group.
+/// Replaces clap's list of commands with one list per group. Commands that belong to no group are
+/// omitted.
 #[must_use]
 pub fn group_commands(command: clap::Command, groups: &[Group]) -> clap::Command {
     let name_lengths = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len());
@@ -26,8 +27,8 @@ pub fn group_commands(command: clap::Command, groups: &[Group]) -> clap::Command
     ))
 }
 
-/// Returns the names of visible commands that are not in exactly one group, and the names in groups
-/// that are not commands. For tests.
+/// Returns the visible commands that do not belong to exactly one group, and the names in groups
+/// that are not commands. Used by tests.
 #[must_use]
 pub fn misplaced_commands(command: &clap::Command, groups: &[Group]) -> Vec<String> {
     let grouped_names: Vec<&str> =

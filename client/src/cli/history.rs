@@ -31,7 +31,7 @@ pub(super) async fn show_history(
         let names = sheet_names_before(&spreadsheet, &history.entries).await;
         output.print_lines(format_entries(&history.entries, names))?;
     }
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     if let Some(next) = history.next {
         output.print_note(format!("Older entries: cellar history --until {next}"));
     }
@@ -43,18 +43,20 @@ struct NewestEntries {
     max_entries: usize,
     /// Entries, newest first.
     entries: Vec<EntryView>,
-    /// Position of the next older displayed entry, if the history has one.
+    /// Position of the newest displayed entry that is older than `entries`, or `None` if there is
+    /// none.
     next: Option<Position>,
 }
 
-/// Fetches the newest displayed log entries up to position `until`, at most `limit`.
+/// Fetches at most `limit` displayed log entries, starting at position `until` and going back in
+/// time.
 async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
     limit: u32,
 ) -> Result<NewestEntries, CliError> {
     let mut newest = NewestEntries { max_entries: limit as usize, entries: Vec::new(), next: None };
-    // Request one entry more than `limit`, to detect whether the history has older entries.
+    // Request one entry more than `limit` to find out whether older entries exist.
     let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while newest.next.is_none()
@@ -66,8 +68,8 @@ async fn fetch_newest_entries(
 }
 
 impl NewestEntries {
-    /// Adds the displayed entries of a page of older log entries. Sets `next` to the first entry
-    /// that exceeds `max_entries`.
+    /// Adds the displayed entries of a page of older log entries, up to `max_entries` in total. If
+    /// an entry does not fit, stores its position in `next` and ignores the rest of the page.
     fn add_page(&mut self, page_entries: Vec<EntryView>) {
         for entry in page_entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.max_entries {
@@ -79,14 +81,14 @@ impl NewestEntries {
     }
 }
 
-/// Returns whether a log entry is displayed, that is, whether it contains edits or created the
-/// spreadsheet.
+/// Returns whether the history shows a log entry. It shows entries with edits and the entry that
+/// created the spreadsheet.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns each sheet's name as it was before the oldest listed entry, or no names if no entry's
-/// description contains a sheet name.
+/// Returns the sheet names before the oldest listed entry. Returns no names if no entry's
+/// description mentions a sheet.
 async fn sheet_names_before(
     spreadsheet: &Spreadsheet,
     entries_newest_first: &[EntryView],
@@ -108,27 +110,27 @@ fn entry_needs_sheet_names(entry: &EntryView) -> bool {
     })
 }
 
-/// Formats log entries, one line per entry, newest first. `names` must be the sheet names before
-/// the oldest entry.
+/// Formats log entries, one per line, newest first. `names` must be the sheet names before the
+/// oldest entry.
 fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let mut entry_columns = |entry: &EntryView| {
         let description = describe_entry(entry, &mut names);
         let position = entry.position.to_string();
         [position, format_utc(entry.created_s), author_name(entry), description]
     };
-    // Describe the oldest entry first, because each entry may change sheet names.
+    // Start with the oldest entry, because each entry may change the sheet names for later entries.
     let mut rows: Vec<_> = entries_newest_first.iter().rev().map(&mut entry_columns).collect();
     rows.reverse();
     format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
 
-/// Returns a log entry's escaped author, or `-` if the author is unknown.
+/// Returns the escaped name of a log entry's author, or `-` if the author is unknown.
 pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
-/// Describes a log entry. `names` must be the sheet names before the entry; they are updated to
-/// the names after it.
+/// Describes a log entry. `names` must contain the sheet names before the entry, and contains the
+/// names after the entry when the function returns.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");

@@ -20,13 +20,13 @@ pub(super) async fn import_file(
     if args.file == Path::new("-") {
         return Err(CliError::usage(
             "cannot import standard input: an import reads the file more than once",
-            "write the data to a file first, then run `cellar import FILE.csv`; a file named - is ./-",
+            "write the data to a file first, then run `cellar import FILE.csv`; to import a file named -, pass ./-",
         ));
     }
     let into = args.into.or(context.spreadsheet_option());
     if let (Some(_), Some(into)) = (&args.name, into) {
         return Err(CliError::usage(
-            format!("--name names a new spreadsheet, but the import goes into {into}"),
+            format!("--name applies to new spreadsheets, but the file is imported into {into}"),
             format!("omit --name, or rename the spreadsheet with `cellar rename NAME -s {into}`"),
         ));
     }
@@ -38,7 +38,7 @@ pub(super) async fn import_file(
         return Err(missing_spreadsheet("--replace"));
     }
     if args.dry_run {
-        return sheets::describe_file(output, &args).await;
+        return sheets::print_dry_run(output, &args).await;
     }
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
@@ -51,7 +51,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
     )
 }
 
-/// Returns a progress bar if the output is text on a terminal.
+/// Returns a progress bar, or `None` if the output is JSON or not a terminal.
 fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::ProgressBar> {
     if output.json || !console::user_attended_stderr() {
         return None;
@@ -61,14 +61,14 @@ fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::Progres
     Some(indicatif::ProgressBar::new(1).with_style(style.with_key("rate", write_rate)))
 }
 
-/// Writes the rate of an import in whole cells per second.
+/// Writes an import's rate in cells per second, rounded to an integer.
 fn write_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
     let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a `String` cannot fail.
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Converts the arguments to options for reading the file.
+/// Converts the command's arguments to options for reading the file.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     check_options_fit_file(args)?;
     let types = if args.text {
@@ -116,14 +116,14 @@ fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     }
 }
 
-/// Returns a hint if the file has one column and probably uses a different delimiter.
+/// Returns a hint if the file has only one column, because the delimiter is then probably wrong.
 fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
     let name = match likely_delimiter(path, survey?, delimiter)? {
         b';' => "semicolon",
         b'\t' => "tab",
         _ => "comma",
     };
-    Some(format!("the file has one column; is `--delimiter {name}` right?"))
+    Some(format!("the file has only one column; it may require `--delimiter {name}`"))
 }
 
 #[cfg(test)]

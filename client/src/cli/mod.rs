@@ -1,5 +1,5 @@
-//! The `cellar` command. Most subcommands are implemented in the module named after them; `axes`,
-//! `catalog`, `grid` and `ranges` implement the others.
+//! The `cellar` command. Most subcommands are implemented in a module of the same name. The modules
+//! `axes`, `catalog`, `grid` and `ranges` implement the other subcommands.
 
 mod advice;
 mod args;
@@ -54,12 +54,13 @@ use crate::RequestCosts;
 use report::report;
 
 /// Exit code for success.
-pub const EXIT_FINE: u8 = 0;
+pub const EXIT_SUCCESS: u8 = 0;
 /// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
-/// Exit code if `cellar diff` found differences or `cellar replay` dropped or rejected edits.
+/// Exit code of `cellar diff` if it found differences, and of `cellar replay` if it dropped or
+/// rejected edits.
 pub const EXIT_DIFFERENCES: u8 = 2;
-/// Exit code for invalid usage (`EX_USAGE`).
+/// Exit code for invalid arguments (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
 /// Number of worker threads of the async runtime.
@@ -71,13 +72,13 @@ pub fn command() -> clap::Command {
     Cli::grouped()
 }
 
-/// Runs the command with this process's arguments. Returns the exit code.
+/// Runs the command with this process's arguments and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     ExitCode::from(run(std::env::args_os().collect()))
 }
 
-/// Runs a command line, whose first argument is the program name. Returns the exit code.
+/// Runs a command line and returns the exit code. The first argument is the program name.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> u8 {
     let wants_json = arguments.iter().any(|argument| argument == "--json");
@@ -90,7 +91,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let (result, costs) = execute(cli);
     let exit_code = match result {
         Ok(exit_code) => exit_code,
-        Err(error) if error.is_broken_pipe() => EXIT_FINE,
+        Err(error) if error.is_broken_pipe() => EXIT_SUCCESS,
         Err(error) => {
             report(&error, json);
             error.exit_code()
@@ -102,12 +103,12 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// Prints an error from clap and returns the exit code. Clap also returns help and version texts as
-/// errors. Ignores a failure to print, such as a closed pipe.
+/// Prints a clap error and returns the exit code. Clap reports help and version texts as errors,
+/// too. Ignores errors when printing, such as a closed pipe.
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
-        return EXIT_FINE;
+        return EXIT_SUCCESS;
     }
     if wants_json {
         report(&CliError::from_clap_message(&error.to_string()), true);
@@ -117,8 +118,8 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     EXIT_USAGE
 }
 
-/// Executes the command. Returns the exit code or the error, and the cost of the requests in both
-/// cases.
+/// Executes the command. Returns the exit code or the error, and in both cases the cost of the
+/// requests.
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {
@@ -164,7 +165,7 @@ fn execute_command(
             Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
-            // `cellar diff` and `cellar replay` also report their result in the exit code.
+            // `cellar diff` and `cellar replay` choose their own exit codes.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
             Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::History(args) => history::show_history(context, &output, args).await,
@@ -178,6 +179,6 @@ fn execute_command(
             Command::Feed(args) => feed::print_feed(context, &output, args).await,
             Command::Health => health::check_health(context, &output).await,
         };
-        result.map(|()| EXIT_FINE)
+        result.map(|()| EXIT_SUCCESS)
     })
 }

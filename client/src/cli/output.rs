@@ -12,7 +12,7 @@ use crate::text::to_json;
 /// Separator of the columns of a list.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Formats the rows of a list: pads each column to its widest text and joins the columns.
+/// Formats a list of rows. Each column is padded to the width of its longest text.
 pub(super) fn format_rows<const COLUMNS: usize>(
     alignments: [Alignment; COLUMNS],
     rows: &[[String; COLUMNS]],
@@ -33,7 +33,7 @@ pub(super) fn format_rows<const COLUMNS: usize>(
     rows.iter().map(format_row).collect()
 }
 
-/// Printer of a command's result, as text or JSON. Unlike `println!`, it does not panic if stdout is
+/// Prints a command's result as text or JSON. Unlike `println!`, it does not panic if stdout is
 /// closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
@@ -71,7 +71,7 @@ impl Output {
         }
         let dim_style = console::Style::new().dim().for_stderr();
         let styled_text = dim_style.apply_to(text.as_ref());
-        // Ignore a failure, because notes are not essential.
+        // Ignore errors, because notes are not essential.
         let _ = writeln!(io::stderr(), "{styled_text}");
     }
 

@@ -24,23 +24,23 @@ pub(super) async fn clear_ranges(
     for range in &args.ranges {
         sheet_name = choose_sheet_name(sheet_name, Some(range))?;
     }
-    let clearing = Clearing::of_ranges(&args.ranges)?;
+    let cells_to_clear = CellsToClear::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
     let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
     let description = format!("{} cleared", range_names.join(", "));
-    editor.apply_and_print(output, clearing.into_operation(sheet), &description).await
+    editor.apply_and_print(output, cells_to_clear.into_operation(sheet), &description).await
 }
 
-/// The cells to clear, in the form that the edit stores.
-enum Clearing {
+/// The cells to clear: a rectangle for a single range, or a list of cells for several ranges.
+enum CellsToClear {
     /// A single range of any size.
     Range(Rectangle),
     /// The cells of several ranges.
     Cells(Vec<CellEdit>),
 }
 
-impl Clearing {
+impl CellsToClear {
     fn of_ranges(ranges: &[Range]) -> Result<Self, CliError> {
         match ranges {
             [range] => Ok(Self::Range(range.rectangle)),
@@ -59,8 +59,8 @@ impl Clearing {
     }
 }
 
-/// Returns an edit for each cell of the ranges, in row-major order. Cells in several ranges occur
-/// once.
+/// Returns one edit for each cell of the ranges, in row-major order. A cell that is in several
+/// ranges is cleared once.
 fn build_clearing_edits(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let mut cell_names = BTreeSet::new();
     for range in ranges {
@@ -81,13 +81,13 @@ fn build_clearing_edits(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-/// Fails if one edit cannot contain this number of cells.
+/// Fails if the number of cells exceeds the limit of a single edit.
 fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     if cell_count > max_cells {
         return Err(CliError::usage(
             format!("the ranges have more than {max_cells} cells"),
-            "clear each large range with a command of its own",
+            "clear each large range with a separate command",
         ));
     }
     Ok(())
@@ -118,11 +118,12 @@ pub(super) async fn format_range(
     Ok(())
 }
 
-/// Returns whether Cellar supports a number format. Numbers in other formats are displayed as
+/// Returns whether Cellar can display numbers in a number format. Otherwise, it displays them as
 /// General.
 fn is_format_supported(format: &str) -> bool {
-    // A supported format displays at least one sample differently from General. The first sample
-    // detects formats with a fixed number of decimals, the second date and time formats.
+    // A supported format displays at least one sample number differently from General. The first
+    // sample detects formats with a fixed number of decimals. The second sample detects date and
+    // time formats.
     const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
     let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
     format == GENERAL || !SAMPLES.into_iter().all(is_general)

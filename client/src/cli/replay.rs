@@ -7,7 +7,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, format_rows};
-use super::{EXIT_DIFFERENCES, EXIT_FINE};
+use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::describe::{SheetNames, describe_operations};
 use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
 use crate::text::escape;
@@ -21,8 +21,8 @@ pub(super) async fn replay_fork(
         Some(fork_id) => context.client()?.spreadsheet(fork_id),
         None => context.spreadsheet()?,
     };
-    let replay = ForkReplay::plan(&fork, args.onto.0).await?;
-    note_plan(output, &replay);
+    let replay = ForkReplay::plan(&fork, args.onto.position).await?;
+    print_plan_note(output, &replay);
     let (new_fork, edits) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
@@ -36,16 +36,18 @@ pub(super) async fn replay_fork(
     let has_lost_edits = edits
         .iter()
         .any(|edit| matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected));
-    Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_FINE })
+    Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_SUCCESS })
 }
 
-fn note_plan(output: &Output, replay: &ForkReplay) {
+fn print_plan_note(output: &Output, replay: &ForkReplay) {
     let edits = count(replay.count(), "edit", "edits");
     let ForkReplay { from, onto, source, .. } = replay;
-    output.print_note(format!("{edits} of the fork, from position {from} onto {onto} of {source}"));
+    output.print_note(format!(
+        "Replaying {edits} of the fork from position {from} onto position {onto} of {source}."
+    ));
 }
 
-/// Prints the outcome of each edit and the id of the new fork, which is `None` for a dry run.
+/// Prints the outcome of each edit and the id of the new fork. The id is `None` for a dry run.
 fn print_replay(
     output: &Output,
     replay: &ForkReplay,
@@ -91,8 +93,8 @@ fn outcome_name(outcome: ReplayOutcome) -> &'static str {
     }
 }
 
-/// Describes an edit of the existing fork. The description of a transformed edit includes its
-/// operations in the new fork, and that of a rejected edit includes the reason.
+/// Describes an edit of the existing fork. If the edit was transformed, the description includes
+/// its operations in the new fork. If it was rejected, the description includes the reason.
 fn describe_edit(edit: &ReplayedEdit) -> String {
     let sheet_names = SheetNames::default();
     let mut description = describe_operations(edit.operations.iter(), &sheet_names);

@@ -10,9 +10,10 @@ use crate::text::to_json;
 /// Minimum width of a graphical report, in characters.
 const MIN_WIDTH: usize = 40;
 
-/// Prints an error and its help text to stderr. With `json`, prints a JSON object `error` with the
-/// fields `code`, `message` and `help`. Otherwise, prints a graphical report to a terminal and plain
-/// text to any other output.
+/// Prints an error and its help text to stderr.
+///
+/// If `json` is set, prints a JSON object `error` with the fields `code`, `message` and `help`.
+/// Otherwise, prints a graphical report to a terminal, or plain text to any other output.
 pub fn report(error: &dyn Diagnostic, json: bool) {
     let mut stderr = io::stderr();
     let report_text = if json {
@@ -22,7 +23,7 @@ pub fn report(error: &dyn Diagnostic, json: bool) {
     } else {
         format_plain(error)
     };
-    // Ignore a failure: if stderr is closed, the command cannot report it.
+    // Ignore errors: if stderr is closed, there is nowhere to report them.
     let _ = writeln!(stderr, "{}", report_text.trim_end());
 }
 

@@ -17,14 +17,20 @@ pub(super) async fn revert_to_position(
 ) -> Result<(), CliError> {
     let position = args.to;
     let editor = CommandEditor::open(context)?;
-    // Check the position before sending, because the server appends an entry even for a rejected
-    // revert.
+    // Check that the position exists before sending the revert, because the server appends a log
+    // entry even if it rejects the revert.
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
     let applied = match editor.send(output, Operation::Revert(Revert { position })).await {
         Ok(applied) => applied,
-        Err(error) => return succeed_if_nothing_to_revert(output, position, error),
+        Err(error) => {
+            return match rejection_reason(&error) {
+                Some(RejectionReason::NothingToRevert) => print_nothing_to_revert(output, position),
+                Some(RejectionReason::TooLarge) => Err(CliError::TooMuchToRevert { position }),
+                _ => Err(error),
+            };
+        }
     };
     editor.print_applied_edit(output, &applied, serde_json::json!({ "reverted_to": position }))?;
     let changes = editor.describe_changes(output, &applied).await;
@@ -35,22 +41,18 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
-/// Succeeds if the server rejected the revert because nothing has changed since `position`.
-/// Otherwise, returns the error.
-fn succeed_if_nothing_to_revert(
-    output: &Output,
-    position: Position,
-    error: CliError,
-) -> Result<(), CliError> {
-    let CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) = &error else {
-        return Err(error);
-    };
-    match rejection.reason {
-        RejectionReason::NothingToRevert => {
-            output.print_json(&serde_json::json!({ "reverted_to": null }))?;
-            Ok(output.print_line(format!("nothing to revert: no difference from {position}"))?)
+/// Returns the reason why the server rejected an edit. Returns `None` for other errors.
+fn rejection_reason(error: &CliError) -> Option<RejectionReason> {
+    match error {
+        CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) => {
+            Some(rejection.reason)
         }
-        RejectionReason::TooLarge => Err(CliError::TooMuchToRevert { position }),
-        _ => Err(error),
+        _ => None,
     }
+}
+
+fn print_nothing_to_revert(output: &Output, position: Position) -> Result<(), CliError> {
+    output.print_json(&serde_json::json!({ "reverted_to": null }))?;
+    output.print_line(format!("nothing to revert: no difference from {position}"))?;
+    Ok(())
 }

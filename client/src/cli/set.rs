@@ -12,7 +12,7 @@ use super::output::Output;
 use crate::describe::describe_operation;
 use crate::editor::CellReference;
 
-/// Help text for invalid pairs of a cell and a value.
+/// Help text for arguments that are not pairs of a cell and a value.
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
@@ -20,7 +20,7 @@ const USAGE: &str =
 #[derive(Debug, Default)]
 struct ParsedPairs {
     edits: Vec<CellEdit>,
-    /// For each edit, the sheet that its cell reference names, if any.
+    /// The sheet name in each cell reference, or `None` for references without a sheet name.
     sheets: Vec<Option<String>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) async fn set_cells(
     editor.apply_and_print(output, operation, &description).await
 }
 
-/// Parses pairs of a cell and a value. If `as_text` is set, all values are parsed as text.
+/// Parses pairs of a cell and a value. If `as_text` is set, stores all values as text.
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
     let mut parsed = ParsedPairs::default();
     for pair in pairs.chunks(2) {
@@ -65,9 +65,9 @@ fn parse_value(value_text: &str, as_text: bool) -> TypedText {
     TypedText { value, format: None }
 }
 
-/// Returns the name of the sheet that contains all cells, or `None` for the first sheet. Fails if the
-/// cells are in different sheets, because one edit sets all cells. The option `--sheet` applies to
-/// cell references without a sheet.
+/// Returns the name of the sheet that contains all cells, or `None` for the first sheet. `--sheet`
+/// applies to cell references without a sheet name. Fails if the cells are in different sheets,
+/// because one edit changes cells of one sheet only.
 fn find_common_sheet(
     sheet_option: Option<&str>,
     cell_sheets: &[Option<String>],
@@ -89,7 +89,7 @@ fn find_common_sheet(
     Ok(Some(common_sheet.to_owned()))
 }
 
-/// Fails if a cell occurs twice, because one of its values would be lost.
+/// Fails if a cell is set twice, because the first value would be lost.
 fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
     let mut seen_cells = BTreeSet::new();
     for CellEdit { row, column, .. } in edits {
@@ -115,7 +115,7 @@ fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
     }
 }
 
-/// Parses a cell reference with an optional sheet.
+/// Parses a cell reference, which may contain a sheet name.
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let reference = CellReference::parse(text)
         .map_err(|why| CliError::usage(format!("`{text}` is {why}"), USAGE))?;

@@ -36,7 +36,7 @@ async fn list_sheets(
     };
     output.print_json(&reply)?;
     output.print_lines(format_sheets(&reply.sheets))?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     Ok(())
 }
 
@@ -67,7 +67,7 @@ async fn rename_sheet(
 ) -> Result<(), CliError> {
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(Some(old_name)).await?;
-    // Skip the check if the names differ only in case: it would find the sheet that is being renamed.
+    // If the names differ only in case, the check would find the sheet that is being renamed.
     if old_name.to_lowercase() != new_name.to_lowercase() {
         check_name_is_free(&editor.list_sheets().await?, &new_name)?;
     }
@@ -88,8 +88,8 @@ async fn delete_sheet(context: &Context, output: &Output, name: &str) -> Result<
         .await
 }
 
-/// Fails if a sheet with this name exists. Without this check, the server would silently append a
-/// number to the name.
+/// Fails if a sheet with this name exists. Otherwise, the server would silently append a number to
+/// the name.
 fn check_name_is_free(sheets: &SheetsReply, name: &str) -> Result<(), CliError> {
     match find_sheet(&sheets.sheets, name) {
         Some(sheet) => Err(CliError::SheetExists { name: escape(&sheet.name) }),

@@ -20,7 +20,7 @@ pub(super) async fn show_statistics(
     Ok(())
 }
 
-/// Formats storage statistics: one line per property and one line per level of the snapshot.
+/// Formats storage statistics, with one line per property and one line per snapshot level.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
@@ -60,7 +60,8 @@ fn format_kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average size of a cell with two decimals, or an empty text if `cells` is 0.
+/// Formats the average number of bytes per cell with two decimals. Returns an empty string if
+/// `cells` is 0.
 fn format_bytes_per_cell(bytes: u64, cells: u64) -> String {
     let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
         return String::new();

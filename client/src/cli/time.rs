@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 /// The last second of the year 9999, the latest time that RFC 3339 can represent.
 const LAST_S: u64 = 253_402_300_799;
 
-/// Formats seconds since the Unix epoch as `2026-11-01T12:00:00Z`. Times after the year 9999 are
-/// formatted as plain seconds.
+/// Formats a Unix time in seconds as `2026-11-01T12:00:00Z`. Times after the year 9999 are printed
+/// as a number of seconds.
 pub(super) fn format_utc(unix_s: u64) -> String {
     if unix_s > LAST_S {
         return format!("{unix_s} s");

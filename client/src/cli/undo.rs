@@ -13,11 +13,12 @@ use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of edits without effect that one command skips. The number is small, because for
-/// each skipped edit the server reads the whole spreadsheet and appends a log entry.
+/// Maximum number of edits that one command skips because they no longer have an effect. The number
+/// is small because each attempt is expensive: the server reads the whole spreadsheet and appends a
+/// log entry.
 const MAX_SKIPPED: usize = 10;
 
-/// Note for an undo or revert that recovered a deleted sheet.
+/// Note that an undo or revert has recovered a deleted sheet.
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
 pub(super) async fn undo_edit(
@@ -40,7 +41,9 @@ pub(super) async fn undo_edit(
     }
     if !skipped.is_empty() {
         let skipped_positions = list_positions(&skipped);
-        output.print_note(format!("Skipped edits that have no effect left: {skipped_positions}"));
+        output.print_note(format!(
+            "Skipped edits that no longer have an effect: {skipped_positions}"
+        ));
     }
     Ok(())
 }
@@ -56,12 +59,12 @@ struct UndoneEdit {
     /// Position of the undone edit.
     position: Position,
     applied: AppliedEdit,
-    /// Positions of newer edits that were skipped because they have no effect left.
+    /// Positions of newer edits that were skipped because they no longer have an effect.
     skipped: Vec<Position>,
 }
 
-/// Fails if the log entry at a position cannot be undone. Call this before sending an undo, because
-/// the server appends an entry even for a rejected undo.
+/// Fails if the log entry at a position cannot be undone. This is checked before an undo is sent,
+/// because the server appends a log entry even if it rejects the undo.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
     let reason = match read_entry_at(spreadsheet, position).await? {
         EntryLookup::Found(entry) => reason_not_undoable(&entry).map(str::to_owned),
@@ -73,10 +76,10 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
     }
 }
 
-/// Result of looking up the log entry at a position.
+/// Result of reading the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
-    /// The log has no entry at the position, for the reason `why`.
+    /// The log has no entry at this position. `why` is the reason.
     Missing {
         why: String,
     },
@@ -100,7 +103,7 @@ pub(super) async fn read_entry_at(
     }
 }
 
-/// Returns the reason why a log entry cannot be undone, or `None` if it can be.
+/// Returns the reason why a log entry cannot be undone, or `None` if it can be undone.
 fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
@@ -133,7 +136,7 @@ async fn undo_at(
 async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEdit, CliError> {
     let Some(author) = editor.spreadsheet.client().author() else {
         return Err(CliError::usage(
-            "the token does not contain the author whose newest edit to undo",
+            "the token does not contain an author, so your newest edit is unknown",
             "pass the position of the edit; `cellar history` lists the positions",
         ));
     };
@@ -162,23 +165,23 @@ fn list_positions(positions: &[Position]) -> String {
     names.join(", ")
 }
 
-/// Search for an author's newest edit that is still in effect. The log entries must be visited from
+/// Searches for the newest edit of an author that is still in effect. Visit the log entries from
 /// the newest to the oldest.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
-    /// Positions of log entries that were undone and whose undo is still in effect.
+    /// Positions of log entries that were undone by an undo that is still in effect.
     undone: BTreeSet<Position>,
-    /// Target of the oldest visited revert that is still in effect. The revert undid all log entries
-    /// between its target and itself.
+    /// The position to which the spreadsheet was reverted by the oldest visited revert that is
+    /// still in effect. The revert undid all log entries between this position and itself.
     reverted_to: Option<Position>,
-    /// Positions of log entries whose undo was rejected because they had no effect left. Excludes
-    /// entries that a later undo or revert may have restored.
+    /// Positions of log entries that cannot be undone because they no longer had an effect.
+    /// Excludes entries that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
 }
 
 impl UndoSearch {
-    /// Visits the next older log entry. Returns its position if it is an edit by the author and
+    /// Visits the next older log entry. Returns its position if it is an edit by the author that is
     /// still in effect.
     fn visit_older_entry(&mut self, entry: &EntryView) -> Option<Position> {
         let position = entry.position;
@@ -214,7 +217,8 @@ fn has_operations(entry: &EntryView) -> bool {
     entry.mutations.iter().any(|mutation| !mutation.committed_operations().is_empty())
 }
 
-/// Returns whether a log entry changed the spreadsheet when it was committed.
+/// Returns whether a log entry changed the spreadsheet when it was committed. Entries with an
+/// external body are assumed to have done so.
 fn had_effect(entry: &EntryView) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -223,8 +227,8 @@ fn had_effect(entry: &EntryView) -> bool {
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the target and the mutation of an undo, or `None` for other entries. An entry with an
-/// undo contains no other mutation.
+/// Returns the mutation of an undo and the position of the entry that it undoes. Returns `None` if
+/// the entry is not an undo.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
@@ -232,7 +236,8 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the target of a revert, or `None` for a rejected revert and for other entries.
+/// Returns the position to which a revert returned the spreadsheet. Returns `None` if the revert
+/// was rejected or the entry is not a revert.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| {
         let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);

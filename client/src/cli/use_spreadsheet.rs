@@ -8,7 +8,7 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
-    // Read the spreadsheet, so that this command, not the next one, reports a wrong id.
+    // Read the spreadsheet, so that a wrong id is reported now and not by the next command.
     let head = context.client()?.spreadsheet(args.id).head().await?;
     context.select(args.id, output)?;
     output.print_json(

@@ -8,7 +8,7 @@ pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same 
 /// Warning in the grid if a visible cell has a formula.
 pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
-/// Returns a warning about the formulas of an imported file, if it has any.
+/// Returns a warning if an imported file has formulas.
 pub(super) fn imported_formulas(formula_count: u64) -> Vec<String> {
     if formula_count == 0 {
         return Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn imported_formulas(formula_count: u64) -> Vec<String> {
     )]
 }
 
-/// Returns a warning about the formulas of an exported file, if it has any.
+/// Returns a warning if an exported file has formulas.
 pub(super) fn exported_formulas(formula_count: u64) -> Vec<String> {
     if formula_count == 0 {
         return Vec::new();
@@ -32,8 +32,7 @@ pub(super) fn exported_formulas(formula_count: u64) -> Vec<String> {
     )]
 }
 
-/// Returns a warning about texts of a CSV file that other programs may interpret as formulas, if
-/// the file has any.
+/// Returns a warning if a CSV file has texts that other programs may interpret as formulas.
 pub(super) fn formula_like_texts(text_count: u64) -> Vec<String> {
     if text_count == 0 {
         return Vec::new();

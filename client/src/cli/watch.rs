@@ -36,8 +36,8 @@ enum WatchEvent<'a> {
     Offline { why: String },
     /// The server is reachable again.
     Online,
-    /// The log entries up to position `to` were skipped, because they were too many or the tables
-    /// were restored.
+    /// The log entries up to position `to` were skipped, either because there were too many or
+    /// because the tables were restored.
     Skipped { to: Position, restored: bool },
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn watch_changes(
     args: args::Watch,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    context.note_unsent(&spreadsheet, output);
+    context.print_unsent_note(&spreadsheet, output);
     tokio::select! {
         result = print_changes(spreadsheet, output, &args) => result,
         () = sleep_or_wait_forever(args.for_time) => Ok(()),
@@ -71,19 +71,19 @@ async fn sleep_or_wait_forever(duration: Option<Duration>) {
     }
 }
 
-/// The cells to which the output is limited.
+/// Only changes of these cells are printed.
 struct WatchFilter {
     sheet: SheetId,
     rectangle: Rectangle,
 }
 
-/// Printer of a spreadsheet's new log entries.
+/// Prints a spreadsheet's new log entries.
 struct Watcher {
     spreadsheet: Spreadsheet,
     output: Output,
     filter: Option<WatchFilter>,
     until: Option<Position>,
-    /// Position up to which log entries were printed, and the incarnation at that position.
+    /// Position of the newest printed entry, and the incarnation of the log at that position.
     printed_head: Head,
     /// Sheet names at that position.
     names: SheetNames,
@@ -114,12 +114,13 @@ impl Watcher {
         })
     }
 
-    /// Returns whether the entries up to the position of `--until` were printed.
+    /// Returns whether all entries up to the position of `--until` were printed.
     fn is_finished(&self) -> bool {
         self.until.is_some_and(|until| self.printed_head.head >= until)
     }
 
-    /// Prints new log entries until the position of `--until` is reached, or forever.
+    /// Prints new log entries until the position of `--until` is reached. Without `--until`, never
+    /// returns.
     async fn follow(&mut self) -> Result<(), CliError> {
         let mut events = self.spreadsheet.follow_from(self.printed_head);
         while !self.is_finished() {
@@ -147,8 +148,8 @@ impl Watcher {
         }
     }
 
-    /// Skips the entries up to position `to`. `restored` is set if the reason is that the tables were
-    /// restored to an earlier time.
+    /// Skips the entries up to position `to`. `restored` states whether the tables were restored to
+    /// an earlier time.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;
@@ -162,7 +163,7 @@ impl Watcher {
 
     /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
-        // Describe every entry, even one that is not printed, because this updates the sheet names.
+        // Describe the entry even if it is not printed, because this updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
         let filter = self.filter.as_ref();
         let passes_filter =
@@ -177,7 +178,7 @@ impl Watcher {
         Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
 
-    /// Prints an event other than a log entry, as a note or as JSON.
+    /// Prints an event that is not a log entry, as a note or as JSON.
     fn print_event(&self, note: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
         self.output.print_note(note);
         Ok(self.output.print_json(event)?)

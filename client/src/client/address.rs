@@ -6,8 +6,8 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Parses the API URL. The scheme must be `http` or `https`. The URL may have a path. Rejects URLs
-/// with credentials, a query or a fragment.
+/// Parses the API URL, which may have a path. Returns an error if the scheme is not `http` or
+/// `https`, or if the URL has credentials, a query or a fragment.
 pub(super) fn parse_api_url(url: &str) -> Result<Url, ClientError> {
     let fault =
         |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
@@ -27,8 +27,8 @@ pub(super) fn parse_api_url(url: &str) -> Result<Url, ClientError> {
     Ok(parsed)
 }
 
-/// Redacts a URL for a message. Removes everything before `@`, because a URL may contain a password
-/// there.
+/// Removes a possible password from a URL, so that the URL can be printed. Everything before `@` is
+/// removed.
 fn without_credentials(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) => format!("…@{host}"),
@@ -60,8 +60,8 @@ pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, S
     url
 }
 
-/// Returns whether the URL's host is the loopback interface. Requests to that interface bypass any
-/// proxy.
+/// Returns whether the URL's host is this machine. Requests to this machine are never sent through
+/// a proxy.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -1,8 +1,8 @@
 //! Requests that read and change a spreadsheet's name, status, members and share links.
 //!
-//! Each change request is idempotent and may contain the details version that the caller has read
-//! ([`DetailsReply::changes`]). The server rejects the request if that version is no longer the
-//! newest, so a delayed request cannot undo a newer change.
+//! Each request that makes a change is idempotent. It may contain the version of the details that
+//! the caller has read ([`DetailsReply::changes`]). If the details have changed since that version,
+//! the server rejects the request, so a delayed request cannot undo a newer change.
 
 use cellar_api::wire::{
     ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, PersonRequest, ShareRequest,
@@ -16,8 +16,8 @@ use super::{ItemStream, Spreadsheet};
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Returns the name, status, members and share links (`GET /v1/spreadsheets/{id}/details`).
-    /// The server omits what the caller's role may not view.
+    /// Returns the name, status, members and share links (`GET /v1/spreadsheets/{id}/details`). The
+    /// response contains only what the caller's role may view.
     ///
     /// # Errors
     ///

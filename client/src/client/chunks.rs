@@ -12,9 +12,9 @@ use super::{Client, Spreadsheet};
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Returns the download URLs of at most `MAX_CHUNK_URLS` snapshot chunks, in the order of
-    /// `hashes` (`POST /v1/spreadsheets/{id}/chunks`). [`crate::reader`] downloads, verifies and
-    /// caches chunks from such URLs.
+    /// Returns the download URLs of snapshot chunks, in the order of `hashes` (`POST
+    /// /v1/spreadsheets/{id}/chunks`). At most `MAX_CHUNK_URLS` hashes are allowed. To download,
+    /// verify and cache chunks, use [`crate::reader`].
     ///
     /// # Errors
     ///
@@ -33,8 +33,7 @@ impl Spreadsheet {
 }
 
 impl Client {
-    /// Downloads a snapshot object in its stored (encoded) form, without verifying its hash. The
-    /// caller must verify it.
+    /// Downloads an encoded snapshot object. The caller must verify the hash of the object.
     pub(crate) async fn download_object(
         &self,
         url: &str,

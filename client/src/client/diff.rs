@@ -10,8 +10,8 @@ use super::pages::read_pages;
 use crate::ClientError;
 
 impl Spreadsheet {
-    /// Compares the spreadsheet at two positions. Merges all pages of the comparison
-    /// (`GET /v1/spreadsheets/{id}/diff`).
+    /// Compares the spreadsheet at two positions (`GET /v1/spreadsheets/{id}/diff`). Requests all
+    /// pages of the comparison and merges them.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Spreadsheet {
     }
 }
 
-/// Adds a sheet's changed cells on the next page to the sheet's diff from the earlier pages. Each
-/// page contains every sheet, but only some of the changed cells.
+/// Adds the changed cells of a sheet from the next page to those from the earlier pages. Every page
+/// lists the sheet, but contains only some of its changed cells.
 fn add_changed_cells(merged_sheets: &mut Vec<SheetDiff>, on_page: SheetDiff) {
     match merged_sheets.iter_mut().find(|merged| merged.sheet == on_page.sheet) {
         Some(merged) => {

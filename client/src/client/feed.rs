@@ -15,9 +15,10 @@ use crate::ClientError;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct FeedQuery {
-    /// Checkpoint of the last processed item. If `None`, the feed is read from its beginning.
+    /// Only items after this checkpoint are read. If `None`, the feed is read from its beginning.
     pub after: Option<u64>,
-    /// Feed generation of the checkpoint. Rebuilding the feed creates a new generation.
+    /// Feed generation to which the checkpoint belongs. Rebuilding the feed starts a new
+    /// generation, in which the checkpoint is invalid.
     pub generation: Option<String>,
     /// Maximum number of items.
     pub limit: Option<u32>,
@@ -31,19 +32,20 @@ pub struct FeedQuery {
 pub struct SpreadsheetsQuery {
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<LogId>,
-    /// Number of spreadsheets that the server examines per page. A page contains only the matching
-    /// spreadsheets.
+    /// Number of spreadsheets that the server examines for each page. Fewer spreadsheets may match
+    /// and be returned.
     pub limit: Option<u32>,
     /// Substring of the name, case-insensitive.
     pub name: Option<String>,
-    /// `true` selects spreadsheets that the caller owns, and `false` those owned by other users.
+    /// `true` selects the spreadsheets that the caller owns. `false` selects the other spreadsheets
+    /// that the caller can access.
     pub mine: Option<bool>,
     /// Status of the returned spreadsheets. If `None`, active spreadsheets are returned.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl FeedQuery {
-    /// Starts after the item with the given checkpoint.
+    /// Reads only the items after the given checkpoint.
     #[must_use]
     pub fn with_after(self, checkpoint: u64) -> Self {
         Self { after: Some(checkpoint), ..self }
@@ -75,8 +77,8 @@ impl SpreadsheetsQuery {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// Selects spreadsheets that the caller owns if `true`, and spreadsheets owned by other users
-    /// if `false`.
+    /// Selects the spreadsheets that the caller owns if `mine` is `true`, or else the other
+    /// spreadsheets that the caller can access.
     #[must_use]
     pub fn with_mine(self, mine: bool) -> Self {
         Self { mine: Some(mine), ..self }
@@ -88,7 +90,7 @@ impl SpreadsheetsQuery {
         Self { status: Some(status), ..self }
     }
 
-    /// Sets the number of spreadsheets that the server examines per page.
+    /// Sets the number of spreadsheets that the server examines for each page.
     #[must_use]
     pub fn with_limit(self, limit: u32) -> Self {
         Self { limit: Some(limit), ..self }
@@ -133,8 +135,7 @@ impl Client {
     }
 
     /// Returns one page of the spreadsheets that the caller can access (`GET /v1/spreadsheets`). A
-    /// page may be empty even if further pages follow: continue until the response contains no
-    /// `next`.
+    /// page may be empty although more pages follow. The last page has no `next`.
     ///
     /// # Errors
     ///

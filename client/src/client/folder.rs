@@ -10,10 +10,10 @@ use crate::files::FileError;
 /// The directory whose `.cellar/` contains a client's local state.
 #[derive(Debug, Clone)]
 pub(super) enum StateFolder {
-    /// A directory that is not deleted with the client.
+    /// A directory chosen by the caller. It is never deleted.
     Permanent(PathBuf),
-    /// A temporary directory. Created when it is first needed, and deleted with the last clone of
-    /// the client.
+    /// A temporary directory. It is created when it is first needed, and deleted when the last
+    /// clone of the client is dropped.
     Temporary(Arc<OnceLock<TempDir>>),
 }
 
@@ -33,8 +33,8 @@ impl StateFolder {
         }
         let created = tempfile::tempdir()
             .map_err(|source| FileError::Unwritable { path: std::env::temp_dir(), source })?;
-        // If another thread has created a directory in the meantime, that one is used, and the
-        // directory created here is deleted.
+        // If another thread has created the directory in the meantime, that directory is used, and
+        // this one is deleted.
         Ok(cell.get_or_init(|| created).path())
     }
 }

@@ -1,5 +1,5 @@
-//! Uploads the chunks of an imported sheet directly to the object store (S3), and has the server
-//! verify them.
+//! Uploads the chunks of an imported sheet directly to the object store (S3), and requests their
+//! verification by the server.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckReply, wire::ImportCheckRequest, wire::ImportUploadsReply,
@@ -11,7 +11,7 @@ use super::objects::UploadGrant;
 use super::{Client, Spreadsheet};
 use crate::ClientError;
 
-/// HTTP status of an upload if the object already exists in the object store.
+/// HTTP status of an upload if the object store already contains the object.
 const PRECONDITION_FAILED: u16 = 412;
 
 impl Spreadsheet {
@@ -40,8 +40,8 @@ impl Spreadsheet {
         Ok(reply.uploads)
     }
 
-    /// Has the server verify uploaded chunks and protect them from expiry
-    /// (`POST /v1/spreadsheets/{id}/imports/checks`). Idempotent.
+    /// Lets the server verify uploaded chunks and protect them from expiry (`POST
+    /// /v1/spreadsheets/{id}/imports/checks`). The request is idempotent.
     ///
     /// # Errors
     ///

@@ -68,8 +68,8 @@ pub struct CellsQuery {
     pub at: Option<Position>,
     /// `next` of the previous page, or `None` for the first page.
     pub cursor: Option<String>,
-    /// Position that the read must include. For read-your-writes consistency, set this to the
-    /// position of your last write.
+    /// The server returns the cells at this position or a later one. For read-your-writes
+    /// consistency, pass the position of your last write.
     pub min_position: Option<Position>,
 }
 
@@ -125,31 +125,32 @@ impl Client {
     /// Sets the directory whose `.cellar/` contains the local state: unacknowledged edits, import
     /// journals and cached objects. Several processes may share a directory.
     ///
-    /// Without this call, the state is in a temporary directory, and unacknowledged edits are lost
-    /// when the process ends. While the process runs, each edit is still committed exactly once.
+    /// If this method is not called, the state is stored in a temporary directory, and
+    /// unacknowledged edits are lost when the process ends. While the process is running, each edit
+    /// is nevertheless committed exactly once.
     #[must_use]
     pub fn with_folder(self, dir: impl Into<PathBuf>) -> Self {
         Self { folder: StateFolder::Permanent(dir.into()), ..self }
     }
 
-    /// Sets the stack name ([`Client::identity`]), which stays the same if the stack's URL changes.
-    /// An empty name counts as `None`.
+    /// Sets the name of the stack ([`Client::identity`]). Unlike the stack's URL, the name never
+    /// changes. An empty name is treated as `None`.
     #[must_use]
     pub fn with_identity(self, identity: Option<&str>) -> Self {
         let identity = identity.filter(|identity| !identity.is_empty()).map(str::to_owned);
         Self { identity, ..self }
     }
 
-    /// Returns a client that calls `observe` after each request attempt, for measurements. The
-    /// returned client shares its connections with this client.
+    /// Returns a client that calls `observe` after each attempt to send a request, for
+    /// measurements. The two clients share their connections.
     #[must_use]
     pub fn observed(self, observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
     }
 
-    /// Returns the stack name or, if no name is set, the URL. Unsent edits are stored under this
-    /// identity. With a stack name, they are found again after a local stack has restarted on
-    /// another port.
+    /// Returns the stack name, or the URL if no name is set. Unsent edits are stored under this
+    /// identity. If a local stack restarts on another port, its URL changes but its name does not,
+    /// so the edits are found again.
     #[must_use]
     pub fn identity(&self) -> &str {
         self.identity.as_deref().unwrap_or_else(|| self.url())
@@ -170,45 +171,45 @@ impl Client {
         self.folder.path()
     }
 
-    /// Returns a short id of the token's subject. Renewing the token does not change this id. Each
-    /// subject has its own local state, so that edits are never sent as another subject.
+    /// Returns a short id of the token's subject. The id stays the same when the token is renewed.
+    /// Each subject has its own local state, so that one subject's edits are never sent as another
+    /// subject.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.subject.id
     }
 
-    /// Returns the author of the entries that are appended with the token. Returns `None` if the
-    /// token has no readable subject.
+    /// Returns the author of log entries that are appended with the client's token. Returns `None`
+    /// if the token's subject cannot be read.
     #[must_use]
     pub fn author(&self) -> Option<&str> {
         self.subject.author.as_deref()
     }
 
     /// Returns the subject from which the server derives client keys
-    /// ([`cellar_base::identity::ClientKey::derive`]). Returns `None` if the token has no readable
-    /// subject.
+    /// ([`cellar_base::identity::ClientKey::derive`]). Returns `None` if the token's subject cannot
+    /// be read.
     #[must_use]
     pub fn subject_key(&self) -> Option<SubjectKey> {
         self.subject.key
     }
 
-    /// Returns the total cost of all requests sent by this client and its clones, including
-    /// retries. Each response reports its cost, except for "not found" responses. Requests without
-    /// a reported cost are counted in [`RequestCosts::unknown_requests`].
+    /// Returns the total cost of all requests that this client and its clones have sent, including
+    /// retries. Requests whose cost is unknown are counted in [`RequestCosts::unknown_requests`].
+    /// These include requests with a "not found" response.
     #[must_use]
     pub fn cost(&self) -> RequestCosts {
         self.transport.tally().total()
     }
 
-    /// Builds the error for a reply that violates the API.
+    /// Creates the error for a response that does not conform to the API.
     pub(crate) fn unexpected_reply(&self, why: impl Into<String>) -> ClientError {
         ClientError::NotUnderstood { url: self.url().to_owned(), why: why.into() }
     }
 
-    /// Creates a spreadsheet with a name.
-    ///
-    /// If the response is lost, the request is retried without creating a second spreadsheet. To
-    /// retry after an error, use [`Client::create`] with the same nonce in each attempt.
+    /// Creates a spreadsheet with a name. If a response is lost, the request is retried without
+    /// creating a second spreadsheet. To call this method again after an error without creating a
+    /// second spreadsheet, use [`Client::create`] with the same nonce each time.
     ///
     /// # Errors
     ///
@@ -218,8 +219,8 @@ impl Client {
         Ok(self.spreadsheet(self.create(&request).await?.id))
     }
 
-    /// Creates a spreadsheet (`POST /v1/spreadsheets`). The nonce is an idempotency key: a request
-    /// with a nonce that was already used returns the existing spreadsheet.
+    /// Creates a spreadsheet (`POST /v1/spreadsheets`). The nonce is an idempotency key: if a
+    /// request with this nonce has already created a spreadsheet, that spreadsheet is returned.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Uploads the bodies of large log entries to the object store (S3), and downloads them, without
-//! passing through the API.
+//! Transfers the bodies of large log entries directly to and from the object store (S3), bypassing
+//! the API.
 
 use std::collections::BTreeMap;
 
@@ -49,13 +49,14 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
-    /// Appends an uploaded object as a log entry
-    /// (`POST /v1/spreadsheets/{id}/uploads/{upload}/complete`). Idempotent.
+    /// Appends an uploaded object as a log entry (`POST
+    /// /v1/spreadsheets/{id}/uploads/{upload}/complete`). The request is idempotent.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails. A problem of kind `InvalidUpload` means that
-    /// the object is missing or too old; request a new upload URL in this case.
+    /// the object is missing or too old. In this case, request a new upload URL and upload the
+    /// object again.
     pub async fn complete_upload(
         &self,
         upload: Uuid,
@@ -76,9 +77,10 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns a [`ClientError`] if the request fails. The object may nevertheless exist: an upload
-    /// URL works only once, so the object store refuses a retry after a lost response.
-    /// [`Spreadsheet::complete_upload`] determines whether the object exists.
+    /// Returns a [`ClientError`] if the request fails. The object may have been stored
+    /// nevertheless: an upload URL works only once, so the object store refuses the retry of an
+    /// upload whose response was lost. [`Spreadsheet::complete_upload`] determines whether the
+    /// object exists.
     pub async fn upload(&self, grant: &UploadReply, object: Vec<u8>) -> Result<(), ClientError> {
         let UploadReply { method, url, headers, .. } = grant;
         self.put_object(UploadGrant { method, url, headers }, object).await
@@ -106,14 +108,14 @@ impl Client {
         Ok(())
     }
 
-    /// Downloads and verifies the body of a large entry. Returns the entry's mutations, with the
-    /// operations as committed.
+    /// Downloads and verifies the body of a large entry. Returns the entry's mutations with their
+    /// committed operations.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if the request fails, in particular [`ClientError::WrongObject`]
-    /// if the object does not match the entry, and [`ClientError::UnexpectedStatus`] if the URL has
-    /// expired. To get a new URL, load the entry again.
+    /// if the object does not match the entry, and [`ClientError::UnexpectedStatus`] if the
+    /// download URL has expired. To get a new URL, request the entry again.
     pub async fn external_mutations(
         &self,
         external: &ExternalBody,
@@ -122,7 +124,7 @@ impl Client {
         self.verified_mutations(external, &object)
     }
 
-    /// Downloads the body of a large entry, without verifying it. The caller must verify it.
+    /// Downloads the body of a large entry. The caller must verify the body.
     pub(crate) async fn download_external_body(
         &self,
         external: &ExternalBody,
@@ -135,8 +137,10 @@ impl Client {
             Ok(length) if length <= MAX_UPLOAD_BYTES => length,
             _ => {
                 let origin = url.origin().ascii_serialization();
-                let why =
-                    format!("{} bytes exceed the limit of {MAX_UPLOAD_BYTES}", external.bytes);
+                let why = format!(
+                    "the body has {} bytes, but at most {MAX_UPLOAD_BYTES} are allowed",
+                    external.bytes
+                );
                 return Err(wrong_object(&origin, why));
             }
         };
@@ -145,7 +149,7 @@ impl Client {
             url,
             headers: HeaderMap::new(),
             body: None,
-            // Instead of the object, S3 may return an error document, which is longer than a small
+            // Read enough bytes for an error document of S3, which may be longer than a small
             // object.
             max_bytes: length.max(MAX_REPLY_BODY_BYTES),
             cost: Cost { object_gets: 1, ..Cost::default() },
@@ -153,8 +157,8 @@ impl Client {
         self.transport.send_object_request(request).await
     }
 
-    /// Verifies and decodes the body of a large entry. Returns the entry's mutations, with the
-    /// operations as committed.
+    /// Verifies and decodes the body of a large entry. Returns the entry's mutations with their
+    /// committed operations.
     ///
     /// # Errors
     ///
@@ -172,15 +176,15 @@ impl Client {
     }
 }
 
-/// Decodes the body of a large entry. The error describes how the body differs from the entry.
+/// Decodes the body of a large entry. The error states how the body differs from the entry.
 fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<MutationView>, String> {
     let length = u64::try_from(object.len()).ok();
     if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase() {
-        return Err("its length or SHA-256 differs from the entry".to_owned());
+        return Err("the length or SHA-256 hash of the body differs from the entry".to_owned());
     }
     let operations = decode_external_body(object).map_err(|error| error.to_string())?;
     if u32::try_from(operations.len()) != Ok(external.count) {
-        return Err("its number of mutations differs from the entry".to_owned());
+        return Err("the number of mutations in the body differs from the entry".to_owned());
     }
     let map =
         decode_space_map(&external.axis_maps).ok_or("the axis maps of the entry are invalid")?;
@@ -191,7 +195,7 @@ fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<Mutati
     Ok((external.first_id..).zip(operations).map(to_view).collect())
 }
 
-/// Parses the headers of an upload request. The error names the invalid part of the grant.
+/// Parses the headers of an upload request. The error states which part of a header is invalid.
 fn upload_headers(
     granted: &BTreeMap<String, String>,
     object_bytes: usize,
@@ -218,7 +222,7 @@ pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes an entry's axis maps, which transform the entry's operations from their base to the
+/// Decodes the axis maps of an entry. They transform the entry's operations from their base to the
 /// entry's position. Returns `None` if the axis maps are invalid.
 fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
@@ -233,8 +237,8 @@ fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from its runs of kept rows or columns, each a tuple of `src`, `dst` and
-/// `len`. Returns `None` if there are too many runs or a run is invalid.
+/// Decodes an axis map from runs of kept rows or columns. Each run is a tuple of `src`, `dst` and
+/// `len`. Returns `None` if a run is invalid or there are too many runs.
 fn decode_axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;

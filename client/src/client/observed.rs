@@ -1,4 +1,4 @@
-//! Reports the outcome of each request attempt, for measurements.
+//! Reports the outcome of each attempt to send a request, for measurements.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    pub(super) fn new(result: &Result<(u16, Vec<u8>), Failure>) -> Self {
+    pub(super) fn of_result(result: &Result<(u16, Vec<u8>), Failure>) -> Self {
         match result {
             Ok((status, _)) => Self::Answered { status: *status, has_retry_after: false },
             Err(Failure::Problem { problem, retry_after_ms }) => {
@@ -41,7 +41,7 @@ impl AttemptOutcome {
     }
 }
 
-/// Optional callback to call after each request attempt.
+/// A callback that is called after each attempt to send a request, if it is set.
 #[derive(Clone, Default)]
 pub(super) struct Observer(Option<Arc<dyn Fn(AttemptOutcome) + Send + Sync>>);
 
@@ -52,7 +52,7 @@ impl Observer {
 
     pub(super) fn notify(&self, result: &Result<(u16, Vec<u8>), Failure>) {
         if let Some(observe) = &self.0 {
-            observe(AttemptOutcome::new(result));
+            observe(AttemptOutcome::of_result(result));
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
             (Err(Failure::TooLarge), AttemptOutcome::Lost),
         ];
         for (result, expected) in results {
-            assert_eq!(AttemptOutcome::new(&result), expected, "{result:?}");
+            assert_eq!(AttemptOutcome::of_result(&result), expected, "{result:?}");
         }
     }
 }

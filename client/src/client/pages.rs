@@ -1,4 +1,4 @@
-//! Reads lists page by page and returns them as streams.
+//! Streams the items of lists that the server returns in pages.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl<T: Send + 'static> ItemStream<T> {
         self.items.try_collect().await
     }
 
-    /// Converts a stream of pages to a stream of the pages' items.
+    /// Converts a stream of pages to a stream of the items on these pages.
     pub(super) fn into_items<Item: Send + 'static>(
         self,
         page_items: fn(T) -> Vec<Item>,
@@ -84,27 +84,27 @@ impl<T> std::fmt::Debug for ItemStream<T> {
 
 /// A page of a list.
 pub(super) trait Page: Send + 'static {
-    /// The position in the list at which a page starts.
+    /// Identifies the place in the list at which a page starts.
     type Cursor: Clone + Send + 'static;
 
     /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    /// Returns whether the cursor `next` of the next page is after the cursor of this page.
+    /// Returns whether the cursor `next` is after `cursor`, at which this page starts.
     fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
 }
 
 /// The next request of a list.
 enum NextRequest<Cursor> {
-    /// Requests the page at the cursor or, without a cursor, the first page.
+    /// Request the page at this cursor, or the first page if there is no cursor.
     Page(Option<Cursor>),
-    /// Requests nothing, because the last page was read.
+    /// The last page has been read.
     Nothing,
 }
 
-/// Reads the pages of a list of `source`, starting at the cursor `start` or, if `start` is `None`,
-/// at the first page. `fetch_page` gets a clone of `source` and the cursor of the page. Fails if a
-/// cursor does not advance, because the list would never end.
+/// Returns the pages of a list as a stream, starting at the cursor `start`, or at the first page if
+/// `start` is `None`. `fetch_page` requests the page at a cursor. The stream fails if the server
+/// returns a cursor that does not advance, because the stream would otherwise be infinite.
 pub(super) fn read_pages<S, P, Fetch, Fetched>(
     url: &str,
     source: &S,
@@ -130,7 +130,7 @@ where
     }))
 }
 
-/// Returns the request that follows `page`, which was requested at `cursor`.
+/// Returns the request to send after `page`, which was requested at `cursor`.
 fn request_after<P: Page>(
     page: &P,
     cursor: Option<&P::Cursor>,
@@ -140,13 +140,13 @@ fn request_after<P: Page>(
     if let Some(cursor) = cursor
         && !page.advances(cursor, &next)
     {
-        let why = "`next` does not advance from page to page".to_owned();
+        let why = "the cursor `next` does not advance from page to page".to_owned();
         return Err(ClientError::NotUnderstood { url: url.to_owned(), why });
     }
     Ok(NextRequest::Page(Some(next)))
 }
 
-/// Implements [`Page`] for responses whose field `next` is the cursor of the next page.
+/// Implements [`Page`] for responses whose field `next` contains the cursor of the next page.
 macro_rules! impl_page {
     ($($reply:ty, $cursor:ty, $order:tt;)*) => {
         $(impl Page for $reply {
@@ -173,8 +173,8 @@ impl_page! {
     ChangesReply, u64, <;
 }
 
-/// Position of a page within a list of cells. All pages are read at the log position of the first
-/// page.
+/// The place at which a page starts in a list of cells. All pages are read at the log position of
+/// the first page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CellsCursor {
     at: Option<Position>,
@@ -205,8 +205,8 @@ impl Page for CellsReply {
     }
 
     fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
-        // These cursors have no order that the client could compare. A changed cursor after a page
-        // with cells is sufficient.
+        // The server's cursors for cells are opaque and cannot be compared. It is sufficient that
+        // the cursor has changed and the page contains cells.
         next.cursor != cursor.cursor && !self.cells.is_empty()
     }
 }

@@ -1,5 +1,5 @@
-//! Receives pokes: hints from the server that entries were appended to a spreadsheet. After a poke,
-//! a client polls at once. Without pokes, it still polls at intervals.
+//! Receives pokes from the server. A poke is a hint that log entries were appended to a
+//! spreadsheet. After a poke, a client polls immediately. Without pokes, it polls at intervals.
 
 use std::future::pending;
 
@@ -13,8 +13,8 @@ use super::transport::StreamReply;
 /// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
-/// A subscription to a spreadsheet's pokes (hints that it has grown). Callers must also poll,
-/// because stacks in AWS send no pokes and a connection may be lost unnoticed.
+/// A subscription to pokes, which are hints that a spreadsheet has new log entries. Callers must
+/// also poll, because stacks on AWS send no pokes and a lost connection may remain unnoticed.
 #[derive(Debug)]
 pub struct Pokes {
     spreadsheet: Spreadsheet,
@@ -24,15 +24,16 @@ pub struct Pokes {
 #[derive(Debug)]
 enum PokeConnection {
     Disconnected,
-    /// The connection is open. Contains the bytes received after the last complete event.
+    /// The connection is open. The buffer contains the bytes received after the last complete
+    /// event.
     Open(Response, Vec<u8>),
     /// The server does not support pokes or sent an invalid event.
     Unsupported,
 }
 
 impl Spreadsheet {
-    /// Subscribes to the spreadsheet's pokes. The first call to [`Pokes::wait_beyond`] sends the
-    /// request.
+    /// Subscribes to pokes, which are hints that the spreadsheet has new log entries. The request
+    /// is sent by the first call to [`Pokes::wait_beyond`].
     #[must_use]
     pub fn pokes(&self) -> Pokes {
         Pokes { spreadsheet: self.clone(), connection: PokeConnection::Disconnected }
@@ -40,8 +41,8 @@ impl Spreadsheet {
 }
 
 impl Pokes {
-    /// Waits for a poke with a position after `known` and returns that position. May wait forever,
-    /// so run it concurrently with the poll timer. Cancel safe.
+    /// Waits for a poke with a position after `known` and returns this position. The method may
+    /// wait forever, so run it concurrently with a poll timer. It is cancel safe.
     pub async fn wait_beyond(&mut self, known: Position) -> Position {
         loop {
             match &mut self.connection {
@@ -56,18 +57,18 @@ impl Pokes {
         }
     }
 
-    /// Receives more bytes on an open connection. Waits forever if the connection is closed.
+    /// Receives more bytes from an open connection. If the connection is closed, waits forever.
     async fn receive_bytes(&mut self) {
         let PokeConnection::Open(response, unread_bytes) = &mut self.connection else { return };
         match response.chunk().await {
             Ok(Some(chunk)) if unread_bytes.len() + chunk.len() <= MAX_EVENT_BYTES => {
                 unread_bytes.extend_from_slice(&chunk);
             }
-            // The event exceeds the buffer, so it is not a poke. Do not reconnect, because the
-            // server would send such events again.
+            // An event of this length is not a poke. Do not reconnect, because the server would
+            // send such events again.
             Ok(Some(_)) => self.connection = PokeConnection::Unsupported,
-            // The server or a proxy closed the connection. Only the next call reconnects, so that
-            // there is at most one attempt per poll.
+            // The connection was closed by the server or a proxy. Wait until the next call before
+            // reconnecting, so that each poll makes at most one attempt.
             Ok(None) | Err(_) => {
                 self.connection = PokeConnection::Disconnected;
                 pending::<()>().await;
@@ -75,7 +76,7 @@ impl Pokes {
         }
     }
 
-    /// Opens the connection. Waits forever if the server is unreachable.
+    /// Opens the connection. If the server is unreachable, waits forever.
     async fn connect(&mut self) {
         let call = self.spreadsheet.call(Method::GET).with_segment("pokes");
         match self.spreadsheet.client.transport.open_stream(call).await {
@@ -88,8 +89,8 @@ impl Pokes {
     }
 }
 
-/// Removes and returns the next complete poke. Discards all comments and other events before the
-/// poke. An event ends with a blank line.
+/// Removes the next complete poke from the buffer and returns it. Comments and other events before
+/// the poke are discarded. Events end with a blank line.
 fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;

@@ -5,9 +5,10 @@ use cellar_base::backoff::full_jitter_ms;
 
 /// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Maximum delay accepted from a `Retry-After` header, in milliseconds.
+/// Maximum delay that a `Retry-After` header may request, in milliseconds. Longer delays are
+/// shortened to this value.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
-/// Time after which no further attempt is started, in milliseconds since the start of the call.
+/// No attempt is started when this time has passed since the start of the call, in milliseconds.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
 /// Reason why an attempt failed.
@@ -28,7 +29,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether a retry of the same request may succeed.
+    /// Returns whether retrying the request may succeed.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -39,7 +40,7 @@ impl Failure {
     }
 
     /// Returns whether the server may have executed the request.
-    pub(super) fn may_have_been_done(&self) -> bool {
+    pub(super) fn may_have_been_executed(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
             Self::Problem { problem, .. } => problem.status >= 500,
@@ -58,6 +59,16 @@ impl Failure {
     }
 }
 
+/// Whether a call is retried after a failed attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RetryDecision {
+    RetryAfter {
+        delay_ms: u64,
+    },
+    /// The failure is permanent, or a limit on the attempts or the time of a call is reached.
+    GiveUp,
+}
+
 /// The failed attempts of an API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
@@ -67,27 +78,32 @@ pub(super) struct RetryState {
 }
 
 impl RetryState {
-    /// Records a failed attempt. Returns the delay before the next attempt in milliseconds, or
-    /// `None` if the failure is permanent or a limit of the retry policy is reached.
-    pub(super) fn delay_after(
+    /// Records a failed attempt and decides whether to try again. `elapsed_ms` is the time since
+    /// the start of the call.
+    pub(super) fn record_failure(
         &mut self,
         failure: &Failure,
         elapsed_ms: u64,
         random: u64,
-    ) -> Option<u64> {
+    ) -> RetryDecision {
         self.failed_attempts = self.failed_attempts.saturating_add(1);
-        self.uncertain |= failure.may_have_been_done();
+        if failure.may_have_been_executed() {
+            self.uncertain = true;
+        }
         if !failure.is_temporary() || self.failed_attempts >= MAX_ATTEMPTS {
-            return None;
+            return RetryDecision::GiveUp;
         }
         let requested_ms = failure.retry_after_ms().unwrap_or(0).min(MAX_RETRY_AFTER_MS);
         let delay_ms = full_jitter_ms(self.failed_attempts, random).max(requested_ms);
-        (elapsed_ms.saturating_add(delay_ms) < MAX_CALL_MS).then_some(delay_ms)
+        if elapsed_ms.saturating_add(delay_ms) >= MAX_CALL_MS {
+            return RetryDecision::GiveUp;
+        }
+        RetryDecision::RetryAfter { delay_ms }
     }
 }
 
-/// Parses a `Retry-After` header that contains a number of seconds. Returns milliseconds, or `None`
-/// for other headers, such as dates.
+/// Parses the number of seconds in a `Retry-After` header and converts it to milliseconds. Returns
+/// `None` if the header contains a date or something else.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }
@@ -108,8 +124,9 @@ mod tests {
 
     #[test]
     fn only_temporary_failures_are_retried() {
-        let temporary =
-            |failure: &Failure| RetryState::default().delay_after(failure, 0, 0).is_some();
+        let temporary = |failure: &Failure| {
+            RetryState::default().record_failure(failure, 0, 0) != RetryDecision::GiveUp
+        };
         for kind in ProblemKind::ALL {
             let failure = problem(*kind, None);
             assert_eq!(temporary(&failure), *kind == ProblemKind::Unavailable, "{kind:?}");
@@ -126,22 +143,26 @@ mod tests {
     fn attempts_and_time_are_bounded() {
         let mut attempts = RetryState::default();
         for _ in 1..MAX_ATTEMPTS {
-            assert!(attempts.delay_after(&Failure::TimedOut, 0, 0).is_some());
+            let decision = attempts.record_failure(&Failure::TimedOut, 0, 0);
+            assert_ne!(decision, RetryDecision::GiveUp);
         }
-        assert_eq!(attempts.delay_after(&Failure::TimedOut, 0, 0), None);
-        let late = RetryState::default().delay_after(&Failure::TimedOut, MAX_CALL_MS, 0);
-        assert_eq!(late, None);
+        let after_last = attempts.record_failure(&Failure::TimedOut, 0, 0);
+        assert_eq!(after_last, RetryDecision::GiveUp);
+        let late = RetryState::default().record_failure(&Failure::TimedOut, MAX_CALL_MS, 0);
+        assert_eq!(late, RetryDecision::GiveUp);
     }
 
     #[test]
     fn retry_after_is_limited() {
-        let wait = |retry_after| {
-            RetryState::default().delay_after(&problem(ProblemKind::Unavailable, retry_after), 0, 0)
+        let assert_delay = |retry_after_ms, delay_ms| {
+            let failure = problem(ProblemKind::Unavailable, retry_after_ms);
+            let decision = RetryState::default().record_failure(&failure, 0, 0);
+            assert_eq!(decision, RetryDecision::RetryAfter { delay_ms });
         };
-        assert_eq!(wait(None), Some(0));
-        assert_eq!(wait(Some(1_000)), Some(1_000));
-        assert_eq!(wait(Some(MAX_RETRY_AFTER_MS)), Some(MAX_RETRY_AFTER_MS));
-        assert_eq!(wait(Some(MAX_RETRY_AFTER_MS + 1)), Some(MAX_RETRY_AFTER_MS));
+        assert_delay(None, 0);
+        assert_delay(Some(1_000), 1_000);
+        assert_delay(Some(MAX_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
+        assert_delay(Some(MAX_RETRY_AFTER_MS + 1), MAX_RETRY_AFTER_MS);
         assert_eq!(parse_retry_after_ms(" 2 "), Some(2_000));
         assert_eq!(parse_retry_after_ms("Fri, 31 Dec 1999 23:59:59 GMT"), None);
         assert_eq!(parse_retry_after_ms("99999999999999999999"), None);
@@ -150,11 +171,11 @@ mod tests {
     #[test]
     fn uncertainty_persists_over_later_attempts() {
         let mut attempts = RetryState::default();
-        attempts.delay_after(&Failure::NotConnected { why: String::new() }, 0, 0);
+        attempts.record_failure(&Failure::NotConnected { why: String::new() }, 0, 0);
         assert!(!attempts.uncertain);
-        attempts.delay_after(&Failure::TimedOut, 0, 0);
+        attempts.record_failure(&Failure::TimedOut, 0, 0);
         assert!(attempts.uncertain);
-        attempts.delay_after(&problem(ProblemKind::UnknownBase, None), 0, 0);
+        attempts.record_failure(&problem(ProblemKind::UnknownBase, None), 0, 0);
         assert!(attempts.uncertain);
     }
 }

@@ -16,13 +16,13 @@ use super::transport::Call;
 use super::{CellsQuery, Client};
 use crate::ClientError;
 
-/// HTTP status of the response if the request's `If-None-Match` header contains the current ETag.
+/// HTTP status "Not Modified": the ETag in the request's `If-None-Match` header is still current.
 const NOT_MODIFIED: u16 = 304;
 
-/// A handle to one spreadsheet. Cheap to clone.
+/// A handle to a spreadsheet. It is cheap to clone.
 ///
-/// The names of methods that return a single page of a list end in `_page`. Other list methods
-/// return an [`ItemStream`], which requests pages as they are needed.
+/// Methods whose names end in `_page` return a single page of a list. All other methods for lists
+/// return an [`ItemStream`], which requests pages when they are needed.
 #[derive(Debug, Clone)]
 pub struct Spreadsheet {
     pub(super) client: Client,
@@ -31,16 +31,16 @@ pub struct Spreadsheet {
     last_seen: Arc<Mutex<LastSeen>>,
 }
 
-/// The most recent use of a handle, which determines the base of the next edit.
+/// The last use of a handle by a program, which determines the base of the program's next edit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum LastSeen {
-    /// The program has read and edited nothing through the handle.
+    /// The program has neither read nor edited the spreadsheet through this handle.
     #[default]
     Nothing,
-    /// The program has read cells or sheets at this head. The next edit is based on it.
+    /// The program has read cells or sheets at this head, which becomes the base of its next edit.
     Read(Head),
-    /// The program has edited the spreadsheet. The editor's state contains the position of the
-    /// edit.
+    /// The program has edited the spreadsheet. The position of its edit is stored in the editor's
+    /// state.
     Edited,
 }
 
@@ -74,19 +74,18 @@ impl Spreadsheet {
         *self.last_seen.lock().unwrap_or_else(PoisonError::into_inner) = last_seen;
     }
 
-    /// Records that the program has read the newest state, which was at `position`.
+    /// Records that the program has read the newest state, which was the state at `position`.
     fn record_read(&self, position: Position, incarnation: u32) {
         self.set_last_seen(LastSeen::Read(Head { head: position, incarnation }));
     }
 
-    /// Builds a call to `/v1/spreadsheets/{id}`.
+    /// Creates a request to a path below `/v1/spreadsheets/{id}`.
     pub(super) fn call(&self, method: Method) -> Call {
         Call::new(method, &["v1", "spreadsheets", &self.id.to_string()])
     }
 
-    /// Returns the cells of a sheet or range at one position, in row-major order.
-    ///
-    /// The first page determines the position. Later edits do not affect the other pages.
+    /// Returns the cells of a sheet or range in row-major order. All pages are read at the position
+    /// of the first page, so later edits do not affect the result.
     pub fn cells(&self, query: CellsQuery) -> ItemStream<CellAt> {
         self.cell_pages(query).into_items(|page| page.cells)
     }
@@ -108,8 +107,8 @@ impl Spreadsheet {
         Ok(reply)
     }
 
-    /// Like [`Spreadsheet::cells`], but returns whole pages. A page also contains the position, the
-    /// sheet and the sheet's formats.
+    /// Like [`Spreadsheet::cells`], but returns whole pages. Each page also contains the position,
+    /// the sheet and its formats.
     pub fn cell_pages(&self, query: CellsQuery) -> ItemStream<CellsReply> {
         let start = CellsCursor::of_query(&query);
         read_pages(self.client.url(), self, start, move |spreadsheet, cursor| {
@@ -124,8 +123,8 @@ impl Spreadsheet {
         self.history_pages(until, None).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but requests pages of maximum size. Used by callers that read
-    /// many entries.
+    /// Like [`Spreadsheet::history`], but requests the largest possible pages, for callers that
+    /// read many entries.
     pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
     }
@@ -162,8 +161,8 @@ impl Spreadsheet {
         pages.into_items(|page: ForksReply| page.forks)
     }
 
-    /// Forks a spreadsheet (`POST /v1/spreadsheets/{id}/forks`). The nonce is an idempotency key: a
-    /// request with a nonce that was already used returns the existing fork.
+    /// Forks a spreadsheet (`POST /v1/spreadsheets/{id}/forks`). The nonce is an idempotency key:
+    /// if a request with this nonce has already created a fork, that fork is returned.
     ///
     /// # Errors
     ///
@@ -201,16 +200,17 @@ impl Spreadsheet {
     /// Returns the log entries after a position (`GET /v1/spreadsheets/{id}/entries`).
     ///
     /// # Errors
-    /// Returns a [`ClientError`] if the request fails, in particular a problem of kind
-    /// `ReloadRequired` if `after` is too old or, after a table restore, no longer exists.
+    ///
+    /// Returns a [`ClientError`] if the request fails. A problem of kind `ReloadRequired` means
+    /// that `after` is too old, or that it no longer exists because the tables were restored.
     pub async fn entries_page(&self, after: Position) -> Result<EntriesReply, ClientError> {
         let call =
             self.call(Method::GET).with_segment("entries").with_position("after", Some(after));
         self.client.transport.send(call).await
     }
 
-    /// Appends mutations (`POST /v1/spreadsheets/{id}/entries`). For edits that survive a client
-    /// crash, use [`crate::editor`].
+    /// Appends mutations (`POST /v1/spreadsheets/{id}/entries`). For edits that must survive a
+    /// crash of the client, use [`crate::editor`].
     ///
     /// # Errors
     ///
@@ -261,8 +261,8 @@ impl Spreadsheet {
         self.head_at_or_after(None).await
     }
 
-    /// Like [`Spreadsheet::head`], but the result is at or after `min_position`, if there is one.
-    /// For read-your-writes consistency, pass the position of your last write.
+    /// Like [`Spreadsheet::head`], but never returns a position before `min_position`. For
+    /// read-your-writes consistency, pass the position of your last write.
     ///
     /// # Errors
     ///
@@ -278,7 +278,7 @@ impl Spreadsheet {
     }
 
     /// Like [`Spreadsheet::head`], but returns `None` if `known` is still the newest position. This
-    /// is the cheapest request for polling.
+    /// request costs less than any other request for polling.
     ///
     /// # Errors
     ///
@@ -336,8 +336,8 @@ impl Spreadsheet {
         self.request_sheets(Some(position), None).await
     }
 
-    /// Like [`Spreadsheet::sheets`], but the newest position is at or after `min_position`, if there
-    /// is one.
+    /// Like [`Spreadsheet::sheets`], but never returns the sheets at a position before
+    /// `min_position`.
     ///
     /// # Errors
     ///
@@ -349,8 +349,8 @@ impl Spreadsheet {
         self.request_sheets(None, min_position.into()).await
     }
 
-    /// Requests the sheets at position `at` or, if `at` is `None`, at the newest position. The
-    /// server's state is at or after `min_position`.
+    /// Requests the sheets at position `at`, or at the newest position if `at` is `None`. The
+    /// server reads at `min_position` or later.
     pub(crate) async fn request_sheets(
         &self,
         at: Option<Position>,
@@ -368,8 +368,8 @@ impl Spreadsheet {
         Ok(reply)
     }
 
-    /// Returns the storage statistics and the cost of opening the spreadsheet
-    /// (`GET /v1/spreadsheets/{id}/stats`), both at a position at or after `min_position`.
+    /// Returns the storage statistics and the cost of opening the spreadsheet (`GET
+    /// /v1/spreadsheets/{id}/stats`). Both refer to a position that is at or after `min_position`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Reads the subject (user) of a token without verifying the token.
+//! Reads the subject (user) of a token. The token is not verified.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,14 +9,15 @@ use cellar_catalog::spreadsheet::LinkToken;
 /// Number of hexadecimal digits in a subject id.
 const SUBJECT_ID_CHARACTERS: usize = 32;
 
-/// The subject of a client's token. Only the server verifies tokens.
+/// The subject of a client's token. The token was not verified, because only the server can do so.
 #[derive(Debug)]
 pub(super) struct TokenSubject {
-    /// Short id under which the subject's local state is stored.
+    /// Short id that identifies the subject in the names of local state files.
     pub(super) id: String,
-    /// Author of appended entries, if the subject is readable.
+    /// Author of log entries that are appended with the token. `None` if the subject cannot be
+    /// read.
     pub(super) author: Option<String>,
-    /// Subject from which the server derives client keys, if the subject is readable.
+    /// Subject from which the server derives client keys. `None` if the subject cannot be read.
     pub(super) key: Option<SubjectKey>,
 }
 
@@ -31,10 +32,11 @@ impl TokenSubject {
     }
 }
 
-/// Returns a short id of the token's subject: a hash of the issuer and the subject or, if the token
-/// has no subject, of the whole token. Renewing the token does not change the id of its subject.
+/// Returns a short id of the token's subject. The id is a hash of the issuer and the subject, or of
+/// the whole token if the token has no subject. A renewed token with the same subject has the same
+/// id.
 ///
-/// The server numbers mutations per subject, so edits of one subject must never be sent as another
+/// The server numbers mutations per subject, so one subject's edits must never be sent as another
 /// subject.
 fn subject_id(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
@@ -42,8 +44,8 @@ fn subject_id(token: Option<&str>) -> String {
         None => hasher.update(b"nobody"),
         Some(token) => match issuer_and_subject(token) {
             Some((issuer, subject)) => {
-                // Hash the length as well, so that ("ab", "c") and ("a", "bc") have different
-                // hashes.
+                // Hash the length as well. Otherwise, ("ab", "c") and ("a", "bc") would have the same
+                // hash.
                 hasher.update(issuer.len().to_string().as_bytes());
                 hasher.update(b"/");
                 hasher.update(issuer.as_bytes()).update(subject.as_bytes())

@@ -1,4 +1,4 @@
-//! Sums the request costs reported in the server's responses.
+//! Sums the costs of requests as reported in the server's responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,8 @@ use reqwest::header::HeaderValue;
 pub struct RequestCosts {
     /// Sum of all reported costs.
     pub cost: Cost,
-    /// Number of requests with unknown cost, because the response was lost or reported no cost. For
-    /// example, "not found" responses report no cost.
+    /// Number of requests whose cost is unknown. The response was lost, or it did not report a
+    /// cost, as is the case for "not found" responses.
     pub unknown_requests: u64,
 }
 
@@ -22,7 +22,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Starts counting an attempt. Must be called before the request is sent.
+    /// Starts counting the cost of an attempt. Must be called before the request is sent, because a
+    /// request may cause costs even if it is cancelled.
     pub(super) fn start_attempt(&self) -> AttemptCost {
         let unknown = RequestCosts { cost: Cost::default(), unknown_requests: 1 };
         AttemptCost { tally: self.clone(), costs: unknown }
@@ -33,28 +34,29 @@ impl Tally {
     }
 }
 
-/// Cost of one attempt, which is unknown until it is recorded. Added to the total on drop, even if
-/// the request is cancelled.
+/// Cost of one attempt to send a request. The cost is added to the total when this value is
+/// dropped, even if the request was cancelled. If no cost was recorded, the attempt counts as a
+/// request of unknown cost.
 pub(super) struct AttemptCost {
     tally: Tally,
     costs: RequestCosts,
 }
 
 impl AttemptCost {
-    /// Records the cost from a response header. A missing or invalid header is not an error: the
-    /// cost stays unknown, and the rest of the response is still used.
+    /// Records the cost from a response header. If the header is missing or invalid, the cost
+    /// remains unknown. This is not an error, because the rest of the response is still useful.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };
         }
     }
 
-    /// Records the known cost of a request to a service that reports no costs.
+    /// Records a known cost, for services that do not report costs.
     pub(super) fn record(mut self, cost: Cost) {
         self.costs = RequestCosts { cost, unknown_requests: 0 };
     }
 
-    /// Records zero cost for a request that was not sent.
+    /// Records that the request was not sent and therefore cost nothing.
     pub(super) fn record_not_sent(mut self) {
         self.costs = RequestCosts::default();
     }

@@ -18,28 +18,26 @@ use serde::de::DeserializeOwned;
 use super::address;
 use super::body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
 use super::observed::Observer;
-use super::retry::{Failure, RetryState, parse_retry_after_ms};
+use super::retry::{Failure, RetryDecision, RetryState, parse_retry_after_ms};
 use super::tally::Tally;
 use crate::ClientError;
 use crate::text::escape;
 
 /// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
-/// Timeout for each read of an API response, in milliseconds. Allows for a Lambda cold start.
+/// Timeout for each read of an API response, in milliseconds. It allows for a Lambda cold start.
 const READ_TIMEOUT_MS: u64 = 30_000;
-/// Timeout for each read of an object transfer, in milliseconds. Allows for an upload over a slow
-/// connection.
+/// Timeout for each read of an object transfer, in milliseconds. It allows for slow uploads.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum number of characters of a response that an error message quotes. Applies to responses
-/// that are not problem documents.
+/// Maximum length of a quote from a response that is not a problem document, in characters.
 const EXCERPT_CHARACTERS: usize = 200;
 
 /// Sends the requests of a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// HTTP client for the object store. Created when first needed, because most commands transfer
-    /// no objects.
+    /// HTTP client for the object store. It is created when it is first used, because most commands
+    /// do not transfer objects.
     object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
@@ -48,7 +46,7 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// An object store request. A presigned URL authorizes the request instead of a token.
+/// A request to the object store. It is authorized by a presigned URL instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -56,8 +54,8 @@ pub(super) struct ObjectRequest {
     pub(super) body: Option<Vec<u8>>,
     /// Maximum response length, in bytes.
     pub(super) max_bytes: usize,
-    /// Cost of one attempt, because the object store reports no cost. The number of received bytes
-    /// is added when the response arrives.
+    /// Cost of each attempt without the received bytes. The client computes this cost because the
+    /// object store reports none. The received bytes are added when the response arrives.
     pub(super) cost: Cost,
 }
 
@@ -69,7 +67,7 @@ struct RetryableRequest<'a> {
     headers: HeaderMap,
     body: Option<Vec<u8>>,
     max_bytes: usize,
-    /// Cost of each attempt. If `None`, a header of the response reports the cost.
+    /// Cost of each attempt. If `None`, the cost is read from a header of the response.
     cost: Option<Cost>,
     timeout_ms: u64,
 }
@@ -128,20 +126,20 @@ impl Call {
     }
 
     pub(super) fn with_body(mut self, body: &impl Serialize) -> Result<Self, ClientError> {
-        // Encoding plain data fails only because of a bug in the encoder.
+        // Encoding plain data never fails, except because of a bug in the encoder.
         let json = serde_json::to_vec(body)
             .map_err(|error| ClientError::Setup { why: error.to_string() })?;
         self.body = Some(json);
         Ok(self)
     }
 
-    /// Requests a response without a body if `etag` is still the current ETag.
+    /// Asks the server to omit the response body if `etag` is still current.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
     }
 
-    /// Makes a change of the details conditional on the version that the caller has read, if any.
+    /// The server rejects the change if `seen_version` is set and is no longer current.
     pub(super) fn if_details_version(mut self, seen_version: Option<u64>) -> Self {
         self.if_match = seen_version.map(DetailsReply::etag_of);
         self
@@ -183,7 +181,7 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a call with retries and decodes its response.
+    /// Sends a request with retries and decodes the response.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let request = self.prepare(call);
         let body = self.send_with_retries(&request, &self.base_text).await?;
@@ -193,7 +191,7 @@ impl Transport {
         })
     }
 
-    /// Sends a call without retries. Returns when the streaming response starts.
+    /// Sends a request without retries. Returns as soon as the streaming response starts.
     pub(super) async fn open_stream(&self, call: Call) -> StreamReply {
         match self.start_response(&self.prepare(call)).await {
             Ok(response) if response.status().is_success() => StreamReply::Open(response),
@@ -227,13 +225,14 @@ impl Transport {
         }
     }
 
-    /// Uploads or downloads an object. The request is sent without a token, because the presigned
-    /// URL authorizes the request.
+    /// Uploads or downloads an object. The request is authorized by the presigned URL, without a
+    /// token.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,
     ) -> Result<Vec<u8>, ClientError> {
-        // A presigned URL grants access, so messages contain only the URL's origin.
+        // Error messages contain only the URL's origin, because anyone who knows the presigned URL
+        // can use it.
         let shown_url = request.url.origin().ascii_serialization();
         let request = RetryableRequest {
             http: self.object_http(&request.url)?,
@@ -248,7 +247,7 @@ impl Transport {
         self.send_with_retries(&request, &shown_url).await
     }
 
-    /// Returns the HTTP client for the object store. Creates it if this is the first object request.
+    /// Returns the HTTP client for the object store, and creates it if necessary.
     fn object_http(&self, url: &Url) -> Result<&reqwest::Client, ClientError> {
         if let Some(http) = self.object_http.get() {
             return Ok(http);
@@ -257,8 +256,8 @@ impl Transport {
         Ok(self.object_http.get_or_init(|| http))
     }
 
-    /// Sends a request with retries until the request succeeds, fails permanently or reaches a
-    /// retry limit.
+    /// Sends a request and retries it until it succeeds, fails permanently or reaches a retry
+    /// limit.
     async fn send_with_retries(
         &self,
         request: &RetryableRequest<'_>,
@@ -274,9 +273,13 @@ impl Transport {
                 Err(failure) => failure,
             };
             let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-            match retries.delay_after(&failure, elapsed_ms, random()) {
-                Some(delay_ms) => tokio::time::sleep(Duration::from_millis(delay_ms)).await,
-                None => return Err(final_error(failure, request, shown_url, retries.uncertain)),
+            match retries.record_failure(&failure, elapsed_ms, random()) {
+                RetryDecision::RetryAfter { delay_ms } => {
+                    tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                }
+                RetryDecision::GiveUp => {
+                    return Err(final_error(failure, request, shown_url, retries.uncertain));
+                }
             }
         }
     }
@@ -299,8 +302,8 @@ impl Transport {
         Err(status_failure(status.as_u16(), &body, retry_after_ms))
     }
 
-    /// Sends a request and returns when the headers of the response, with any status, have arrived.
-    /// Records the cost now, because reading the body may fail.
+    /// Sends a request and returns when the response headers have arrived, even if the status is an error. The
+    /// cost is recorded at once, because reading the body may fail.
     async fn start_response(
         &self,
         request: &RetryableRequest<'_>,
@@ -316,7 +319,7 @@ impl Transport {
         let response = match builder.send().await.map_err(network_failure) {
             Ok(response) => response,
             Err(failure) => {
-                if !failure.may_have_been_done() {
+                if !failure.may_have_been_executed() {
                     attempt_cost.record_not_sent();
                 }
                 return Err(failure);
@@ -332,7 +335,8 @@ impl Transport {
     }
 }
 
-/// Adds the transfer cost of a downloaded object, based on the `Content-Length` header.
+/// Adds the transfer cost of a downloaded object. Its size is taken from the `Content-Length`
+/// header.
 fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
     if cost.object_gets == 0 {
         return cost;
@@ -342,20 +346,20 @@ fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize
     Cost { object_bytes_received, ..cost }
 }
 
-/// Adds an ETag header if there is an ETag and it is a valid header value.
+/// Adds a header with an ETag. No-op if `etag` is `None` or not a valid header value.
 fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
     if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
         headers.insert(name, value);
     }
 }
 
-/// Creates an HTTP client for the host of `url`.
+/// Creates an HTTP client for requests to the host of `url`.
 fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))
         .read_timeout(Duration::from_millis(read_timeout_ms))
-        // Do not follow redirects, because the token would be sent to another host.
+        // Do not follow redirects: the client would send the token to another host.
         .redirect(reqwest::redirect::Policy::none());
     if address::is_loopback(url) {
         builder = builder.no_proxy();
@@ -375,14 +379,13 @@ impl fmt::Debug for Transport {
 
 /// Builds the `Authorization` header for a bearer token.
 fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
-    const UNEXPECTED_CHARACTERS: &str =
-        "it contains spaces or other characters that are not allowed";
+    const UNEXPECTED_CHARACTERS: &str = "the token contains spaces or other invalid characters";
     let fault = |why| ClientError::InvalidToken { why };
     if token.is_empty() {
-        return Err(fault("it is empty"));
+        return Err(fault("the token is empty"));
     }
     if token.len() > MAX_TOKEN_BYTES {
-        return Err(fault("it is longer than any valid token"));
+        return Err(fault("the token is longer than any valid token"));
     }
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(fault(UNEXPECTED_CHARACTERS));
@@ -404,8 +407,8 @@ fn network_failure(error: reqwest::Error) -> Failure {
     }
 }
 
-/// Returns the innermost cause of an error, which is the most specific, such as "Connection
-/// refused".
+/// Returns the innermost cause of an error, such as "Connection refused", because it is the most
+/// specific one.
 fn innermost_cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
@@ -433,8 +436,8 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
     }
 }
 
-/// Builds the error of a call from its last failure. `uncertain` is set if the server may have
-/// executed one of the attempts.
+/// Creates the error for a request whose attempts have all failed. `failure` is that of the last
+/// attempt. `uncertain` states whether the server may have executed one of the attempts.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,
@@ -454,7 +457,8 @@ fn final_error(
     }
 }
 
-/// Returns a random number for backoff jitter, taken from the low bits of a version 4 UUID.
+/// Returns a random number for the jitter of retry delays. It consists of the low bits of a version
+/// 4 UUID.
 pub(crate) fn random() -> u64 {
     uuid::Uuid::new_v4().as_u64_pair().1
 }

@@ -1,4 +1,4 @@
-//! Sets single cells by their reference, such as `Sheet2!B3`.
+//! Sets single cells, which are identified by references such as `Sheet2!B3`.
 
 use cellar_sheet::a1::{CellName, Range};
 use cellar_sheet::cell::{TypedText, Value, typed_or_text};
@@ -9,7 +9,7 @@ use crate::Spreadsheet;
 use crate::client::LastSeen;
 use crate::files::FileError;
 
-/// A reference to one cell, with an optional sheet.
+/// A reference to a single cell. It may name a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellReference {
     pub(crate) sheet: Option<String>,
@@ -17,8 +17,8 @@ pub(crate) struct CellReference {
 }
 
 impl CellReference {
-    /// Parses a reference such as `B3`, `Sheet2!B3` or `'My sheet'!$B$3`. The error is the reason
-    /// why the text is not a reference.
+    /// Parses a reference such as `B3`, `Sheet2!B3` or `'My sheet'!$B$3`. The error states why the
+    /// text is not a reference to a single cell.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let range: Range = text.parse().map_err(|error: cellar_sheet::a1::NotARange| {
             format!("not a cell: {}", error.reason)
@@ -53,11 +53,13 @@ impl Spreadsheet {
         self.set_typed(cell, typed_or_text(text)).await
     }
 
-    /// Like [`Spreadsheet::set`], but sets a value without interpreting it.
+    /// Like [`Spreadsheet::set`], but sets the value as given, without interpreting it as typed
+    /// text.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Spreadsheet::set`].
+    /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference. Returns another
+    /// [`EditorError`], whose variant states whether the edit was committed, if the edit fails.
     pub async fn set_value(&self, cell: &str, value: Value) -> Result<AppliedEdit, EditorError> {
         self.set_typed(cell, TypedText { value, format: None }).await
     }
@@ -81,26 +83,27 @@ impl Spreadsheet {
         Ok(applied)
     }
 
-    /// Returns the editor whose state is in the client's folder.
+    /// Returns an editor whose state is stored in the client's folder.
     ///
     /// # Errors
     ///
-    /// Returns a [`FileError`] if the client has no folder and a temporary one cannot be created.
+    /// Returns a [`FileError`] if the client has no folder and a temporary folder cannot be
+    /// created.
     pub fn editor(&self) -> Result<Editor, FileError> {
         Ok(Editor::new(self.clone(), self.client().folder()?))
     }
 }
 
 impl Editor {
-    /// Bases the next edit on the newest state that the program has read or written through the
-    /// handle.
+    /// Bases the next edit on the newest state that the program has read or edited through the
+    /// handle. If it has done neither, the next edit is based on the newest position.
     async fn base_on_last_seen(&self, last_seen: LastSeen) -> Result<(), EditorError> {
         match last_seen {
             LastSeen::Nothing => self.newest_sheets().await.map(|_| ()),
             LastSeen::Edited => Ok(()),
             LastSeen::Read(head) => match self.record_seen(head.head, head.incarnation, None) {
-                // Another process is sending an edit. The response to that edit contains a newer
-                // position.
+                // The state is locked because another process is sending an edit. The server's
+                // response to that edit contains a newer position.
                 Err(FileError::InUse { .. }) => Ok(()),
                 result => Ok(result?),
             },

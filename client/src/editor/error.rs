@@ -1,4 +1,4 @@
-//! Editor errors. Each variant states whether the edit was committed.
+//! Errors of the editor. Each variant states whether the edit was committed.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use cellar_sheet::operation::{InvalidOperation, Rejection};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Error of an edit that was not committed or whose outcome is unknown.
+/// An edit failed. It was not committed, or it is unknown whether it was committed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditorError {
-    /// A request failed. The edit was certainly not committed.
+    /// A request failed, and the edit was certainly not committed.
     #[error(transparent)]
     Client(Box<ClientError>),
-    /// A local file cannot be used, and the edit was not sent.
+    /// A local file cannot be read or written. The edit was not sent.
     #[error(transparent)]
     File(#[from] FileError),
     /// The text is not a reference to a single cell. Nothing was sent.
@@ -23,7 +23,7 @@ pub enum EditorError {
     InvalidCell {
         /// The text.
         cell: String,
-        /// Description of the text, such as a range.
+        /// Description of the text, such as "a range".
         why: String,
     },
     /// The edit is invalid and was not sent.
@@ -32,7 +32,7 @@ pub enum EditorError {
         /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large even for an upload, and was not sent.
+    /// The edit is too large, even for an upload. It was not sent.
     #[error("the edit is too large: {fault}")]
     TooLarge {
         /// The limit that the edit exceeds.
@@ -46,7 +46,7 @@ pub enum EditorError {
         /// Names of the existing sheets.
         sheets: String,
     },
-    /// The server rejected the edit. The edit has no effect and will not be resent.
+    /// The server rejected the edit. The edit has no effect and is not sent again.
     #[error("the edit was rejected ({edit}): {}", rejection.detail)]
     Rejected {
         /// Edit description.
@@ -54,9 +54,10 @@ pub enum EditorError {
         /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
-    /// The server rejected an edit from an earlier run. The new edit was not committed.
+    /// The server rejected an edit that was left over from an interrupted command. The new edit was
+    /// not sent.
     #[error(
-        "an edit from an earlier run was rejected ({edit}): {}. The new edit was not committed",
+        "an edit of an interrupted command was rejected ({edit}): {}. The new edit was not committed",
         rejection.detail
     )]
     EarlierRejected {
@@ -65,8 +66,8 @@ pub enum EditorError {
         /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
-    /// The outcome of the edit is unknown. The edit is persisted and will be resent before the next
-    /// edit.
+    /// It is unknown whether the edit was committed. It is saved on disk and will be resent before
+    /// the next edit.
     #[error("the outcome of this edit is unknown ({edits}): {source}")]
     Kept {
         /// Edit description.
@@ -74,10 +75,10 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// An edit from an earlier run must be sent before the new edit, but sending it failed. The new
-    /// edit was not committed.
+    /// An edit that was left over from an interrupted command could not be sent. It must be sent
+    /// before the new edit, which was therefore not sent.
     #[error(
-        "an edit from an earlier run could not be sent ({edits}): {source}. The new edit was not committed"
+        "an edit of an interrupted command could not be sent ({edits}): {source}. The new edit was not committed"
     )]
     EarlierKept {
         /// Description of the earlier edits.
@@ -85,7 +86,7 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
-    /// The edits may have been committed, but cannot be resent.
+    /// The edits may have been committed, but they cannot be resent. They were moved to a file.
     #[error(
         "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
          now the server reports: {source}"

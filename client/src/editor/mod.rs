@@ -1,9 +1,9 @@
-//! Edits that are committed exactly once, even after crashes and lost responses.
+//! Edits that are committed exactly once, even if the process crashes or a response is lost.
 //!
-//! An edit is persisted before it is sent, and its id and base position never change, no matter how
-//! often the edit is sent. The `outbox` module implements files, requests and recovery. [`Editor`]
-//! sends one edit at a time and holds a lock until the result is known, so concurrent commands run
-//! one after another.
+//! An edit is saved on disk before it is sent. Its id and base position never change, however often
+//! it is sent. [`Editor`] sends one edit at a time and holds a lock until the result is known, so
+//! concurrent commands run one after another. The `outbox` module implements the files, the
+//! requests and the recovery.
 
 mod cells;
 mod error;
@@ -40,28 +40,29 @@ pub struct Editor {
 pub struct AppliedEdit {
     /// Position of the log entry that contains the edit.
     pub position: Position,
-    /// The committed operations, if they differ from the requested operation: other clients have
-    /// moved its target, or it is an undo or revert. Empty if the edit has no effect.
+    /// The committed operations, or `None` if they are equal to the requested operation. They
+    /// differ if other clients have moved the target of the edit, and for an undo or revert. They
+    /// are empty if the edit had no effect.
     pub committed: Option<Vec<Operation>>,
-    /// Whether another client may have deleted the sheet before the edit was committed. Set only if
-    /// the request that checks this failed.
+    /// Whether another client may have deleted the sheet before the edit was committed. Only set if
+    /// the request that would have determined this failed.
     pub sheet_in_doubt: bool,
-    /// Number of edits from an interrupted run that were sent before this edit.
+    /// Number of unsent edits from interrupted commands that were sent before this edit.
     pub earlier_edits: usize,
 }
 
 impl Editor {
-    /// Creates an editor with its state in `dir/.cellar/clients/`. State is separate per subject of
-    /// the client's token and [`crate::Client::identity`], so that edits are never sent as another
-    /// subject.
+    /// Creates an editor whose state is stored in `dir/.cellar/clients/`. Each token subject in
+    /// each stack ([`crate::Client::identity`]) has its own state, so that edits are never sent as
+    /// another subject.
     #[must_use]
     pub fn new(spreadsheet: Spreadsheet, dir: &Path) -> Self {
         let folder = dir.join(STATE_FOLDER).join("clients");
         Self { outbox: Outbox::new(spreadsheet, &folder) }
     }
 
-    /// Returns the highest position at which this spreadsheet was read or edited, or `None` if
-    /// there is no persisted state.
+    /// Returns the newest position at which this spreadsheet was read or edited. Returns `None` if
+    /// no state is stored on disk.
     ///
     /// # Errors
     ///
@@ -70,7 +71,7 @@ impl Editor {
         Ok(self.outbox.read()?.map(|state| state.seen))
     }
 
-    /// Returns the number of persisted edits that are not known to be committed.
+    /// Returns the number of edits on disk that are not known to be committed.
     ///
     /// # Errors
     ///
@@ -79,10 +80,12 @@ impl Editor {
         Ok(self.outbox.read()?.map_or(0, |state| state.pending.len()))
     }
 
-    /// Records that the spreadsheet was read at `position`, and which sheet was first at that
-    /// position, if known. Later edits are based on this position, and later reads are at or after
-    /// it. Fails at once while another process is sending an edit, which is harmless, because the
-    /// response to that edit contains a newer position.
+    /// Records that the spreadsheet was read at `position`. `first_sheet` is the first sheet at
+    /// that position, if known. Later edits are based on this position, and later reads never
+    /// return an older state.
+    ///
+    /// If another process is sending an edit, this method fails immediately. This is harmless,
+    /// because the server's response to that edit contains a newer position.
     ///
     /// # Errors
     ///
@@ -104,7 +107,7 @@ impl Editor {
         if is_changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
-    /// Commits one edit. Edits from an interrupted run are first resent unchanged.
+    /// Commits an edit. Edits that were left over from interrupted commands are resent first.
     ///
     /// # Errors
     ///
@@ -125,13 +128,13 @@ impl Editor {
             return Err(EditorError::Rejected { edit: settled.description, rejection });
         }
         let position = settled.answer.position.unwrap_or(state.seen);
-        let sheet_deleted = self.was_sheet_deleted(&settled, sheet_known_at).await;
-        let committed = match sheet_deleted {
-            // An edit of a deleted sheet has no effect.
+        let deletion_check = self.was_sheet_deleted(&settled, sheet_known_at).await;
+        let committed = match deletion_check {
+            // If the sheet was deleted, the edit had no effect.
             Ok(true) => Some(Vec::new()),
             Ok(false) | Err(_) => self.committed_operations(&settled.answer).await,
         };
-        let sheet_in_doubt = sheet_deleted.is_err();
+        let sheet_in_doubt = deletion_check.is_err();
         Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
     }
 
@@ -144,7 +147,7 @@ impl Editor {
         settled.pop().ok_or_else(|| self.outbox.incomplete_reply_error().into())
     }
 
-    /// Returns whether another client deleted an edit's sheet before the edit was committed. The
+    /// Returns whether another client had deleted an edit's sheet when the edit was committed. The
     /// sheet existed at position `known_at`.
     async fn was_sheet_deleted(
         &self,
@@ -152,8 +155,8 @@ impl Editor {
         known_at: Position,
     ) -> Result<bool, ClientError> {
         let Some(sheet) = settled.sheet else { return Ok(false) };
-        // The response contains only entries after the edit's base. If `known_at` is another
-        // position, check the sheet at the base.
+        // The response rules out a deletion after the edit's base. If the sheet is only known to
+        // exist at another position, check whether it existed at the base.
         let check_at = match settled.possible_deletion {
             Some(position) => position,
             None if settled.base != known_at => settled.base,
@@ -162,8 +165,8 @@ impl Editor {
         is_deleted_at(&self.outbox.spreadsheet, sheet, check_at).await
     }
 
-    /// Returns an edit's committed operations if they differ from the requested operation. If the
-    /// original response was lost, reads the operations from the log entry.
+    /// Returns the committed operations of an edit if they differ from the requested operation. The
+    /// response to a resent edit does not contain them, so they are read from the log entry.
     async fn committed_operations(&self, answer: &AppendedMutation) -> Option<Vec<Operation>> {
         if answer.status != MutationStatus::Duplicate {
             return answer.committed.clone();
@@ -182,7 +185,7 @@ impl Editor {
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
-    /// Resends the edits from an interrupted run unchanged. Returns their number.
+    /// Resends the edits that were left over from interrupted commands. Returns their number.
     async fn send_earlier_edits(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
         let earlier_edits = state.pending.len();
         if earlier_edits == 0 {
@@ -190,8 +193,8 @@ impl Editor {
         }
         let mut settled = Vec::new();
         let send_result = self.outbox.send_all(state, &mut settled).await;
-        // Report a rejection now. A rejected edit is no longer pending, so a later run cannot
-        // report it.
+        // Report a rejection now, because a rejected edit is no longer pending and cannot be
+        // reported later.
         check_none_rejected(settled)?;
         let error = match send_result {
             Ok(()) => return Ok(earlier_edits),
@@ -200,13 +203,13 @@ impl Editor {
         };
         let sent_before = true;
         if choose_recovery(&error, sent_before) == Recovery::MoveToFile {
-            return Err(self.set_aside(state, error)?);
+            return Err(self.move_edits_to_file(state, error));
         }
         let edits = state.describe_pending();
         Err(EditorError::EarlierKept { edits, source: Box::new(error) })
     }
 
-    /// Handles a failed first attempt to send a new edit.
+    /// Handles the failure of the first attempt to send a new edit.
     async fn handle_send_failure(
         &self,
         state: &mut OutboxState,
@@ -220,23 +223,23 @@ impl Editor {
         let sent_before = state.is_uncertain();
         match choose_recovery(&error, sent_before) {
             Recovery::KeepAndResend => Err(kept_error(state, error)),
-            Recovery::MoveToFile => Err(self.set_aside(state, error)?),
-            Recovery::RemoveFromOutbox => Err(self.withdraw(state, error)),
-            Recovery::RecreateAsNewClient => self.start_over(state, error, settled).await,
+            Recovery::MoveToFile => Err(self.move_edits_to_file(state, error)),
+            Recovery::RemoveFromOutbox => Err(self.remove_newest_edit(state, error)),
+            Recovery::RecreateAsNewClient => self.resend_as_new_client(state, error, settled).await,
         }
     }
 
-    /// Recreates an edit under a new client id, based on the newest position, and sends it once.
-    /// Must be called only if the edit was certainly not committed. If the newest position cannot
-    /// be read, removes the edit and returns `error`.
-    async fn start_over(
+    /// Recreates an edit under a new client id with the newest position as its base, and sends it
+    /// once. Must be called only if the edit was certainly not committed. If the newest position
+    /// cannot be read, removes the edit and returns `error`.
+    async fn resend_as_new_client(
         &self,
         state: &mut OutboxState,
         error: ClientError,
         settled: &mut Vec<SettledEdit>,
     ) -> Result<(), EditorError> {
-        if self.become_new_client(state).await.is_err() {
-            return Err(self.withdraw(state, error));
+        if self.recreate_edits_as_new_client(state).await.is_err() {
+            return Err(self.remove_newest_edit(state, error));
         }
         self.outbox.write(state)?;
         match self.outbox.send_all(state, settled).await {
@@ -245,51 +248,59 @@ impl Editor {
             Err(SendError::Client(error))
                 if error.certainly_not_done() && !state.is_uncertain() =>
             {
-                Err(self.withdraw(state, error))
+                Err(self.remove_newest_edit(state, error))
             }
             Err(SendError::Client(error)) => Err(kept_error(state, error)),
         }
     }
 
-    /// Recreates the pending edits under a new client id, based on the newest position.
-    async fn become_new_client(&self, state: &mut OutboxState) -> Result<(), ClientError> {
+    /// Recreates the pending edits under a new client id, with the newest position as their base.
+    async fn recreate_edits_as_new_client(
+        &self,
+        state: &mut OutboxState,
+    ) -> Result<(), ClientError> {
         let spreadsheet = &self.outbox.spreadsheet;
         if state.adds_a_sheet() {
-            // At the new base, the added sheet's number may already be in use.
+            // Renumber the added sheet, because its number may already be used at the new base.
             let sheets = spreadsheet.sheets().await?;
-            state.start_over(new_client_id(), sheets.incarnation, sheets.position);
+            state.recreate_edits_as_new_client(
+                new_client_id(),
+                sheets.incarnation,
+                sheets.position,
+            );
             state.renumber_added_sheets(sheets.next_sheet);
         } else {
             let head = spreadsheet.head().await?;
-            state.start_over(new_client_id(), head.incarnation, head.head);
+            state.recreate_edits_as_new_client(new_client_id(), head.incarnation, head.head);
         }
         Ok(())
     }
 
-    /// Removes the newest edit and returns the error to report. Must be called only if the edit was
-    /// certainly not committed.
-    fn withdraw(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
-        match self.outbox.withdraw_newest(state) {
+    /// Removes the newest edit, which must certainly not have been committed. Returns the error to
+    /// report.
+    fn remove_newest_edit(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
+        match self.outbox.remove_newest_edit(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
             Err(_) => kept_error(state, error),
         }
     }
 
-    /// Moves pending edits to a separate file, because they may have been committed but cannot be
-    /// resent. Returns the error to report.
-    fn set_aside(
-        &self,
-        state: &mut OutboxState,
-        error: ClientError,
-    ) -> Result<EditorError, FileError> {
+    /// Moves the pending edits to a file for the user, because they may have been committed but
+    /// cannot be resent. Returns the error to report.
+    fn move_edits_to_file(&self, state: &OutboxState, error: ClientError) -> EditorError {
+        let file = match self.outbox.write_set_aside_file(&state.pending) {
+            Ok(file) => file,
+            Err(file_error) => return file_error.into(),
+        };
+        if let Err(file_error) = self.outbox.delete() {
+            return file_error.into();
+        }
         let edits = state.describe_pending();
-        let file = self.outbox.write_set_aside_file(&state.pending)?;
-        self.outbox.delete()?;
-        Ok(EditorError::SetAside { edits, file, source: Box::new(error) })
+        EditorError::SetAside { edits, file, source: Box::new(error) }
     }
 }
 
-/// Fails if the server rejected one of the edits from an earlier run.
+/// Fails if the server has rejected one of the edits.
 fn check_none_rejected(settled: Vec<SettledEdit>) -> Result<(), EditorError> {
     for SettledEdit { description: edit, answer, .. } in settled {
         if let Some(rejection) = answer.rejection {
@@ -300,7 +311,8 @@ fn check_none_rejected(settled: Vec<SettledEdit>) -> Result<(), EditorError> {
     Ok(())
 }
 
-/// Escapes control characters in a rejection, because they could manipulate the terminal.
+/// Escapes control characters in the text of a rejection, because they could manipulate the
+/// terminal.
 fn escape_rejection(rejection: &Rejection) -> Rejection {
     Rejection { reason: rejection.reason, detail: escape(&rejection.detail) }
 }

@@ -1,15 +1,16 @@
-//! Looks up the number of the sheet to edit. A sheet keeps its number when it is renamed or moved.
+//! Finds the number of a sheet. The number of a sheet does not change when it is renamed or moved.
 
 use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
 
 use super::{Editor, EditorError};
-use crate::outbox::new_client_id;
+use crate::outbox::{OutboxState, new_client_id};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
 impl Editor {
-    /// Returns the sheets at the last seen position, which will be the base of the next edit.
+    /// Returns the sheets at the newest position that was read or edited, which will be the base of
+    /// the next edit.
     ///
     /// # Errors
     ///
@@ -26,7 +27,7 @@ impl Editor {
                 }
                 Ok(sheets)
             }
-            // The position no longer exists if the tables were restored to an earlier time.
+            // If the tables were restored to an earlier time, the position no longer exists.
             Err(error) if is_position_missing(error.problem_kind()) => {
                 drop(lock);
                 self.newest_sheets().await
@@ -35,7 +36,7 @@ impl Editor {
         }
     }
 
-    /// Returns the newest sheets and makes their position the base of the next edit.
+    /// Returns the sheets at the newest position. This position becomes the base of the next edit.
     pub(super) async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -47,7 +48,7 @@ impl Editor {
     }
 
     /// Returns the number of the sheet named `name` (case-insensitive), or of the first sheet if
-    /// `name` is `None`. Sends a request only if the persisted state does not contain the number.
+    /// `name` is `None`. If the number is stored on disk, no request is sent.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl Editor {
         if let Some(found) = find_sheet(&sheets.sheets, name) {
             return Ok(found.sheet);
         }
-        // The sheet may have been added after the last seen position.
+        // The sheet may have been added after the position that was read last.
         let newest = self.newest_sheets().await?.sheets;
         match find_sheet(&newest, name) {
             Some(found) => Ok(found.sheet),
@@ -70,24 +71,23 @@ impl Editor {
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {
-        if let Some(first) = self.saved_first_sheet().await? {
-            return Ok(first);
+        if let Some(saved_first_sheet) = self.load_or_save_new_state().await?.first_sheet {
+            return Ok(saved_first_sheet);
         }
         let sheets = self.sheets().await?;
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the first sheet from the persisted state. Creates the state if it is missing.
-    async fn saved_first_sheet(&self) -> Result<Option<SheetId>, EditorError> {
+    /// Returns the state on disk. If there is none, creates a state and saves it, so that the
+    /// request for the newest position is not repeated.
+    async fn load_or_save_new_state(&self) -> Result<OutboxState, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();
         let state = self.load_or_create_state().await?;
         if is_new {
-            // Persist the new state even before the first edit, because recreating it would cost a
-            // request.
             self.outbox.write(&state)?;
         }
-        Ok(state.first_sheet)
+        Ok(state)
     }
 }
 

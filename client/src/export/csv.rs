@@ -22,7 +22,7 @@ pub struct CsvStyle {
     pub delimiter: u8,
     /// Whether to write a cell's formula instead of its result.
     pub formulas: bool,
-    /// Whether to prefix a text with `'` if other programs may interpret the text as a formula.
+    /// Whether to add the prefix `'` to texts that other programs may interpret as formulas.
     pub escape_formulas: bool,
 }
 
@@ -32,20 +32,22 @@ impl Default for CsvStyle {
     }
 }
 
-/// A sheet's cells at one position, spooled to a temporary file.
+/// The cells of a sheet at one position, stored in a temporary file.
 #[derive(Debug)]
 pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     warning_counts: WarningCounts,
-    /// The last page, without its cells. Describes the sheet and the position.
+    /// The last page of cells. The cells were removed, but the page still describes the sheet and
+    /// the position.
     last_page: CellsReply,
 }
 
-/// Reads all cells of the sheet in `query` at one position. Calls `report_progress` with the number
-/// of cells read so far.
+/// Reads all cells of a sheet at one position and stores them in a temporary file. `query` selects
+/// the sheet. `report_progress` is called with the number of cells read so far.
 ///
 /// # Errors
+///
 /// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
 pub async fn fetch_csv(
     spreadsheet: &Spreadsheet,
@@ -59,7 +61,7 @@ pub async fn fetch_csv(
     let mut last_page = None;
     while let Some(mut page) = pages.try_next().await? {
         add_page(&mut spool, &mut warning_counts, &page, style)?;
-        report_progress(spool.cells());
+        report_progress(spool.cell_count());
         page.cells.clear();
         last_page = Some(page);
     }
@@ -70,8 +72,8 @@ pub async fn fetch_csv(
 }
 
 impl Spreadsheet {
-    /// Exports the first sheet to a new CSV file. For other sheets, formats and positions, use
-    /// [`fetch_csv`] or [`super::fetch_xlsx`].
+    /// Exports the first sheet to a new CSV file. To export another sheet or position, or to
+    /// another format, use [`fetch_csv`] or [`super::fetch_xlsx`].
     ///
     /// # Errors
     ///
@@ -84,14 +86,14 @@ impl Spreadsheet {
     }
 }
 
-/// Numbers of cells about which the `cellar` command warns after an export.
+/// Numbers of exported cells that the `cellar` command mentions in its warnings.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,
     formula_like_texts: u64,
 }
 
-/// First characters of texts that some programs interpret as formulas.
+/// Texts that start with one of these characters are interpreted as formulas by some programs.
 const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 /// Adds a page's cells to the spool.
@@ -117,7 +119,7 @@ fn add_page(
 /// A cell in the CSV file.
 struct Field {
     text: String,
-    /// Whether other programs may interpret the cell's text as a formula.
+    /// Whether other programs may interpret the text of the cell as a formula.
     is_formula_like: bool,
 }
 
@@ -139,10 +141,11 @@ impl Field {
 }
 
 impl CsvExport {
-    /// Writes the CSV file to a stream such as standard output.
+    /// Writes the CSV file to a stream, such as standard output.
     ///
     /// # Errors
-    /// Returns an [`ExportError`] if the stream cannot be written or there are too many fields.
+    ///
+    /// Returns an [`ExportError`] if writing fails or the file would have too many fields.
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
@@ -160,12 +163,13 @@ impl CsvExport {
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
         let Self { spool, style, warning_counts, last_page } = self;
-        let (rows, columns, cells) = (spool.rows(), spool.columns(), spool.cells());
+        let (rows, columns, cells) = (spool.row_count(), spool.column_count(), spool.cell_count());
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }
         let fields_per_row = u32::try_from(columns).unwrap_or(u32::MAX);
-        // The spool contains only texts; `Field::of_cell` has already converted formulas.
+        // The temporary file contains only texts. Formulas were already converted by
+        // `Field::of_cell`.
         let write_formulas = false;
         let mut writer = CsvWriter::new(target, style.delimiter, fields_per_row, write_formulas);
         write_rows(&mut writer, spool, path)?;

@@ -1,8 +1,8 @@
-//! Exports cells at one position to files of other programs.
+//! Exports the cells at one position to files of other programs.
 //!
-//! The cells are first spooled to a temporary file. For CSV, this file contains rows, because the
-//! number of columns is known only at the end; for XLSX, it already has the output format. Once all
-//! cells are spooled, the output file is written atomically.
+//! All cells are first stored in a temporary file, and then the output file is written atomically.
+//! For CSV, the temporary file contains rows, because the number of columns is not known before all
+//! cells were read. For XLSX, the temporary file already has the output format.
 
 mod csv;
 mod spool;
@@ -27,7 +27,7 @@ use crate::user_file::{UserFileError, write_user_file};
 /// single cell far from the others could fill the disk with delimiters.
 pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
 
-/// Error of an export. An existing output file is unchanged.
+/// An export failed. If the output file already existed, it has not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -59,10 +59,10 @@ pub enum ExportError {
         /// Number of columns up to the last cell.
         columns: u64,
     },
-    /// The file format cannot represent a cell or sheet.
+    /// A cell or sheet cannot be represented in the file format.
     #[error("{}", escape(&source.to_string()))]
     Format {
-        /// Description and location of what cannot be represented.
+        /// Description of the cell or sheet and of the problem.
         source: WriteError,
     },
     /// The server returned inconsistent pages.
@@ -91,11 +91,12 @@ pub struct Exported {
 pub struct ExportedSheet {
     /// Sheet number.
     pub sheet: SheetId,
-    /// Sheet name: for XLSX, the name in the file; for CSV, the name in the spreadsheet.
+    /// Sheet name. For XLSX, this is the name in the file. For CSV, it is the name in the
+    /// spreadsheet.
     pub name: String,
-    /// Number of rows up to the last non-blank cell.
+    /// Number of rows, up to the last row with a non-blank cell.
     pub rows: u64,
-    /// Number of columns up to the last non-blank cell.
+    /// Number of columns, up to the last column with a non-blank cell.
     pub columns: u64,
     /// Number of non-blank cells.
     pub cells: u64,
@@ -105,7 +106,7 @@ pub struct ExportedSheet {
     pub formula_like_texts: u64,
 }
 
-/// Writes an output file. Replaces an existing file only if `force` is set.
+/// Writes an output file. An existing file is replaced only if `force` is set.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -122,7 +123,7 @@ fn temporary_file_error(source: io::Error) -> ExportError {
     ExportError::Unwritable { path: "a temporary file".into(), source }
 }
 
-/// Converts an error that occurred while writing the file at `path`.
+/// Converts an error that occurred while the file at `path` was written.
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },

@@ -1,4 +1,5 @@
-//! Spools rows to a temporary file until the number of columns is known.
+//! Stores rows in a temporary file, because the number of columns is known only when all cells have
+//! been read.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
@@ -16,12 +17,12 @@ pub(super) struct SparseRow {
     pub(super) fields: Vec<(u32, String)>,
 }
 
-/// An anonymous temporary file of rows, deleted when the process ends.
+/// Rows in an anonymous temporary file, which is deleted when the process ends.
 #[derive(Debug)]
 pub(super) struct RowSpool {
     file: BufWriter<File>,
     current_row: SparseRow,
-    /// Row and column of the most recently added cell, even if its text is empty.
+    /// Row and column of the cell that was added last, including cells without text.
     last_cell: Option<(u32, u32)>,
     rows: u64,
     columns: u64,
@@ -41,8 +42,8 @@ impl RowSpool {
         })
     }
 
-    /// Adds the text of the next cell, unless the text is empty. Fails if the cell does not follow
-    /// the previous cell in row-major order, or if the temporary file cannot be written.
+    /// Adds the text of the next cell. Empty texts are not stored. Fails if the cell does not
+    /// follow the previous one in row-major order, or if the temporary file cannot be written.
     pub(super) fn add_cell(
         &mut self,
         row: u32,
@@ -79,18 +80,18 @@ impl RowSpool {
         Ok(())
     }
 
-    /// Returns the number of rows up to the last non-blank cell.
-    pub(super) fn rows(&self) -> u64 {
+    /// Returns the number of rows, up to the last row with a non-blank cell.
+    pub(super) fn row_count(&self) -> u64 {
         self.rows
     }
 
-    /// Returns the number of columns up to the last non-blank cell.
-    pub(super) fn columns(&self) -> u64 {
+    /// Returns the number of columns, up to the last column with a non-blank cell.
+    pub(super) fn column_count(&self) -> u64 {
         self.columns
     }
 
     /// Returns the number of non-blank cells.
-    pub(super) fn cells(&self) -> u64 {
+    pub(super) fn cell_count(&self) -> u64 {
         self.cells
     }
 

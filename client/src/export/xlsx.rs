@@ -13,16 +13,18 @@ use super::{ExportError, Exported, ExportedSheet, write_error, write_output_file
 use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Spreadsheet};
 
-/// A workbook at one position, spooled to temporary files.
+/// A workbook with the cells at one position, stored in temporary files.
 pub struct XlsxExport {
     writer: XlsxWriter,
     exported: Exported,
 }
 
-/// Reads all sheets, or only the sheet in `query`, at one position. Calls `report_progress` with
-/// the number of cells read so far.
+/// Reads all cells at one position and stores them in temporary files. If `query` selects a sheet,
+/// only the cells of this sheet are read. `report_progress` is called with the number of cells read
+/// so far.
 ///
 /// # Errors
+///
 /// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
     spreadsheet: &Spreadsheet,
@@ -45,8 +47,9 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns the names of all sheets, or only the given name. The given name is returned even if the
-/// sheet is missing, so that requesting its cells fails with the server's error.
+/// Returns the names of the sheets to export: the given name, or the names of all sheets. The given
+/// name is returned even if no sheet has this name, so that the server's error is reported when the
+/// cells are requested.
 fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<SheetView> {
     let Some(selected_name) = selected_name else { return reply.sheets.clone() };
     let selected_sheet = match find_sheet(&reply.sheets, selected_name) {
@@ -101,9 +104,10 @@ impl XlsxExport {
         self.exported.sheets.iter().map(|sheet| sheet.cells).sum()
     }
 
-    /// Writes the XLSX file to a seekable target.
+    /// Writes the XLSX file to a target that supports seeking.
     ///
     /// # Errors
+    ///
     /// Returns an [`ExportError`] if the target cannot be written.
     pub fn write_to(self, target: impl Write + Seek + Send) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
@@ -125,7 +129,7 @@ impl XlsxExport {
     }
 }
 
-/// Converts an error that occurred while writing a temporary file.
+/// Converts an error that occurred while a temporary file was written.
 fn temporary_file_error(error: WriteError) -> ExportError {
     write_error(Path::new("a temporary file"), error)
 }

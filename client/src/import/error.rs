@@ -27,8 +27,8 @@ pub enum ImportError {
         /// Operating system error.
         source: std::io::Error,
     },
-    /// The path is not a regular file. Imports read the file more than once, which other file types
-    /// do not support.
+    /// The path is not a regular file. An import reads the file more than once, which is not
+    /// possible for pipes and devices.
     #[error("{} is {what}; an import needs a regular file", path.display())]
     NotAFile {
         /// The path.
@@ -52,23 +52,23 @@ pub enum ImportError {
         /// Names of the sheets in the file.
         sheets: Vec<String>,
     },
-    /// The import requires a file with a single sheet, but the file has no sheet or several sheets.
+    /// The import requires exactly one sheet, but the file has none or several.
     #[error("{purpose} imports one sheet, but the file has {}", grouped(*sheets))]
     OneSheet {
-        /// Kind of import, which explains why a single sheet is required.
+        /// The kind of import that requires a single sheet.
         purpose: OneSheetPurpose,
         /// Number of sheets.
         sheets: usize,
     },
     /// A part of a row does not fit in a chunk.
-    #[error("row {row} is too large, from column {column} on")]
+    #[error("row {row} is too large: the cells from column {column} on do not fit in a chunk")]
     RowTooLarge {
         /// The row, from 1.
         row: u64,
-        /// First column of the part that is too large.
+        /// Letters of the first column that does not fit.
         column: String,
     },
-    /// A sheet has more chunks than a tile index can contain.
+    /// A sheet has more chunks than a tile index can list.
     #[error("sheet `{}` is too large: {why}", escape(name))]
     SheetTooLarge {
         /// Sheet name.
@@ -76,7 +76,7 @@ pub enum ImportError {
         /// The limit that is exceeded.
         why: SnapshotError,
     },
-    /// The spreadsheet would have too many sheets.
+    /// The import would exceed the maximum number of sheets.
     #[error("the spreadsheet would have {sheets} sheets; at most {MAX_SHEETS} are allowed")]
     TooManySheets {
         /// Number of sheets after the import.
@@ -91,18 +91,21 @@ pub enum ImportError {
         sheets: String,
     },
     /// The file is too large to import as edits.
-    #[error("{} is larger than {} MB, the limit for edits", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
+    #[error("{} is larger than {} MB, the limit for an import into an existing sheet", path.display(), MAX_EDIT_FILE_BYTES >> 20)]
     FileTooLarge {
         /// The file.
         path: PathBuf,
     },
     /// The file has too many cells to import as edits.
-    #[error("the file has more than {} cells, the limit for edits", grouped(MAX_EDITED_CELLS))]
+    #[error(
+        "the file has more than {} cells, the limit for an import into an existing sheet",
+        grouped(MAX_EDITED_CELLS)
+    )]
     TooManyCells,
-    /// Some cells would be beyond the last row or column of the sheet.
-    #[error("the file does not fit in the sheet from the target cell on")]
+    /// The import would extend beyond the last row or column of the sheet.
+    #[error("the file does not fit in the sheet if the import starts at the target cell")]
     OutsideSheet,
-    /// A cell's JSON is too long for a mutation.
+    /// A cell is too long as JSON to fit in a mutation.
     #[error("cell {cell} of the file is too long: {} bytes as JSON", grouped(*bytes))]
     EncodedTooLong {
         /// Cell reference in the file.
@@ -110,7 +113,7 @@ pub enum ImportError {
         /// JSON length of the cell.
         bytes: usize,
     },
-    /// The sheet was deleted during the import, together with all imported cells.
+    /// The sheet was deleted during the import, together with the cells that were already imported.
     #[error(
         "the sheet was deleted during the import of {} into {spreadsheet}; nothing was imported",
         count(*cells, "cell", "cells")
@@ -121,44 +124,44 @@ pub enum ImportError {
         /// Number of cells in the file.
         cells: usize,
     },
-    /// The journal of an interrupted run does not match the requests of this run.
-    #[error("{} is the journal of an import that was split differently", path.display())]
+    /// The journal of an interrupted import contains other requests than this import.
+    #[error("{} is the journal of an import that was split into other requests", path.display())]
     JournalDiffers {
         /// The journal.
         path: PathBuf,
     },
-    /// The file has changed since an interrupted run, and that run's import may have been
-    /// committed.
+    /// The file has changed since the import was interrupted, and the interrupted import may have
+    /// been committed.
     #[error(
-        "the file has changed since an interrupted run of this import, which may have been committed"
+        "the file has changed since the import was interrupted, and the interrupted import may have been committed"
     )]
     FileChanged {
         /// Target spreadsheet of the import.
         spreadsheet: LogId,
     },
-    /// The journal or its lock file cannot be used.
+    /// The journal or its lock file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A request failed while edits were being sent. Acknowledged edits and the journal are
-    /// retained.
+    /// A request failed while edits were being sent. The edits that the server has acknowledged
+    /// remain, and the journal is kept.
     #[error("{} of {} cells were imported: {source}", grouped(*acknowledged), grouped(*cells))]
     Interrupted {
         /// Number of imported cells.
         acknowledged: usize,
         /// Number of cells in the file.
         cells: usize,
-        /// Whether an edit may have been sent, so that the import can be resumed.
+        /// Whether an edit may have been sent. In this case, the import can be resumed.
         was_sent: bool,
         /// Error of the failed request.
         source: Box<ClientError>,
     },
-    /// A request failed before anything was committed.
+    /// A request failed. Nothing was committed before it.
     #[error("nothing was imported: {source}")]
     NothingImported {
         /// Error of the failed request.
         source: Box<ClientError>,
     },
-    /// The last request failed, but the server may have committed the import.
+    /// The last request failed, but the server may nevertheless have committed the import.
     #[error("the outcome of the import is unknown: {source}")]
     Uncertain {
         /// Error of the last request.

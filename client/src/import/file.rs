@@ -11,7 +11,7 @@ use cellar_exchange::{
 
 use super::ImportError;
 
-/// Length of the CSV sample used to detect a wrong delimiter, in bytes.
+/// Number of bytes at the start of a CSV file that are examined to detect a wrong delimiter.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading an import file.
@@ -29,7 +29,8 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Returns the default options for a file: the delimiter of a `.tsv` or `.tab` file is a tab.
+    /// Returns the default options for a file. The default delimiter is a tab for `.tsv` and `.tab`
+    /// files, and otherwise a comma.
     #[must_use]
     pub fn for_file(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default();
@@ -51,7 +52,8 @@ impl Default for ReadOptions {
 /// Returns [`ImportError::NotAFile`] if the path is not a regular file, or
 /// [`ImportError::Unreadable`] if the file cannot be read.
 pub fn detect_format(path: &Path) -> Result<FileFormat, ImportError> {
-    // Check the file type first: opening a pipe would block until another process writes to it.
+    // Check the file type before opening the file, because opening a pipe would block until another
+    // process writes to it.
     let metadata = std::fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if !metadata.is_file() {
         let what = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
@@ -112,8 +114,8 @@ impl FormatReader {
 }
 
 impl SheetReader {
-    /// Opens a file. If `sample_bytes` is set, only this many leading bytes of a CSV file are used
-    /// to detect the column types ([`CsvOptions::sample_bytes`]).
+    /// Opens a file. If `sample_bytes` is set, only this many bytes at the start of a CSV file are
+    /// examined to detect the column types ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
         options: &ReadOptions,
@@ -128,8 +130,8 @@ impl SheetReader {
         })
     }
 
-    /// Returns the next step of reading the file, or `None` at the end of the file. Each step of a
-    /// sheet that is not selected is replaced by [`ImportStep::Working`].
+    /// Reads the next part of the file. Returns `None` at the end of the file. The parts of sheets
+    /// that are not selected are replaced by [`ImportStep::Working`].
     pub(super) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),
@@ -151,7 +153,7 @@ impl SheetReader {
         self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if a selected sheet does not exist in the file.
+    /// Fails if the file does not contain a selected sheet.
     fn check_selected_were_found(&self) -> Result<(), ImportError> {
         for name in &self.selected_names {
             if !contains_name(&self.found_names, name) {
@@ -169,7 +171,7 @@ impl SheetReader {
         }
     }
 
-    /// Returns the column types of a CSV file once they have been detected.
+    /// Returns the column types of a CSV file, or `None` if they have not been detected yet.
     pub(super) fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
@@ -178,7 +180,7 @@ impl SheetReader {
     }
 }
 
-/// Returns whether `names` contains a sheet name, ignoring case like the server.
+/// Returns whether `names` contains a sheet name. Case is ignored, as on the server.
 fn contains_name(names: &[String], name: &str) -> bool {
     let folded_name = name.to_lowercase();
     names.iter().any(|other| other.to_lowercase() == folded_name)
@@ -192,8 +194,8 @@ fn read_error(path: &Path, error: ReadError) -> ImportError {
     }
 }
 
-/// Returns a different delimiter that is probably the right one. Returns `None` unless the file has
-/// a single column and most of its first lines contain that delimiter.
+/// Returns a delimiter that fits the file better than the given one. Returns `None` unless the file
+/// has a single column and most of its first lines contain the other delimiter.
 #[must_use]
 pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u8> {
     const DELIMITERS: [u8; 3] = *b";\t,";
@@ -206,9 +208,9 @@ pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u
         sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
     let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
-    let likely_delimiter = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
-    let is_in_most_lines = count_lines_with(likely_delimiter) > lines.len() / 2;
-    is_in_most_lines.then_some(likely_delimiter)
+    let most_frequent = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
+    let is_in_most_lines = count_lines_with(most_frequent) > lines.len() / 2;
+    is_in_most_lines.then_some(most_frequent)
 }
 
 #[cfg(test)]

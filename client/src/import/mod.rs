@@ -1,9 +1,11 @@
 //! Imports files of other programs.
 //!
-//! [`sheets`] adds each sheet of a file as a new sheet of any size: the client packs the cells into
-//! chunks, the server verifies the chunks, and one log entry refers to them. [`edits`] writes a
-//! limited number of cells into an existing sheet as ordinary edits. Running an interrupted import
-//! again resumes it, and each import takes effect exactly once.
+//! [`sheets`] adds each sheet of a file as a new sheet, which may have any size. The client packs
+//! the cells into chunks, the server verifies the chunks, and a log entry refers to them. [`edits`]
+//! writes a limited number of cells into an existing sheet as ordinary edits.
+//!
+//! If an import is interrupted, importing the same file again resumes the import. Each import takes
+//! effect exactly once.
 
 pub mod edits;
 mod error;
@@ -25,8 +27,8 @@ use crate::files::{FileError, STATE_FOLDER};
 /// Number of hexadecimal digits in a journal's file name.
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
-/// Deletes a journal durably. If it reappeared after a crash, the next import of the same file would
-/// resume the finished import instead of importing the file again.
+/// Deletes a journal durably. If the file reappeared after a crash, the next import of the same
+/// file would be mistaken for a continuation of the finished import.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
@@ -36,8 +38,8 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns the path of a journal in `dir/.cellar/imports/`. The file name is a hash of the values
-/// that identify the import: the imported file and all `other_fields` of the journal key.
+/// Returns the path of a journal in `dir/.cellar/imports/`. The file name is a hash of the imported
+/// file's path and `other_fields`, which together identify the import.
 fn journal_path(dir: &Path, context: &str, file: &Path, other_fields: &str) -> PathBuf {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()] {

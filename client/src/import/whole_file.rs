@@ -1,4 +1,4 @@
-//! Imports a file in one call, with its journal in the client's folder.
+//! Imports a whole file in one call. The import's journal is stored in the client's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use super::{ImportError, ReadOptions};
 use crate::{Client, Spreadsheet};
 
 impl Client {
-    /// Imports a csv, xlsx, xlsb or ods file of any size as a new spreadsheet with the name of the
-    /// file. For options and progress, use [`import_sheets`].
+    /// Imports a csv, xlsx, xlsb or ods file of any size as a new spreadsheet, which is named after
+    /// the file. For options and progress, use [`import_sheets`].
     ///
     /// If the import is interrupted, calling this method again resumes it, and each sheet is
-    /// imported exactly once. After the process has ended, an import can be resumed only if the
-    /// client has a folder ([`Client::with_folder`]).
+    /// imported exactly once. To resume an import after the process has ended, the client must have
+    /// a folder ([`Client::with_folder`]).
     ///
     /// # Errors
     ///
@@ -27,7 +27,8 @@ impl Client {
 }
 
 impl Spreadsheet {
-    /// Imports each sheet of a file as a new sheet. Otherwise like [`Client::import_file`].
+    /// Imports each sheet of a file as a new sheet of the spreadsheet. Like
+    /// [`Client::import_file`], except that no spreadsheet is created.
     ///
     /// # Errors
     ///
@@ -66,7 +67,7 @@ fn journal_path(
     Ok(key.path(client.folder()?))
 }
 
-/// Returns the file name without its extension, if it is a valid name of a spreadsheet.
+/// Returns the file name without its extension, or `None` if it is not a valid spreadsheet name.
 pub(crate) fn name_of_file(path: &Path) -> Option<Name> {
     Name::new(path.file_stem()?.to_str()?).ok()
 }

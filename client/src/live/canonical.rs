@@ -1,5 +1,5 @@
-//! The canonical state: the latest snapshot root that the client has loaded and the later log
-//! entries.
+//! The canonical state: the newest snapshot root that the client has loaded, and the log entries
+//! after it.
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
@@ -16,10 +16,10 @@ use crate::reader::{
 /// The committed state of the spreadsheet up to one position.
 #[derive(Debug)]
 pub(super) struct CanonicalState {
-    /// The state from which cells are read. Includes the pending edits of the view that was
-    /// installed last.
+    /// The state from which cells are read. It includes the pending edits of the most recently
+    /// installed view.
     pub(super) readable: ReadableState,
-    /// The cumulative effect of the log entries after the snapshot root. Excludes pending edits.
+    /// The combined effect of the log entries after the snapshot root, without pending edits.
     pub(super) tail: EntryTail,
     root_key: Option<String>,
     position: Position,
@@ -33,12 +33,12 @@ pub(super) struct CanonicalState {
     /// Whether `entries` contains all entries after the snapshot root.
     has_all_entries: bool,
     has_unsaved_changes: bool,
-    /// Set if a snapshot object is missing, probably because a newer snapshot has replaced it.
+    /// Whether a snapshot object is missing, probably because a newer snapshot has replaced it.
     pub(super) is_stale: bool,
 }
 
 impl CanonicalState {
-    /// Opens the cached state from disk if it matches `saved_state` and is not older. Otherwise,
+    /// Opens the state in the disk cache if it is at least as new as `saved_state`. Otherwise,
     /// loads the newest state.
     pub(super) async fn open(
         source: &SnapshotSource,
@@ -73,7 +73,7 @@ impl CanonicalState {
         Some(canonical)
     }
 
-    /// Loads the newest state, at or after `min_position`.
+    /// Loads the newest state from the server. The state is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -90,8 +90,8 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
-        // The first entry is either the root's Snapshot entry or the log's first entry. Neither
-        // moves cells, so a rebase does not need it.
+        // The first entry is the Snapshot entry of the root or the first entry of the log. Neither
+        // moves cells, so it is not needed to rebase edits.
         let known_after = entries.first().map_or(position, |first| first.position);
         let mut canonical = Self {
             readable,
@@ -110,8 +110,9 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Evicts the oldest entries until the number and total size of the remaining entries are within
-    /// the limits. Otherwise, the entries of a spreadsheet without a snapshot could fill the memory.
+    /// Evicts the oldest entries until the remaining entries are within the limits on their number
+    /// and total size. Without these limits, a spreadsheet without a snapshot could fill the
+    /// memory.
     fn evict_oldest_entries(&mut self) {
         let evicted_count = self.entries.len() - count_newest_within_limits(&self.entries);
         if let Some(last_evicted) = self.entries.drain(..evicted_count).next_back() {
@@ -132,7 +133,7 @@ impl CanonicalState {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
-    /// Returns the known entries and the workbook metadata, both of which a rebase requires.
+    /// Returns what is needed to rebase edits: the known entries and the workbook metadata.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -157,17 +158,17 @@ impl CanonicalState {
         Ok(())
     }
 
-    /// Returns whether a newer root should be loaded, because an object of the current root is
-    /// missing or too many entries were applied after the root.
+    /// Returns whether a newer snapshot root should be loaded. This is the case if an object of the
+    /// current root is missing, or if too many entries were applied since the state was loaded.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
             || self.applied_entries > MAX_LIVE_ENTRIES
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
-    /// Adds the log entries between `after` and the oldest known entry, so that pending edits with
-    /// an older base can be rebased. If the entries cannot be fetched or exceed the limits, returns
-    /// `false` and leaves the state unchanged.
+    /// Fetches the log entries between `after` and the oldest known entry, so that pending edits
+    /// with an older base can be rebased. Returns `false` and changes nothing if the entries cannot
+    /// be fetched or exceed the limits.
     pub(super) async fn add_earlier_entries(
         &mut self,
         source: &SnapshotSource,
@@ -179,8 +180,8 @@ impl CanonicalState {
         true
     }
 
-    /// Fetches the log entries after `after` up to at least the oldest known entry. Returns `None`
-    /// if the entries cannot be fetched, have gaps or exceed the limits.
+    /// Fetches the log entries after `after`, at least up to the oldest known entry. Returns `None`
+    /// if the entries cannot be fetched, are not contiguous or exceed the limits.
     async fn fetch_earlier_entries(
         &self,
         source: &SnapshotSource,
@@ -207,8 +208,8 @@ impl CanonicalState {
         Some(earlier)
     }
 
-    /// Prepends the entries after position `after` to the known entries. Skips entries that are
-    /// already known.
+    /// Prepends entries to the known entries. Skips entries that are already known. From now on,
+    /// all entries after position `after` are known.
     fn prepend_entries(&mut self, mut earlier_entries: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
         earlier_entries.retain(|entry| entry.position < oldest_known);
@@ -223,15 +224,15 @@ impl CanonicalState {
         self.has_unsaved_changes
     }
 
-    /// Writes the state to the disk cache, so that the spreadsheet can next be opened without a
-    /// request.
+    /// Writes the state to the disk cache, so that the spreadsheet can be opened without a request
+    /// next time.
     pub(super) fn update_disk_cache(&mut self, outbox: &Outbox) {
         if !self.has_unsaved_changes {
             return;
         }
         self.has_unsaved_changes = false;
-        // Omit the entries before the snapshot root. They may have gaps, and only pending edits
-        // need them.
+        // Omit the entries before the snapshot root. They are needed only for pending edits, and
+        // may not be contiguous.
         let root = self.readable.root.as_ref();
         let root_position = root.map_or(Position::FIRST, |root| root.position);
         let count_before_root =
@@ -253,7 +254,7 @@ struct EarlierEntries {
     total_bytes: usize,
 }
 
-/// Returns how many of the newest entries are within the limits on their number and total size.
+/// Returns how many of the newest entries are within the limits on number and total size.
 fn count_newest_within_limits(entries: &[EntryView]) -> usize {
     let mut total_bytes = 0_usize;
     let mut count = 0;
@@ -276,8 +277,8 @@ fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
     next_position.is_some_and(|next_position| next_position != next_entry.position)
 }
 
-/// Removes the download URL from an entry with an external body. The URL expires within minutes,
-/// and allows a download without a token.
+/// Removes the download URL of an external body. The URL grants access without a token and expires
+/// within minutes, so it must not be stored.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

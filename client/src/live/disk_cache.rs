@@ -1,19 +1,19 @@
-//! Disk cache of the canonical state. A live sheet can be opened from the cache without a request.
+//! A disk cache of canonical states, from which live sheets are opened without a request.
 //!
 //! The cache file contains the key of the snapshot root and the log entries after the root. The
-//! root and its chunks are in the reader's cache. The cache file may be deleted at any time; the
-//! state is then loaded from the server.
+//! root and its chunks are stored in the reader's cache. The cache file may be deleted at any time.
+//! The state is then loaded from the server.
 
 use cellar_api::wire::EntryView;
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
 use crate::files::{MAX_STATE_BYTES, StateFile, read_json, write_private};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, OutboxKey};
 
 /// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
-/// Extension of the cache file. The rest of the file name is that of the outbox.
+/// Extension of the cache file. The rest of the file name is that of the outbox's state file.
 const EXTENSION: &str = "kept.json";
 
 /// A canonical state that was read from the disk cache.
@@ -29,7 +29,7 @@ pub(super) struct CachedState {
     pub(super) entries: Vec<EntryView>,
 }
 
-/// Borrowed form of [`CachedState`], used for writing.
+/// A borrowed [`CachedState`], from which the cache file is written.
 #[derive(Serialize)]
 struct CachedStateRef<'a> {
     version: u32,
@@ -40,30 +40,30 @@ struct CachedStateRef<'a> {
     entries: &'a [EntryView],
 }
 
-/// Reads the cache file that belongs to an outbox. Returns `None` if the file is missing,
-/// unreadable, or from a different stack, spreadsheet or format version.
+/// Reads the cache file that belongs to an outbox. Returns `None` if the file is missing or
+/// unreadable, or if it belongs to another stack, spreadsheet or format version.
 pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     let path = outbox.path_with_extension(EXTENSION);
     let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
-    let (cloud, spreadsheet) = outbox.key();
+    let OutboxKey { identity, spreadsheet } = outbox.key();
     let is_valid = cached.version == FORMAT_VERSION
-        && cached.cloud == cloud
+        && cached.cloud == identity
         && cached.spreadsheet == spreadsheet;
     is_valid.then_some(cached)
 }
 
-/// Writes the cache file: the key of the snapshot root and all log entries at and after the root's
-/// position. Deletes the cache file if it would be too large or cannot be written.
+/// Writes the key of the snapshot root and all log entries at and after the root's position to the
+/// cache file. If the file cannot be written or would be too large, the old file is deleted.
 pub(super) fn write_state(
     outbox: &Outbox,
     root: Option<&str>,
     incarnation: u32,
     entries: &[EntryView],
 ) {
-    let (cloud, spreadsheet) = outbox.key();
+    let OutboxKey { identity, spreadsheet } = outbox.key();
     let state = CachedStateRef {
         version: FORMAT_VERSION,
-        cloud: &cloud,
+        cloud: &identity,
         spreadsheet,
         incarnation,
         root,
@@ -84,8 +84,8 @@ fn is_within_limit(json: &[u8]) -> bool {
     u64::try_from(json.len()).is_ok_and(|byte_length| byte_length <= MAX_STATE_BYTES)
 }
 
-/// Deletes the cache file. A failure is harmless, because a cached state older than the outbox's
-/// position is ignored.
+/// Deletes the cache file. Errors are ignored, because a cached state that is older than the outbox
+/// is never used.
 pub(super) fn delete_state(outbox: &Outbox) {
     let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));
 }

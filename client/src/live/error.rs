@@ -9,12 +9,12 @@ use crate::ClientError;
 use crate::files::FileError;
 use crate::reader::ReaderError;
 
-/// Error that occurs when opening, viewing, editing or syncing a live sheet. Edits that were
-/// accepted before the error stay queued.
+/// An error when opening, viewing, editing or syncing a live sheet. Edits that were already
+/// accepted remain queued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// A request failed. Pending edits stay queued and are resent unchanged by the next sync.
+    /// A request failed. Pending edits remain queued, and the next sync resends them unchanged.
     #[error(transparent)]
     Client(Box<ClientError>),
     /// The spreadsheet's state cannot be read.
@@ -30,7 +30,7 @@ pub enum LiveError {
         /// Reason why the edit is invalid.
         fault: InvalidOperation,
     },
-    /// The edit is too large even for an upload, and was not queued.
+    /// The edit is too large, even for an upload. It was not queued.
     #[error("the edit is too large: {fault}")]
     TooLarge {
         /// The limit that the edit exceeds.
@@ -45,27 +45,28 @@ pub enum LiveError {
     TooManyPending {
         /// Number of unsent edits, excluding the new edit.
         edits: usize,
-        /// Total size of the unsent edits and the new edit, in bytes. Excludes the bodies of large
-        /// edits.
+        /// Total size of the unsent edits including the new edit, in bytes. The bodies of large
+        /// edits are not included.
         bytes: usize,
         /// Total size of the bodies of large edits, including the new edit, in bytes.
         object_bytes: usize,
     },
-    /// Unsent edits cannot be rebased, because log entries after their base position are not
-    /// available locally.
+    /// Unsent edits cannot be rebased, because some of the log entries after their base position
+    /// are not available locally.
     #[error("the unsent edits cannot be shown: {needed}")]
     CannotRebase {
         /// The missing log entries.
         #[from]
         needed: EntriesNeeded,
     },
-    /// The edit imports a sheet, and was not queued. An import requires uploading chunks first.
-    #[error("a live sheet cannot import a sheet as an edit")]
+    /// The edit is an import of a sheet. It was not queued, because the chunks of an imported sheet
+    /// must be uploaded first.
+    #[error("a sheet cannot be imported as an edit of a live sheet")]
     Import,
 }
 
 impl LiveError {
-    /// Returns whether the server was unreachable. Pending edits stay queued, and a retry may
+    /// Returns whether the server was unreachable. Pending edits remain queued, and a retry may
     /// succeed.
     #[must_use]
     pub fn is_offline(&self) -> bool {

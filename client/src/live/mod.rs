@@ -46,28 +46,28 @@ use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
-/// A value smaller than the id of every edit.
+/// An edit id that is smaller than the ids of all edits.
 const NO_EDIT_ID: u64 = 0;
-/// Directory for the files of live sheets, below the local state directory.
+/// Name of the directory for the files of live sheets, inside the local state directory.
 const FOLDER: &str = "live";
 
-/// A spreadsheet as viewed and edited by one subject (user) in one directory.
+/// A spreadsheet that a subject (user) views and edits in a directory.
 #[derive(Debug)]
 pub struct LiveSheet {
     outbox: Outbox,
     source: SnapshotSource,
     subject: Option<SubjectKey>,
     outbox_state: OutboxState,
-    /// The pending edits of `outbox_state`, with their operations.
+    /// The pending edits of `outbox_state`, including the operations of large edits.
     pending: Vec<PendingMutation>,
-    /// Identifies the log entries of this client.
+    /// Recognizes the log entries that this client has appended.
     own_entries: OwnEntries,
     canonical: CanonicalState,
     rebased_view: RebasedView,
     answers: Answers,
-    /// Changes to report in the next successful sync.
+    /// Changes that the next successful sync reports.
     unreported: SyncReport,
-    /// Excludes other processes until this value is dropped.
+    /// Prevents other processes from opening the spreadsheet in this directory until it is dropped.
     _lock: FileLock,
 }
 
@@ -113,8 +113,8 @@ impl LiveSheet {
         Ok(live_sheet)
     }
 
-    /// Removes pending edits that the canonical state already contains. If the table incarnation
-    /// has changed, starts over as a new client.
+    /// Removes the pending edits that the canonical state already contains. Starts over as a new
+    /// client if the table incarnation has changed.
     async fn reconcile_with_canonical(&mut self) -> Result<(), LiveError> {
         if self.canonical.incarnation() != self.outbox_state.incarnation {
             return self.start_over(NO_EDIT_ID).await;
@@ -134,33 +134,33 @@ impl LiveSheet {
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
-    /// Returns the canonical position: the position of the last log entry in the view.
+    /// Returns the canonical position, which is that of the newest log entry in the view.
     #[must_use]
     pub fn position(&self) -> Position {
         self.canonical.position()
     }
 
-    /// Returns the pending edits in order, each with its expected result: what the server would
-    /// commit if the edit arrived now. The expected result is `None` while [`LiveSheet::view`]
-    /// fails with [`LiveError::CannotRebase`].
+    /// Returns the pending edits in order, each with its expected result. The expected result is
+    /// what the server would commit if the edit arrived now. It is `None` as long as
+    /// [`LiveSheet::view`] fails with [`LiveError::CannotRebase`].
     pub fn pending(&self) -> impl Iterator<Item = (&PendingMutation, Option<&Outlook>)> {
         let outlooks = self.rebased_view.outlooks().map(Some).chain(std::iter::repeat(None));
         self.pending.iter().zip(outlooks)
     }
 
-    /// Persists an edit, shows it and returns its id. The edit's coordinates refer to the current
-    /// view. The edit is sent by the next [`LiveSheet::sync`].
+    /// Saves an edit on disk, applies it to the view and returns its id. The coordinates of the
+    /// edit refer to the current view. The next [`LiveSheet::sync`] sends the edit.
     ///
     /// # Errors
     ///
-    /// Returns a [`LiveError`] if the edit was neither persisted nor shown.
+    /// Returns a [`LiveError`] if the edit was neither saved nor applied.
     pub fn edit(&mut self, operation: Operation) -> Result<u64, LiveError> {
         if matches!(operation, Operation::ImportSheet(_)) {
             return Err(LiveError::Import);
         }
         let operation = operation.validated().map_err(|fault| LiveError::Invalid { fault })?;
-        // Reject the edit until the earlier edits can be rebased, because its coordinates would be
-        // ambiguous.
+        // Do not accept the edit before the earlier edits can be rebased: it would be unclear to
+        // which cells its coordinates refer.
         self.rebased_view.check_rebased()?;
         let (payload, object) = EditPayload::encode(operation.clone())
             .map_err(|fault| LiveError::TooLarge { fault })?;
@@ -174,7 +174,7 @@ impl LiveSheet {
         Ok(id)
     }
 
-    /// Fails if the queue of pending edits has no room for the new edit.
+    /// Fails if adding the edit would exceed the limits on pending edits.
     fn check_pending_limits(
         &self,
         payload: &EditPayload,
@@ -195,8 +195,9 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Returns the cells of a rectangle, including pending edits. Reads the sheet named `sheet`, or
-    /// the first sheet if `sheet` is `None`. Downloads chunks that are not cached.
+    /// Returns the cells of a rectangle, including pending edits. The cells are those of the sheet
+    /// named `sheet`, or of the first sheet if `sheet` is `None`. Chunks that are not cached are
+    /// downloaded.
     ///
     /// # Errors
     ///
@@ -213,8 +214,8 @@ impl LiveSheet {
         if let Err(error) = &read_result
             && error.unreadable_object().is_some()
         {
-            // A newer snapshot has probably replaced the missing object. The next sync loads the
-            // newest root.
+            // The missing object was probably replaced by a newer snapshot, which the next sync
+            // loads.
             self.canonical.is_stale = true;
         }
         Ok(read_result?)
@@ -232,15 +233,14 @@ impl LiveSheet {
         metadata.tabs.order().iter().filter_map(to_view).collect()
     }
 
-    /// Returns an unused number for a new sheet. The number is greater than every sheet number ever
-    /// used in this spreadsheet.
+    /// Returns a number for a new sheet. It is greater than all sheet numbers that were ever used
+    /// in the spreadsheet.
     #[must_use]
     pub fn next_sheet(&self) -> SheetId {
         self.rebased_view.metadata().tabs.next_sheet()
     }
 
-    /// Persists the canonical state and the outbox, then rebases the pending edits onto the
-    /// canonical state.
+    /// Saves the canonical state and the outbox on disk, and then rebases the pending edits.
     async fn save_and_rebase(&mut self) -> Result<(), FileError> {
         self.outbox_state.seen = self.canonical.position();
         self.canonical.update_disk_cache(&self.outbox);
@@ -261,17 +261,20 @@ impl LiveSheet {
 }
 
 impl Spreadsheet {
-    /// Opens the spreadsheet for editing online or offline, with its state in the client's folder.
+    /// Opens the spreadsheet for editing, online or offline. Its state is stored in the client's
+    /// folder.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`LiveSheet::open`].
+    /// Returns [`LiveError::File`] if another process has opened the spreadsheet in this folder or
+    /// a file cannot be used. Returns another [`LiveError`] if the spreadsheet cannot be loaded.
     pub async fn live(&self) -> Result<LiveSheet, LiveError> {
         LiveSheet::open(self.clone(), self.client().folder()?).await
     }
 }
 
-/// Creates and persists the state of a new client based on the canonical position.
+/// Creates the state of a new client, whose edits are based on the canonical position, and saves it
+/// on disk.
 fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
     let state = OutboxState::new(
         outbox.key(),
@@ -289,12 +292,14 @@ fn exceeds_pending_limits(edit_count: usize, bytes: usize, object_bytes: usize) 
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
 
-/// Returns the JSON length of `edits`, in bytes. Encoding plain data cannot fail.
+/// Returns the length of `edits` as JSON, in bytes. Returns the maximum length if encoding fails,
+/// which never happens for plain data.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// Derives the key that identifies a client's log entries. Returns `None` if there is no subject.
+/// Derives the key that identifies a client's log entries. Returns `None` if the token has no
+/// subject.
 fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
     ClientKey::derive(&subject?, client_id).ok()
 }
@@ -304,7 +309,8 @@ fn open_outbox(spreadsheet: Spreadsheet, dir: &Path) -> Outbox {
     Outbox::new(spreadsheet, &dir.join(STATE_FOLDER).join(FOLDER))
 }
 
-/// Reads the operations of all pending edits. The operations of large edits are in separate files.
+/// Returns all pending edits with their operations. The operations of large edits are read from
+/// separate files.
 fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
     let mut pending_mutations = Vec::with_capacity(state.pending.len());
     for edit in &state.pending {

@@ -1,4 +1,4 @@
-//! The view of a live sheet: the canonical state with the pending edits rebased onto it.
+//! The view of a live sheet: the canonical state followed by the rebased pending edits.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -6,18 +6,18 @@ use cellar_snapshot::fold::Fold;
 
 use super::canonical::CanonicalState;
 
-/// A canonical state with pending edits rebased onto it.
+/// The canonical state with the effects of the pending edits.
 #[derive(Debug)]
 pub(super) struct RebasedView {
-    /// The cumulative effect of the log entries after the snapshot root and of the pending edits.
+    /// The combined effect of the log entries after the snapshot root and of the pending edits.
     fold: Fold,
     rebase_result: Result<RebasedEdits, EntriesNeeded>,
-    /// Whether this view is installed in the canonical state. Cells are read from the installed
-    /// view.
+    /// Whether cells are currently read from this view, that is, whether it is installed in the
+    /// canonical state.
     is_installed: bool,
 }
 
-/// The pending edits of a view and their expected results.
+/// The rebased pending edits and their expected results.
 #[derive(Debug)]
 struct RebasedEdits {
     rebase: Rebase,
@@ -25,15 +25,16 @@ struct RebasedEdits {
 }
 
 impl RebasedView {
-    /// Rebases `pending` onto a canonical state.
+    /// Rebases the pending edits onto a canonical state.
     pub(super) fn new(
         canonical: &CanonicalState,
         own_entries: &OwnEntries,
         pending: &[PendingMutation],
     ) -> Self {
         let mut fold = canonical.tail.fold.clone();
-        let begun = Rebase::begin(canonical.known(), own_entries, pending);
-        let rebase_result = begun.map(|(rebase, outlooks)| RebasedEdits { rebase, outlooks });
+        let begin_result = Rebase::begin(canonical.known(), own_entries, pending);
+        let rebase_result =
+            begin_result.map(|(rebase, outlooks)| RebasedEdits { rebase, outlooks });
         if let Ok(rebased) = &rebase_result {
             for outlook in &rebased.outlooks {
                 apply_outlook(&mut fold, outlook);
@@ -42,7 +43,8 @@ impl RebasedView {
         Self { fold, rebase_result, is_installed: false }
     }
 
-    /// Fails if the pending edits could not be rebased because earlier log entries are missing.
+    /// Fails if the pending edits could not be rebased. The error states which log entries are
+    /// missing.
     pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
         match &self.rebase_result {
             Ok(_) => Ok(()),
@@ -68,7 +70,8 @@ impl RebasedView {
         self.fold.metadata()
     }
 
-    /// Installs this view in the canonical state, so that cells are read with the pending edits.
+    /// Installs this view in the canonical state, so that cells are read including the pending
+    /// edits.
     pub(super) fn install(&mut self, canonical: &mut CanonicalState) {
         if self.is_installed {
             return;
@@ -81,8 +84,8 @@ impl RebasedView {
     }
 }
 
-/// Applies a pending edit's expected result. Only an import could fail, and live sheets do not
-/// accept imports.
+/// Applies the expected result of a pending edit. This can fail only for imports, which live sheets
+/// do not accept.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
     let apply_result = fold.apply_operations(outlook.operations());
     debug_assert!(apply_result.is_ok(), "a live sheet accepts no imports");

@@ -1,5 +1,5 @@
-//! Starts over as a new client. This is necessary after the tables were restored, if the base of a
-//! pending edit no longer exists, or after the server permanently refused the pending edits.
+//! Starts over as a new client. This is necessary if the tables were restored, if the base of a
+//! pending edit no longer exists, or if the server has permanently refused the pending edits.
 
 use cellar_api::rebase::OwnEntries;
 use cellar_log::transform::{SheetMap, SpaceMap, transform};
@@ -11,15 +11,17 @@ use super::{LiveError, LiveSheet, client_key, load_pending};
 use crate::outbox::{EditPayload, OutboxState, new_client_id};
 
 impl LiveSheet {
-    /// Loads the newest state and continues as a new client. Pending edits that may have been
-    /// committed are moved to a file: the edits up to `last_uncertain_id`, and the edits of a
-    /// request with an unknown outcome. The new client recreates all other pending edits.
+    /// Loads the newest state and continues as a new client.
     ///
-    /// The file is written before the edits are dropped. A crash between these two steps can lead
-    /// to a second file with the same edits, but never loses an edit.
+    /// Pending edits that may have been committed are moved to a file. These are the edits up to
+    /// `last_uncertain_id` and the edits of requests whose outcome is unknown. The new client
+    /// recreates all other pending edits.
+    ///
+    /// The file is written before the edits are dropped. After a crash between these two steps, a
+    /// second file with the same edits may be written, but no edit is lost.
     pub(super) async fn start_over(&mut self, last_uncertain_id: u64) -> Result<(), LiveError> {
         self.canonical = CanonicalState::load(&self.source, None).await?;
-        // Edits in the loaded entries are certainly committed.
+        // Edits that are contained in the loaded entries are certainly committed.
         self.acknowledge_known_entries();
         let last_uncertain_id = self.outbox_state.attempted_id.max(last_uncertain_id);
         self.set_aside_up_to(last_uncertain_id)?;
@@ -44,8 +46,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Returns the state of a new client based on the canonical position. The new client recreates
-    /// the pending edits after `last_id`.
+    /// Creates the state of a new client based on the canonical position, with copies of the
+    /// pending edits after `last_id`.
     fn recreate_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
@@ -63,17 +65,18 @@ impl LiveSheet {
         Ok(new_state)
     }
 
-    /// Returns the first sheet number that the canonical state has not used.
+    /// Returns the lowest sheet number that is greater than all numbers ever used in the canonical
+    /// state.
     fn next_canonical_sheet(&self) -> SheetId {
         self.canonical.tail.fold.metadata().tabs.next_sheet()
     }
 }
 
-/// Renumbers the sheets that a sequence of operations adds, and adapts the later operations on these
-/// sheets.
+/// Gives new numbers to the sheets that a sequence of operations adds. Later operations on these
+/// sheets are changed to use the new numbers.
 struct SheetRenumbering {
     next_number: u32,
-    /// The new number of each added sheet, by its old number.
+    /// Maps the old number of each added sheet to its new number.
     sheet_maps: Vec<(SheetId, SheetMap)>,
 }
 
@@ -82,8 +85,8 @@ impl SheetRenumbering {
         Self { next_number: first_number.0, sheet_maps: Vec::new() }
     }
 
-    /// Renumbers the sheet that an operation adds, or adapts the operation to the new numbers of the
-    /// sheets added by earlier operations.
+    /// Gives a new number to the sheet that the operation adds. Any other operation is changed to
+    /// use the new numbers of sheets that earlier operations have added.
     fn renumber(&mut self, operation: Operation) -> Operation {
         if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
             let sheet = SheetId(self.next_number);
@@ -94,7 +97,7 @@ impl SheetRenumbering {
         }
         let space_map = SpaceMap::from_sheets(self.sheet_maps.iter().cloned());
         match transform(&operation, &space_map) {
-            // A new sheet number neither splits nor drops an operation.
+            // Changing a sheet number yields exactly one operation.
             Some(adapted) => adapted.into_iter().next().unwrap_or(operation),
             None => operation,
         }

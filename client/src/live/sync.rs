@@ -1,5 +1,5 @@
-//! Syncs a live sheet: sends the pending edits, fetches new log entries, and rebases the edits that
-//! are still pending.
+//! Syncs a live sheet with the server: sends the pending edits, fetches new log entries, and
+//! rebases the remaining pending edits.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use super::{LiveError, LiveSheet, NO_EDIT_ID};
 use crate::ClientError;
 use crate::outbox::{NextRequest, Recovery, SendError, SentRequest, choose_queued_recovery};
 
-/// Changes since the previous report, including changes made by syncs that later failed.
+/// Changes since the previous report. They include changes of syncs that failed after making them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SyncReport {
@@ -30,7 +30,8 @@ pub struct SyncReport {
     pub position: Position,
     /// Edits that may have been committed but cannot be resent. The user has to check them.
     pub set_aside: Vec<SetAsideEdits>,
-    /// Number of pending edits that a new client recreated, for example after a table restore.
+    /// Number of pending edits that were recreated by a new client, for example after the tables
+    /// were restored.
     pub reapplied: usize,
 }
 
@@ -52,13 +53,13 @@ pub struct Settlement {
 pub enum EditOutcome {
     /// The edit was committed unchanged.
     Unchanged,
-    /// The edit was committed as these operations instead of the requested operation. Either
-    /// earlier edits by other clients moved the target, or the edit is an undo. Empty if the edit
-    /// has no effect.
+    /// The server committed these operations instead of the requested operation. Either the target
+    /// was moved by earlier edits of other clients, or the edit is an undo or revert. The list is
+    /// empty if the edit had no effect.
     Transformed(Vec<Operation>),
     /// The edit was rejected and had no effect.
     Rejected(Rejection),
-    /// The edit was committed, but its effect is unknown, because its log entry was not read.
+    /// The edit was committed, but its effect is unknown because its log entry has not been read.
     Unknown,
 }
 
@@ -72,15 +73,15 @@ pub struct SetAsideEdits {
     pub edits: usize,
 }
 
-/// Results by edit id, for sent edits whose log entries have not been read yet.
+/// Results of sent edits whose log entries have not been read yet, by edit id.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
-/// How the log differs from the canonical state.
+/// The difference between the log and the canonical state.
 enum LogChange {
     Unchanged,
-    /// There are log entries or a snapshot root to fetch.
+    /// New log entries or a new snapshot root must be fetched.
     NewEntries,
-    /// The tables were restored, so the local state belongs to an earlier table incarnation.
+    /// The tables were restored since the canonical state was loaded.
     IncarnationChanged,
 }
 
@@ -88,7 +89,7 @@ enum LogChange {
 enum FetchOutcome {
     /// The canonical state is up to date.
     UpToDate,
-    /// The tables were restored, so the local state belongs to an earlier table incarnation.
+    /// The tables were restored since the canonical state was loaded.
     IncarnationChanged,
 }
 
@@ -105,8 +106,8 @@ impl SyncReport {
     }
 }
 
-/// Converts the result of a sync to the event that determines the next polling interval
-/// ([`cellar_api::polling`]).
+/// Converts the result of a sync to a polling event, from which the next polling interval is
+/// computed ([`cellar_api::polling`]).
 #[must_use]
 pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
     match result {
@@ -117,20 +118,21 @@ pub fn poll_event(result: &Result<SyncReport, LiveError>) -> PollEvent {
 }
 
 impl LiveSheet {
-    /// Sends the pending edits, fetches new log entries, and rebases the edits that are still
-    /// pending. If there is nothing to send or fetch, the cost is that of one poll.
+    /// Sends the pending edits, fetches new log entries, and rebases the remaining pending edits.
+    /// If there is nothing to send or fetch, this costs as much as one poll.
     ///
     /// # Errors
     ///
-    /// Returns a [`LiveError`] if the sync fails. [`LiveError::is_offline`] returns whether the
-    /// server was unreachable. Pending edits stay queued, and a failed sync can be retried at any
-    /// time. Changes detected before the failure are reported by the next successful sync.
+    /// Returns a [`LiveError`] if the sync fails. A failed sync can be retried at any time, because
+    /// pending edits remain queued. Changes that were made before the failure are reported by the
+    /// next successful sync. [`LiveError::is_offline`] returns whether the server was unreachable.
     pub async fn sync(&mut self) -> Result<SyncReport, LiveError> {
         let send_result = match self.send_pending().await {
             Err(error) if error.is_offline() => return Err(error),
             online_result => online_result,
         };
-        // Fetch even if the server refused the edits: a user without write access may still read.
+        // Fetch entries even if the server refused the edits, because a user without write access
+        // may still be allowed to read.
         self.fetch_new_entries().await?;
         send_result?;
         self.unreported.position = self.position();
@@ -144,7 +146,7 @@ impl LiveSheet {
             let Some((first_id, last_id)) = self.first_and_last_id(&request) else { break };
             let previously_attempted_id = self.outbox_state.attempted_id;
             self.save_attempt(last_id)?;
-            // An abandoned upload may still have committed a large edit.
+            // If an upload was abandoned, the large edit may have been committed nevertheless.
             let may_have_been_sent =
                 previously_attempted_id >= first_id || self.outbox_state.is_uncertain();
             match self.outbox.send_request(&mut self.outbox_state, request).await {
@@ -161,8 +163,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Persists that the edits up to `last_id` may have been sent. Must be called before sending
-    /// them.
+    /// Saves on disk that the edits up to `last_id` may have been sent. Must be called before they
+    /// are sent, because the client may crash while it is sending them.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
         if last_id > self.outbox_state.attempted_id {
             self.outbox_state.attempted_id = last_id;
@@ -174,7 +176,7 @@ impl LiveSheet {
     /// Records the response to a request.
     fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
         let SentRequest { edit_count, reply } = sent_request;
-        if self.outbox_state.record_reply(edit_count, &reply).is_none() {
+        if self.outbox_state.record_reply(edit_count, &reply).is_err() {
             return Err(self.outbox.incomplete_reply_error().into());
         }
         for answer in reply.results {
@@ -186,8 +188,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Handles a failed request whose last edit is `last_id`. Depending on the error, the pending
-    /// edits are kept, recreated by a new client, or moved to a file.
+    /// Handles a failed request. `last_id` is the id of the last edit in the request. Depending on
+    /// the error, the pending edits are kept, recreated by a new client, or moved to a file.
     async fn handle_send_failure(
         &mut self,
         error: ClientError,
@@ -196,7 +198,7 @@ impl LiveSheet {
     ) -> Result<(), LiveError> {
         match choose_queued_recovery(&error, may_have_been_sent) {
             Recovery::RecreateAsNewClient => self.start_over(NO_EDIT_ID).await,
-            // The refusal is permanent, so none of the edits in the request may be resent.
+            // The server refuses these edits permanently, so they must not be resent.
             Recovery::MoveToFile => self.start_over(last_id).await,
             Recovery::KeepAndResend | Recovery::RemoveFromOutbox => Err(error.into()),
         }
@@ -223,8 +225,8 @@ impl LiveSheet {
             LogChange::NewEntries => {}
         }
         let fetch_result = self.apply_new_entries().await;
-        // Remove the committed edits even after an error, because the entries before the failure
-        // were applied.
+        // Remove the committed edits even after an error, because some entries may have been
+        // applied before the error.
         self.settle_answered_edits().await?;
         match fetch_result? {
             FetchOutcome::UpToDate => Ok(()),
@@ -232,8 +234,8 @@ impl LiveSheet {
         }
     }
 
-    /// Compares the canonical position with the newest position. Sends no request if there is
-    /// certainly something to fetch.
+    /// Determines whether the log has changed since the canonical position. Sends no request if a
+    /// fetch is needed in any case.
     async fn detect_log_change(&self) -> Result<LogChange, LiveError> {
         if self.is_fetch_needed() {
             return Ok(LogChange::NewEntries);
@@ -248,16 +250,16 @@ impl LiveSheet {
         })
     }
 
-    /// Returns whether there is certainly something to fetch: log entries of edits that the server
-    /// has answered, or a newer snapshot root.
+    /// Returns whether a fetch is needed in any case, either because log entries of answered edits
+    /// are missing or because a newer snapshot root must be loaded.
     fn is_fetch_needed(&self) -> bool {
         let position = Some(self.position());
         let own_entries_missing = self.answers.values().any(|answer| answer.position > position);
         own_entries_missing || self.canonical.needs_newer_root()
     }
 
-    /// Applies the log entries after the canonical position. If there are too many entries, loads a
-    /// newer root instead.
+    /// Applies the log entries after the canonical position. If there are too many, loads a newer
+    /// snapshot root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         let mut pages = self.outbox.spreadsheet.entry_pages(self.position());
         while !self.canonical.needs_newer_root() {
@@ -277,11 +279,12 @@ impl LiveSheet {
         self.load_newer_root().await
     }
 
-    /// Replaces the canonical state with the newest state.
+    /// Loads the newest state and makes it the canonical state.
     async fn load_newer_root(&mut self) -> Result<FetchOutcome, LiveError> {
         let newest_state = match CanonicalState::load(&self.source, Some(self.position())).await {
             Ok(newest_state) => newest_state,
-            // Loading also fails if the restored table's log is shorter than the local position.
+            // If the tables were restored, loading may fail because the log has become shorter than
+            // the local position.
             Err(_) if self.has_incarnation_changed().await => {
                 return Ok(FetchOutcome::IncarnationChanged);
             }
@@ -295,14 +298,13 @@ impl LiveSheet {
         Ok(FetchOutcome::UpToDate)
     }
 
-    /// Asks the server whether the table incarnation has changed. Returns `false` if the server
-    /// does not respond.
+    /// Asks the server whether the tables were restored. Returns `false` if the request fails.
     async fn has_incarnation_changed(&self) -> bool {
         let head = self.outbox.spreadsheet.head().await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Removes and reports the pending edits whose log entries are known.
+    /// Removes and reports the pending edits that are contained in known log entries.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let known_entries = self.canonical.entries().iter();
         let own_entries: Vec<EntryView> =
@@ -312,8 +314,8 @@ impl LiveSheet {
         }
     }
 
-    /// Removes and reports the pending edits that `entry` contains, if it is an entry of this
-    /// client. An entry of another client is only counted.
+    /// If this client has appended `entry`, removes and reports the pending edits that the entry
+    /// contains. Otherwise, only counts the entry.
     fn acknowledge_entry(&mut self, entry: &EntryView) {
         if !self.own_entries.contains(entry) {
             if entry.kind == EntryKind::Edits {
@@ -323,7 +325,8 @@ impl LiveSheet {
         }
         let committed_edits: Vec<_> = acknowledged(entry, self.outbox_state.acked_id).collect();
         for edit in committed_edits {
-            // Only the response records the rejection of a large edit. The log entry does not.
+            // The rejection of a large edit is known only from the response, because the log entry
+            // does not contain it.
             let answered_rejection =
                 self.answers.get(&edit.id).and_then(|answer| answer.rejection.clone());
             let rejection = edit.rejection.or(answered_rejection);
@@ -332,9 +335,9 @@ impl LiveSheet {
         }
     }
 
-    /// Removes and reports the answered edits up to the canonical position, even if their log
-    /// entries are not known, because the snapshot root already includes them. If anything changed,
-    /// persists the state and rebases the remaining edits.
+    /// Removes and reports the answered edits up to the canonical position. Their log entries may
+    /// be unknown if the snapshot root already includes them. If anything has changed, saves the
+    /// state on disk and rebases the remaining edits.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let answers_in_order = self.answers.values();
@@ -349,9 +352,9 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Removes the pending edits up to `last_id` and reports them as settled (committed or
-    /// rejected). `position` and `outcome` are those of the edit `last_id`. The outcome of an
-    /// earlier edit comes from the server's answer, or is unknown without an answer.
+    /// Removes the pending edits up to `last_id` and reports them as settled, that is, committed or
+    /// rejected. `position` and `outcome` belong to the edit `last_id`. The outcomes of earlier
+    /// edits are taken from the server's answers. Without an answer, an outcome is unknown.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
@@ -387,8 +390,9 @@ impl EditOutcome {
         }
     }
 
-    /// Returns an edit's outcome according to the server's answer. The answer to a resent edit omits
-    /// the committed operations, so the edit may have been committed unchanged or transformed.
+    /// Returns an edit's outcome according to the server's answer. If the edit was resent, the
+    /// answer omits the committed operations, so it is unknown whether they differ from the
+    /// requested operation.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -1,9 +1,9 @@
-//! The outbox numbers edits and persists them before they are sent. Pending edits are resent
-//! unchanged until the server responds to them.
+//! The outbox numbers edits and saves them on disk before they are sent. Edits are resent unchanged
+//! until the server has responded to them.
 //!
-//! `state` is the persisted state, and `bodies` stores the objects of large edits. `send` sends
-//! requests, and `recovery` chooses how to recover from a failed request. [`crate::editor`] sends
-//! one edit at a time, whereas [`crate::live`] queues many edits.
+//! `state` is the saved state, and `bodies` stores the objects of large edits. `send` sends
+//! requests, and `recovery` decides what to do after a failed request. [`crate::editor`] sends one
+//! edit at a time, whereas [`crate::live`] queues many edits.
 
 mod bodies;
 mod pending_edit;
@@ -30,6 +30,14 @@ use crate::{ClientError, Spreadsheet};
 /// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
 
+/// The stack and the spreadsheet to which an outbox belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutboxKey {
+    /// Identity of the stack ([`crate::Client::identity`]).
+    pub(crate) identity: String,
+    pub(crate) spreadsheet: LogId,
+}
+
 /// The pending edits of one subject (user) in one spreadsheet.
 #[derive(Debug)]
 pub(crate) struct Outbox {
@@ -38,9 +46,9 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Creates an outbox whose files are in the directory `folder`. The file name is derived from
-    /// [`crate::Client::identity`], the spreadsheet and the token's subject, so that edits are
-    /// never sent as another subject.
+    /// Creates an outbox whose files are in the directory `folder`. The file name is a hash of
+    /// [`crate::Client::identity`], the spreadsheet and the token's subject. Each subject therefore
+    /// has its own outbox, and edits are never sent as another subject.
     pub(crate) fn new(spreadsheet: Spreadsheet, folder: &Path) -> Self {
         let (client, id) = (spreadsheet.client(), spreadsheet.id());
         let hashed_key = format!("{}\n{id}\n{}", client.identity(), client.subject());
@@ -49,12 +57,12 @@ impl Outbox {
         Self { spreadsheet, path: folder.join(format!("{file_stem}.json")) }
     }
 
-    /// Returns the stack identity and the spreadsheet to which the edits belong.
-    pub(crate) fn key(&self) -> (String, LogId) {
-        (self.spreadsheet.client().identity().to_owned(), self.spreadsheet.id())
+    pub(crate) fn key(&self) -> OutboxKey {
+        let identity = self.spreadsheet.client().identity().to_owned();
+        OutboxKey { identity, spreadsheet: self.spreadsheet.id() }
     }
 
-    /// Returns the state file's path with another extension.
+    /// Returns the path of the state file with its extension replaced.
     pub(crate) fn path_with_extension(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
@@ -64,10 +72,10 @@ impl Outbox {
         let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
         };
-        if let Some(fault) = state.find_fault(&self.key()) {
-            return Err(FileError::malformed(&self.path, StateFile::UnsentEdits, fault));
+        match state.validate(&self.key()) {
+            Ok(()) => Ok(Some(state)),
+            Err(why) => Err(FileError::malformed(&self.path, StateFile::UnsentEdits, why)),
         }
-        Ok(Some(state))
     }
 
     /// Writes the state file durably.
@@ -96,8 +104,8 @@ impl Outbox {
         self.path_with_extension("lock")
     }
 
-    /// Adds an edit and persists it. The object of a large edit is written first. On error, the
-    /// edit is not added.
+    /// Adds an edit and saves it on disk. The object of a large edit is written before the state.
+    /// On error, the edit is not added.
     pub(crate) fn add_edit(
         &self,
         state: &mut OutboxState,
@@ -106,14 +114,14 @@ impl Outbox {
     ) -> Result<EditNumber, FileError> {
         let number = self.add_edit_unsaved(state, payload, object)?;
         if let Err(error) = self.write(state) {
-            state.withdraw_newest();
+            state.remove_newest_edit();
             return Err(error);
         }
         Ok(number)
     }
 
-    /// Like [`Outbox::add_edit`], but persists only the object of a large edit. The caller must
-    /// write the state later.
+    /// Like [`Outbox::add_edit`], but writes only the object of a large edit. The caller must then
+    /// write the state.
     pub(crate) fn add_edit_unsaved(
         &self,
         state: &mut OutboxState,
@@ -127,18 +135,18 @@ impl Outbox {
     }
 
     /// Removes the newest edit. Must be called only if the edit was certainly not committed. If the
-    /// state cannot be written, the edit is kept.
-    pub(crate) fn withdraw_newest(&self, state: &mut OutboxState) -> Result<(), FileError> {
+    /// state cannot be written, the edit is not removed.
+    pub(crate) fn remove_newest_edit(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut state_without_newest = state.clone();
-        state_without_newest.withdraw_newest();
+        state_without_newest.remove_newest_edit();
         self.write(&state_without_newest)?;
         *state = state_without_newest;
         self.delete_unreferenced_bodies(state);
         Ok(())
     }
 
-    /// Copies edits to a new file, because they may have been committed but cannot be resent. Returns
-    /// the path of the file. The edits also remain in the state.
+    /// Copies edits to a new file for the user, because they may have been committed but cannot be
+    /// resent. Returns the path of the file. The edits are not removed from the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
         let mut mutations = Vec::new();
@@ -149,7 +157,7 @@ impl Outbox {
         Ok(path)
     }
 
-    /// Deletes the state file and the objects of large edits. The next edit is that of a new client.
+    /// Deletes the state file and the objects of large edits. The next edit starts a new client.
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
@@ -157,12 +165,12 @@ impl Outbox {
         Ok(())
     }
 
-    /// Deletes the objects of edits that are no longer pending.
+    /// Deletes the object files of edits that are no longer pending.
     pub(crate) fn delete_unreferenced_bodies(&self, state: &OutboxState) {
         bodies::delete_unreferenced_bodies(&self.path, state.bodies());
     }
 
-    /// Returns an edit's mutation. Reads the operation of a large edit from its object file.
+    /// Returns the mutation of an edit. The operation of a large edit is read from its object file.
     pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
         let PendingEdit { id, base, payload } = edit;
         let op = match payload {
@@ -186,7 +194,7 @@ impl Outbox {
         }
     }
 
-    /// Builds the error for a response that does not contain one result per sent edit.
+    /// Creates the error for a response that does not contain exactly one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
         let why = "the response does not contain a result for each edit";
         self.spreadsheet.client().unexpected_reply(why)

@@ -1,4 +1,4 @@
-//! The form in which a pending edit is stored on disk.
+//! Pending edits in the form in which they are stored on disk.
 
 use cellar_api::{wire::SentMutation, wire::UploadReply};
 use cellar_base::limits::{EXTERNAL_BODY_BYTES, MAX_MUTATION_BYTES};
@@ -11,10 +11,10 @@ use crate::client::sha256;
 use crate::describe::describe_operation;
 use crate::sheet_deletion::needed_sheet;
 
-/// Upper bound on the JSON length of a mutation without its operation, in bytes.
+/// Upper bound on the length of a mutation as JSON without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 1_024;
 
-/// An edit that was persisted and may have been sent. Its id and base position never change.
+/// An edit that was saved on disk and may have been sent. Its id and base position never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PendingEdit {
     pub(crate) id: u64,
@@ -29,12 +29,12 @@ pub(crate) struct PendingEdit {
 pub(crate) enum EditPayload {
     /// A small operation, sent inside an append request.
     Op(Operation),
-    /// A large operation, uploaded as a separate object because it does not fit in a request.
+    /// A large operation, which does not fit in a request and is uploaded as an object.
     Body(UploadBody),
 }
 
-/// The object of a large edit, which is uploaded and then committed as a log entry. The object's
-/// bytes are stored in a separate file.
+/// The object of a large edit. It is uploaded and then appended as a log entry. Its contents are
+/// stored in a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadBody {
@@ -43,23 +43,23 @@ pub(crate) struct UploadBody {
     pub(crate) bytes: u64,
     /// Edit description for messages.
     pub(crate) description: String,
-    /// The sheet that the edit changes. Absent in files written by older versions.
+    /// The sheet that the edit changes. Files written by older versions do not contain this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
-    /// The upload URL returned by the server, if any.
+    /// Upload URL of the object, if the server has already returned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) grant: Option<UploadReply>,
-    /// Whether the object store has confirmed the upload.
+    /// Whether the object store has confirmed that it stored the object.
     #[serde(default)]
     pub(crate) uploaded: bool,
-    /// Whether an abandoned upload may have committed the object.
+    /// Whether the object may have been committed by an upload that was abandoned.
     #[serde(default)]
     pub(crate) uncertain: bool,
 }
 
 impl EditPayload {
-    /// Encodes an operation for an append request or, if it is too large for one, for an upload.
-    /// Returns the payload and, for an upload, the object.
+    /// Encodes an operation for an append request, or for an upload if it is too large for a
+    /// request. Returns the payload and, for an upload, also the object.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl EditPayload {
         }
     }
 
-    /// Returns the length of the object to upload, or `None` if the edit is sent in an append
+    /// Returns the length of the object to upload. Returns `None` if the edit is sent in an append
     /// request.
     pub(crate) fn object_bytes(&self) -> Option<u64> {
         match self {
@@ -93,8 +93,8 @@ impl EditPayload {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            // Describe only the target, because it is not known yet which operations will be
-            // committed.
+            // Describe only the position of the undo or revert, because the operations that will be
+            // committed are not known yet.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
             Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
             Self::Op(operation) => describe_operation(operation),
@@ -102,8 +102,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether the edit must be the only edit in its request. This is the case for an undo
-    /// or revert, because its effect depends on the preceding entries.
+    /// Returns whether no other edit may be sent in the same request. This is the case for undos
+    /// and reverts, because their effect depends on the preceding entries.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
@@ -112,8 +112,8 @@ impl EditPayload {
     }
 }
 
-/// Encodes an operation that is too large for an append request. Returns `None` for other
-/// operations.
+/// Encodes an operation as an object for an upload. Returns `None` if the operation is small enough
+/// for an append request.
 fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError> {
     if !matches!(operation, Operation::SetCells(_)) {
         return Ok(None);
@@ -133,7 +133,8 @@ fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError>
 }
 
 impl UploadBody {
-    /// Describes an object that contains only `operation` and has not been uploaded.
+    /// Creates the description of an object that contains only `operation` and has not been
+    /// uploaded yet.
     fn of_object(object: &[u8], operation: &Operation) -> Self {
         Self {
             sha256: sha256(object),
@@ -148,7 +149,8 @@ impl UploadBody {
 }
 
 impl PendingEdit {
-    /// Returns the mutation for an append request, or `None` if the edit is uploaded as an object.
+    /// Returns the mutation for an append request. Returns `None` if the edit is uploaded as an
+    /// object.
     pub(crate) fn mutation(&self) -> Option<SentMutation> {
         let Self { id, base, payload } = self;
         match payload {

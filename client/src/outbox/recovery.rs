@@ -1,25 +1,27 @@
-//! Chooses how to recover pending edits after a failed request.
+//! Decides what happens to pending edits after a failed request.
 
 use cellar_api::wire::ProblemKind;
 
 use crate::ClientError;
 
-/// Recovery action for the edits of a failed request.
+/// How the edits of a failed request are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
-    /// The edits may have been committed. Keep them and later resend them unchanged.
+    /// Keep the edits and resend them unchanged later, because they may have been committed.
     KeepAndResend,
-    /// The edits were certainly not committed. Remove them from the outbox.
+    /// Remove the edits, because they were certainly not committed.
     RemoveFromOutbox,
-    /// The edits were certainly not committed, and their base position no longer exists. Recreate
-    /// them as edits of a new client with a new base.
+    /// Recreate the edits as edits of a new client with a new base. They were certainly not
+    /// committed, and their base position no longer exists.
     RecreateAsNewClient,
-    /// The edits may have been committed but cannot be resent. Move them to a separate file.
+    /// Move the edits to a separate file for the user. They may have been committed, but they
+    /// cannot be resent.
     MoveToFile,
 }
 
-/// Chooses the recovery for an edit whose author is waiting for the result. `may_have_been_sent` is
-/// set if an earlier request may have reached the server, so that the edit may have been committed.
+/// Returns the recovery for an edit whose author is waiting for the result. `may_have_been_sent`
+/// states whether an earlier request may have reached the server, in which case the edit may have
+/// been committed.
 pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let may_be_committed = may_have_been_sent || !error.certainly_not_done();
     let is_base_lost = matches!(
@@ -31,15 +33,16 @@ pub(crate) fn choose_recovery(error: &ClientError, may_have_been_sent: bool) -> 
         (false, true) => Recovery::RecreateAsNewClient,
         (false, false) => Recovery::RemoveFromOutbox,
         (true, _) if is_resend_futile => Recovery::MoveToFile,
-        // A later retry can succeed, for example with another token.
+        // The same request may succeed later, for example with another token.
         (true, _) => Recovery::KeepAndResend,
     }
 }
 
-/// Chooses the recovery for queued edits, whose author does not wait for the result. The edits are
-/// kept until they can be sent, or moved to a file if the server refuses them permanently. If their
-/// base position no longer exists, the caller recreates them as a new client, except for those that
-/// may have been committed, which it moves to a file.
+/// Returns the recovery for queued edits, whose author is not waiting for the result.
+///
+/// Queued edits are kept until they can be sent. If the server refuses them permanently, they are
+/// moved to a file. If their base position no longer exists, the caller recreates them as a new
+/// client. Those that may have been committed must then be moved to a file.
 pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bool) -> Recovery {
     let is_permanent_problem = error.problem_kind().is_some_and(is_permanent);
     match choose_recovery(error, may_have_been_sent) {
@@ -51,8 +54,7 @@ pub(crate) fn choose_queued_recovery(error: &ClientError, may_have_been_sent: bo
     }
 }
 
-/// Returns whether the problem is permanent, so that the server would refuse the same request
-/// again.
+/// Returns whether the server would refuse the same request again.
 fn is_permanent(kind: ProblemKind) -> bool {
     matches!(
         kind,
@@ -72,7 +74,8 @@ mod tests {
 
     use super::*;
 
-    /// These problems can be resolved with another token or by an owner of the spreadsheet.
+    /// These problems are not permanent: another token may have access, or an owner can grant
+    /// access.
     const RESOLVABLE: [ProblemKind; 6] = [
         ProblemKind::Unauthorized,
         ProblemKind::InvalidLink,

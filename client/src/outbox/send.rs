@@ -1,4 +1,5 @@
-//! Sends pending edits: small edits in append requests, large edits as uploaded objects.
+//! Sends pending edits. Small edits are sent in append requests, and large edits are uploaded as
+//! objects.
 
 use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ProblemKind, wire::UploadReply,
@@ -6,16 +7,16 @@ use cellar_api::{
 };
 
 use super::pending_edit::UploadBody;
-use super::state::{NextRequest, OutboxState, SettledEdit};
+use super::state::{IncompleteReply, NextRequest, OutboxState, SettledEdit};
 use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Maximum number of upload attempts per edit. An attempt fails if its URL has expired or its
-/// object was lost. The next attempt uses a new URL and normally succeeds.
+/// Maximum number of attempts to upload an edit. An attempt fails if its upload URL has expired or
+/// the object was lost. The next attempt uses a new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// Error that occurs when sending pending edits. The edits stay in the outbox.
+/// An error when sending pending edits. The edits remain in the outbox.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum SendError {
@@ -33,7 +34,17 @@ pub(crate) struct SentRequest {
     pub(crate) reply: AppendReply,
 }
 
-/// Result of one attempt to upload and commit a large edit.
+/// Result of uploading an object to the object store.
+enum ObjectUpload {
+    /// The object is stored.
+    Stored,
+    /// The object store refused the upload. The object may be stored nevertheless, because the
+    /// object store also refuses a retry after a lost response. Only the request that completes the
+    /// upload determines whether the object exists.
+    Refused(ClientError),
+}
+
+/// Result of an attempt to upload and commit a large edit.
 enum UploadAttempt {
     /// The edit was committed or rejected.
     Committed(AppendReply),
@@ -42,8 +53,8 @@ enum UploadAttempt {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Moves each answered edit (committed or rejected) from `state` to
-    /// `settled_edits`, even if a later request fails.
+    /// Sends all pending edits. Edits that the server has committed or rejected are moved from
+    /// `state` to `settled_edits`, even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
@@ -52,11 +63,12 @@ impl Outbox {
         while let Some(request) = state.next_request() {
             let SentRequest { edit_count, reply } = self.send_request(state, request).await?;
             let had_bodies = state.bodies().next().is_some();
-            let Some(answered_edits) = state.settle_edits(edit_count, &reply) else {
-                return Err(self.incomplete_reply_error().into());
-            };
+            let answered_edits = state
+                .settle_edits(edit_count, &reply)
+                .map_err(|IncompleteReply| self.incomplete_reply_error())?;
             settled_edits.extend(answered_edits);
-            // If this write fails, a later run resends the edits, and the server deduplicates them.
+            // If writing the state fails, the edits are resent later, and the server ignores the
+            // duplicates.
             if self.write(state).is_ok() && had_bodies {
                 self.delete_unreferenced_bodies(state);
             }
@@ -82,10 +94,11 @@ impl Outbox {
         }
     }
 
-    /// Uploads and commits the first unanswered edit, which must be a large edit. Persists the
-    /// state after each step, so that the edit is committed exactly once even after a crash.
+    /// Uploads and commits the first unanswered edit, which must be a large edit. The state is
+    /// saved after each step, so that the edit is committed exactly once even if the client
+    /// crashes.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
-        let mut last_error = ClientError::Setup { why: "there is no edit to upload".to_owned() };
+        let mut last_error = None;
         for _ in 1..=MAX_UPLOAD_ATTEMPTS {
             let (Some(NextRequest::Upload(body)), Some(completion)) =
                 (state.next_request(), state.completion_request())
@@ -94,13 +107,13 @@ impl Outbox {
             };
             match self.try_upload(state, body, &completion).await? {
                 UploadAttempt::Committed(reply) => return Ok(reply),
-                UploadAttempt::ObjectMissing(error) => last_error = error,
+                UploadAttempt::ObjectMissing(error) => last_error = Some(error),
             }
         }
-        Err(last_error.into())
+        Err(last_error.unwrap_or_else(no_edit_to_upload_error).into())
     }
 
-    /// Attempts to upload and commit an object once.
+    /// Makes one attempt to upload and commit an object.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
@@ -109,45 +122,48 @@ impl Outbox {
     ) -> Result<UploadAttempt, SendError> {
         let object = bodies::read_body(&self.path, &body)?;
         let is_uploaded = body.uploaded;
-        let grant = self.upload_grant(state, body).await?;
-        let store_refusal =
-            if is_uploaded { None } else { self.upload_object(state, &grant, object).await? };
-        let completed = self.spreadsheet.complete_upload(grant.upload_id, completion).await;
-        match completed {
+        let grant = self.load_or_request_upload_url(state, body).await?;
+        let object_upload = if is_uploaded {
+            ObjectUpload::Stored
+        } else {
+            self.upload_object(state, &grant, object).await?
+        };
+        match self.spreadsheet.complete_upload(grant.upload_id, completion).await {
             Ok(reply) => Ok(UploadAttempt::Committed(reply)),
             Err(error) if error.problem_kind() == Some(ProblemKind::InvalidUpload) => {
                 let may_be_committed = !error.certainly_not_done();
                 state.abandon_upload(may_be_committed);
                 self.write(state)?;
-                Ok(UploadAttempt::ObjectMissing(store_refusal.unwrap_or(error)))
+                Ok(UploadAttempt::ObjectMissing(match object_upload {
+                    ObjectUpload::Refused(refusal) => refusal,
+                    ObjectUpload::Stored => error,
+                }))
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Uploads an object and persists that it is uploaded. Returns the error with which the object
-    /// store refused the upload, if any. The object may exist even then, because the object store
-    /// refuses a retry after a lost response. Only the completion request determines whether it does.
+    /// Uploads an object. If the object store confirms the upload, saves this in the state.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
         grant: &UploadReply,
         object: Vec<u8>,
-    ) -> Result<Option<ClientError>, SendError> {
+    ) -> Result<ObjectUpload, SendError> {
         match self.spreadsheet.client().upload(grant, object).await {
             Ok(()) => {
                 state.mark_uploaded();
                 self.write(state)?;
-                Ok(None)
+                Ok(ObjectUpload::Stored)
             }
             Err(error @ ClientError::Unreachable { uncertain: false, .. }) => Err(error.into()),
-            Err(refusal) => Ok(Some(refusal)),
+            Err(refusal) => Ok(ObjectUpload::Refused(refusal)),
         }
     }
 
-    /// Returns the persisted upload URL of an object. Requests and persists a new URL if there is
-    /// none.
-    async fn upload_grant(
+    /// Returns the upload URL of an object. If the state contains none, requests a URL and saves
+    /// it.
+    async fn load_or_request_upload_url(
         &self,
         state: &mut OutboxState,
         body: UploadBody,
@@ -161,4 +177,8 @@ impl Outbox {
         self.write(state)?;
         Ok(grant)
     }
+}
+
+fn no_edit_to_upload_error() -> ClientError {
+    ClientError::Setup { why: "there is no edit to upload".to_owned() }
 }

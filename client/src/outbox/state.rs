@@ -1,4 +1,4 @@
-//! The persisted outbox state and its transitions.
+//! The outbox state that is saved on disk, and its changes.
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +16,7 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SheetId};
 use serde::{Deserialize, Serialize};
 
+use super::OutboxKey;
 use super::pending_edit::{EditPayload, PendingEdit, UploadBody};
 use crate::sheet_deletion::{deleted_sheet, find_possible_deletion};
 
@@ -24,43 +25,44 @@ const STATE_VERSION: u32 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 
-/// The edit counter and the pending edits of one client in one spreadsheet.
+/// The pending edits of a client in a spreadsheet, and the counter that numbers edits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutboxState {
     version: u32,
-    /// Stack identity ([`crate::Client::identity`]). Older versions named this field `url`.
+    /// Identity of the stack ([`crate::Client::identity`]). Older versions called this field `url`.
     #[serde(alias = "url")]
     cloud: String,
     spreadsheet: LogId,
-    /// Random client id. Edits are numbered per client id, so each installation numbers its edits
-    /// separately.
+    /// Random id of the client. Edits are numbered separately for each client id, so the numbers of
+    /// different installations never conflict.
     #[serde(rename = "client")]
     pub(crate) client_id: String,
-    /// Table incarnation to which `seen` and the base positions belong. A table restore starts a
-    /// new incarnation.
+    /// Table incarnation to which the position `seen` and the base positions belong. Restoring the
+    /// tables starts a new incarnation.
     pub(crate) incarnation: u32,
     /// Id of the next edit.
     next_id: u64,
-    /// Highest id of a settled edit (committed or rejected) that is no longer stored, or 0 if there
-    /// is none.
+    /// Id of the newest edit that was committed or rejected and is no longer stored. 0 if there is
+    /// no such edit.
     #[serde(rename = "ack")]
     pub(crate) acked_id: u64,
-    /// Highest id of an edit that the server has answered. Edits between `acked_id` and this id are
-    /// retained until their log entries are read. 0 if there are no such edits. Not persisted,
-    /// because a retried request gets the same response.
+    /// Id of the newest edit to which the server has responded, or 0 if there is none. Answered
+    /// edits with a higher id than `acked_id` are kept until their log entries have been read. This
+    /// field is not saved, because a resent request has the same response.
     #[serde(skip)]
     answered_id: u64,
-    /// Highest id of an edit that a request may have committed, or 0 if there is none. Used only by
-    /// live sheets.
+    /// Id of the newest edit that may have been committed by a request, or 0 if there is none. Used
+    /// only by live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
     pub(crate) attempted_id: u64,
-    /// Highest known position, which will be the base of the next edit.
+    /// The newest known position, which will be the base of the next edit.
     pub(crate) seen: Position,
     /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
-    /// Edits that are not settled yet. Their ids are consecutive, starting at `acked_id + 1`.
+    /// Edits that are neither committed nor rejected yet. Their ids are consecutive and start at
+    /// `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
 }
 
@@ -81,6 +83,10 @@ pub(crate) enum NextRequest {
     Upload(UploadBody),
 }
 
+/// The server's response does not contain exactly one result for each edit that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IncompleteReply;
+
 /// An edit that the server has committed or rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettledEdit {
@@ -88,8 +94,8 @@ pub(crate) struct SettledEdit {
     pub(crate) base: Position,
     /// The sheet that must exist for the edit to have an effect, if known.
     pub(crate) sheet: Option<SheetId>,
-    /// Position at which to check that `sheet` exists. Set only if another client may have deleted
-    /// the sheet.
+    /// Position at which to check whether `sheet` exists. `None` if no other client can have
+    /// deleted the sheet.
     pub(crate) possible_deletion: Option<Position>,
     pub(crate) answer: AppendedMutation,
 }
@@ -97,14 +103,14 @@ pub(crate) struct SettledEdit {
 impl OutboxState {
     /// Creates the state of a new client without edits.
     pub(crate) fn new(
-        (cloud, spreadsheet): (String, LogId),
+        OutboxKey { identity, spreadsheet }: OutboxKey,
         client_id: String,
         incarnation: u32,
         seen: Position,
     ) -> Self {
         Self {
             version: STATE_VERSION,
-            cloud,
+            cloud: identity,
             spreadsheet,
             client_id,
             incarnation,
@@ -113,34 +119,34 @@ impl OutboxState {
             answered_id: 0,
             attempted_id: 0,
             seen,
-            // No entry can have deleted the first sheet yet.
+            // At the first position, the first sheet cannot have been deleted yet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
             pending: Vec::new(),
         }
     }
 
-    /// Validates a state read from disk. Returns the reason if the state is invalid.
-    pub(crate) fn find_fault(&self, key: &(String, LogId)) -> Option<&'static str> {
+    /// Checks that a state that was read from disk is valid and belongs to `key`. The error states
+    /// why it is invalid.
+    pub(crate) fn validate(&self, key: &OutboxKey) -> Result<(), &'static str> {
         if self.version != STATE_VERSION {
-            return Some("another version of cellar wrote the file");
+            return Err("another version of cellar wrote the file");
         }
-        let (cloud, spreadsheet) = key;
-        if self.cloud != *cloud || self.spreadsheet != *spreadsheet {
-            return Some("the file belongs to another spreadsheet");
+        if self.cloud != key.identity || self.spreadsheet != key.spreadsheet {
+            return Err("the file belongs to another spreadsheet");
         }
         let first_id = self.acked_id.saturating_add(1);
         let has_consecutive_ids = (first_id..).zip(&self.pending).all(|(id, edit)| edit.id == id);
         let pending_count = u64::try_from(self.pending.len()).unwrap_or(u64::MAX);
         if !has_consecutive_ids || self.next_id != first_id.saturating_add(pending_count) {
-            return Some("its edits are not numbered consecutively");
+            return Err("the edits are not numbered consecutively");
         }
         if self.attempted_id >= self.next_id {
-            return Some("the field `attempted` exceeds the id of the newest edit");
+            return Err("the field `attempted` exceeds the id of the newest edit");
         }
-        None
+        Ok(())
     }
 
-    /// Adds an edit based on the highest known position.
+    /// Adds an edit. Its base is the newest known position.
     pub(crate) fn add_edit(&mut self, payload: EditPayload) -> EditNumber {
         let number = EditNumber { id: self.next_id, base: self.seen };
         self.pending.push(PendingEdit { id: number.id, base: number.base, payload });
@@ -148,8 +154,8 @@ impl OutboxState {
         number
     }
 
-    /// Returns the next request to send, or `None` if all pending edits have been answered.
-    /// Repeated calls return equal requests until an answer is recorded.
+    /// Returns the next request to send. Returns `None` if the server has responded to all pending
+    /// edits. Repeated calls return equal requests until a response is recorded.
     pub(crate) fn next_request(&self) -> Option<NextRequest> {
         let first_edit = self.unanswered().first()?;
         if let Some(body) = first_edit.body() {
@@ -163,8 +169,8 @@ impl OutboxState {
         }))
     }
 
-    /// Returns the longest prefix of the unanswered edits that may be sent in one append request.
-    /// Contains at least one edit. Ends before a large edit. An undo or revert is sent alone.
+    /// Returns the unanswered edits for the next append request: as many as fit, in order, and at
+    /// least one. Large edits are not included. An undo or revert is sent alone.
     fn next_mutations(&self) -> Vec<SentMutation> {
         let mut mutations = Vec::<SentMutation>::new();
         let mut request_bytes = REQUEST_FRAME_BYTES;
@@ -186,8 +192,8 @@ impl OutboxState {
         mutations
     }
 
-    /// Returns the request that commits the first unanswered edit. The edit's object must be
-    /// uploaded first.
+    /// Returns the request that commits the first unanswered edit, which must be a large edit. Its
+    /// object must be uploaded first.
     pub(crate) fn completion_request(&self) -> Option<CompleteRequest> {
         let edit = self.unanswered().first()?;
         let body = edit.body()?;
@@ -202,22 +208,22 @@ impl OutboxState {
         })
     }
 
-    /// Stores the first unanswered edit's upload URL.
+    /// Stores the upload URL of the first unanswered edit.
     pub(crate) fn set_upload_grant(&mut self, grant: UploadReply) {
         self.change_first_body(|body| body.grant = Some(grant));
     }
 
-    /// Marks the first unanswered edit's object as uploaded.
+    /// Marks the object of the first unanswered edit as uploaded.
     pub(crate) fn mark_uploaded(&mut self) {
         self.change_first_body(|body| body.uploaded = true);
     }
 
-    /// Abandons the first unanswered edit's upload. The next attempt uses a new URL.
+    /// Abandons the upload of the first unanswered edit. The next attempt uses a new URL.
     pub(crate) fn abandon_upload(&mut self, may_be_committed: bool) {
         self.change_first_body(|body| {
             body.grant = None;
             body.uploaded = false;
-            body.uncertain |= may_be_committed;
+            body.uncertain = body.uncertain || may_be_committed;
         });
     }
 
@@ -229,12 +235,12 @@ impl OutboxState {
         }
     }
 
-    /// Returns whether an abandoned upload may have committed a pending edit.
+    /// Returns whether a pending edit may have been committed by an upload that was abandoned.
     pub(crate) fn is_uncertain(&self) -> bool {
         self.bodies().any(|body| body.uncertain)
     }
 
-    /// Returns the objects of the pending edits.
+    /// Returns descriptions of the objects that belong to pending edits.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = &UploadBody> {
         self.pending.iter().filter_map(PendingEdit::body)
     }
@@ -249,20 +255,25 @@ impl OutboxState {
         self.acked_id.max(self.answered_id)
     }
 
-    /// Marks the first `edit_count` unanswered edits as answered, but retains them. Returns the
-    /// highest answered id, or `None` if the response does not contain exactly these edits.
-    pub(crate) fn record_reply(&mut self, edit_count: usize, reply: &AppendReply) -> Option<u64> {
+    /// Records that the server has responded to the first `edit_count` unanswered edits, but keeps
+    /// the edits. Fails if the response does not contain exactly these edits.
+    pub(crate) fn record_reply(
+        &mut self,
+        edit_count: usize,
+        reply: &AppendReply,
+    ) -> Result<(), IncompleteReply> {
         let sent_ids = self.unanswered().iter().take(edit_count).map(|edit| edit.id);
         let result_ids = reply.results.iter().map(|result| result.id);
         if reply.results.len() != edit_count || !sent_ids.eq(result_ids) {
-            return None;
+            return Err(IncompleteReply);
         }
-        self.answered_id = reply.results.last()?.id;
-        Some(self.answered_id)
+        let last_result = reply.results.last().ok_or(IncompleteReply)?;
+        self.answered_id = last_result.id;
+        Ok(())
     }
 
-    /// Removes and returns the pending edits up to `id`. Must be called only if all of them are
-    /// settled (committed or rejected).
+    /// Removes and returns the pending edits up to `id`. All of them must have been committed or
+    /// rejected.
     pub(crate) fn drop_up_to(&mut self, id: u64) -> Vec<PendingEdit> {
         let dropped_count = self.count_up_to(id);
         let dropped_edits: Vec<PendingEdit> = self.pending.drain(..dropped_count).collect();
@@ -278,43 +289,51 @@ impl OutboxState {
         dropped_edits
     }
 
-    /// Removes and returns the first `edit_count` unanswered edits, which the response has settled
-    /// (committed or rejected). Returns `None` if the response does not contain exactly these
+    /// Removes and returns the first `edit_count` unanswered edits, which were committed or
+    /// rejected according to the response. Fails if the response does not contain exactly these
     /// edits.
     pub(crate) fn settle_edits(
         &mut self,
         edit_count: usize,
         reply: &AppendReply,
-    ) -> Option<Vec<SettledEdit>> {
-        let answered_id = self.record_reply(edit_count, reply)?;
-        let answered_edits = self.drop_up_to(answered_id);
+    ) -> Result<Vec<SettledEdit>, IncompleteReply> {
+        self.record_reply(edit_count, reply)?;
+        let answered_edits = self.drop_up_to(self.answered_id);
         let mut settled_edits = Vec::with_capacity(answered_edits.len());
+        let is_entry_missing = reply.next.is_some();
         let mut may_have_deleted_sheet =
-            reply.next.is_some() || reply.entries.iter().any(deletes_a_sheet);
+            is_entry_missing || reply.entries.iter().any(deletes_a_sheet);
         for (edit, answer) in answered_edits.iter().zip(&reply.results) {
-            may_have_deleted_sheet |= may_delete_a_sheet(&edit.payload, answer);
+            if may_delete_a_sheet(&edit.payload, answer) {
+                may_have_deleted_sheet = true;
+            }
             settled_edits.push(SettledEdit::of_edit(edit, answer, reply));
         }
         if may_have_deleted_sheet {
             self.first_sheet = None;
         }
         self.seen = self.seen.max(reply.head);
-        Some(settled_edits)
+        Ok(settled_edits)
     }
 
-    /// Removes the newest edit. Must be called only if the edit was certainly not committed. The
-    /// next edit reuses the id.
-    pub(crate) fn withdraw_newest(&mut self) {
+    /// Removes the newest edit. Must be called only if the edit was certainly not committed,
+    /// because the next edit reuses its id.
+    pub(crate) fn remove_newest_edit(&mut self) {
         if let Some(edit) = self.pending.pop() {
             self.next_id = edit.id;
         }
     }
 
-    /// Starts a new client that recreates the pending edits, based on `seen`. Must be called only
-    /// if none of the edits was committed.
-    pub(crate) fn start_over(&mut self, client_id: String, incarnation: u32, seen: Position) {
+    /// Starts a new client and recreates the pending edits with the base `seen`. Must be called
+    /// only if none of the edits was committed. Otherwise, an edit would take effect twice.
+    pub(crate) fn recreate_edits_as_new_client(
+        &mut self,
+        client_id: String,
+        incarnation: u32,
+        seen: Position,
+    ) {
         let uncommitted_edits = std::mem::take(&mut self.pending);
-        let key = (self.cloud.clone(), self.spreadsheet);
+        let key = OutboxKey { identity: self.cloud.clone(), spreadsheet: self.spreadsheet };
         *self = Self::new(key, client_id, incarnation, seen);
         for edit in uncommitted_edits {
             self.add_edit(edit.payload);
@@ -336,8 +355,8 @@ impl OutboxState {
         payloads.any(|payload| matches!(payload, EditPayload::Op(Operation::AddSheet(_))))
     }
 
-    /// Renumbers the sheets that the pending edits add, starting at `next_sheet`. Must be called
-    /// before any of the edits is sent.
+    /// Renumbers the sheets that pending edits add, starting with the number `next_sheet`. Must be
+    /// called before any of these edits is sent.
     pub(crate) fn renumber_added_sheets(&mut self, next_sheet: SheetId) {
         let mut next_number = next_sheet.0;
         for edit in &mut self.pending {
@@ -348,9 +367,9 @@ impl OutboxState {
         }
     }
 
-    /// Records that the spreadsheet was read at a position, and which sheet was first at the time,
-    /// if known. Starts a new client if the table incarnation has changed and no edits are pending.
-    /// Returns whether the state changed.
+    /// Records that the spreadsheet was read at a position, and which sheet was the first one, if
+    /// known. If the table incarnation has changed, starts a new client, unless edits are pending.
+    /// Returns whether the state has changed.
     pub(crate) fn record_seen(
         &mut self,
         position: Position,
@@ -362,7 +381,7 @@ impl OutboxState {
             if !self.pending.is_empty() {
                 return false;
             }
-            self.start_over(new_client_id, incarnation, position);
+            self.recreate_edits_as_new_client(new_client_id, incarnation, position);
             self.first_sheet = first_sheet.or(self.first_sheet);
             return true;
         }
@@ -396,9 +415,9 @@ impl SettledEdit {
     }
 }
 
-/// Returns the position at which to check whether an edit's sheet exists, because another client may
-/// have deleted the sheet before the edit was committed. Returns `None` if the response rules out
-/// such a deletion.
+/// Returns a position at which to check whether an edit's sheet still existed. The check is
+/// necessary if another client may have deleted the sheet before the edit was committed. Returns
+/// `None` if the response rules this out.
 fn possible_deletion(
     payload: &EditPayload,
     answer: &AppendedMutation,
@@ -406,7 +425,7 @@ fn possible_deletion(
 ) -> Option<Position> {
     let edit_position = answer.position.unwrap_or(reply.head);
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
-    // The edit itself may delete the sheet. The sheet's absence then does not imply an earlier
+    // If the edit itself may have deleted the sheet, a missing sheet does not imply an earlier
     // deletion.
     let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
     if deletes_sheet && deletion == edit_position {
@@ -427,14 +446,15 @@ fn is_delete_sheet(operation: &Operation) -> bool {
     deleted_sheet(operation).is_some()
 }
 
-/// Returns whether a local edit may have deleted a sheet, according to the response.
+/// Returns whether an edit may have deleted a sheet, according to the server's response.
 fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
         return committed.iter().any(is_delete_sheet);
     }
     // A large edit only sets cells.
     let EditPayload::Op(operation) = payload else { return false };
-    // The answer to a duplicate undo or revert omits the committed operations.
+    // The response to a duplicate undo or revert omits the committed operations, so it may have
+    // deleted a sheet.
     let is_unknown_undo =
         operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
     is_unknown_undo || is_delete_sheet(operation)

@@ -1,9 +1,9 @@
-//! Disk cache of snapshot objects. The objects are immutable.
+//! A disk cache of snapshot objects, which are immutable.
 //!
-//! Cache errors are never reported: an object that cannot be read or written is treated as a cache
-//! miss. The caller verifies the hash of each object and removes corrupt objects. Multiple
-//! processes may share a cache directory, because files are created by atomic renames and any
-//! process may evict them.
+//! Cache errors are never reported. An object that cannot be read is loaded as if it were not
+//! cached, and an object that cannot be written is not cached. Callers verify the hash of each
+//! object and remove corrupt objects from the cache. Processes may share a cache directory, because
+//! files are created by atomic renames and may be evicted by any process.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -19,17 +19,16 @@ use crate::files::{STATE_FOLDER, create_folder};
 
 /// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
-/// An eviction frees the cache size limit divided by this number, so that not every write needs an
-/// eviction.
+/// The part of the maximum cache size that an eviction frees, as a divisor. Freeing more than
+/// necessary avoids an eviction on every write.
 const EVICTION_DIVISOR: u64 = 16;
-/// Number of writes between two directory scans. A scan also counts files written by other
+/// Number of writes between two scans of the directory. A scan also finds files written by other
 /// processes.
 const WRITES_BETWEEN_SCANS: u32 = 256;
 
-/// A disk cache of snapshot objects with a size limit and least-recently-used eviction.
-///
-/// Files written by other processes are counted only at the next directory scan. Until then, the
-/// cache may exceed its limit.
+/// A disk cache of snapshot objects. If its size exceeds the limit, the least recently used objects
+/// are evicted. Files written by other processes are counted only by the next directory scan, so
+/// the cache may temporarily exceed its limit.
 #[derive(Debug)]
 pub struct ChunkCache {
     folder: PathBuf,
@@ -40,25 +39,26 @@ pub struct ChunkCache {
 /// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
-    /// Total size of the files at the last scan and of the files written since then, in bytes.
+    /// Total size of the files as found by the last scan, plus the files written since then, in
+    /// bytes.
     bytes: u64,
     /// Number of writes until the next directory scan.
     writes_until_scan: u32,
 }
 
-/// File name of a cached object, derived from the stack, the spreadsheet and the object's hash.
+/// File name of a cached object. It is a hash of the stack, the spreadsheet and the object's hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Creates the file names for the objects of one spreadsheet.
+/// Generates the names of cache files for one spreadsheet.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
-    /// The stack and the spreadsheet, which are part of each hashed name.
+    /// The stack and the spreadsheet, which are hashed as part of each name.
     owner: String,
 }
 
 impl CacheNames {
-    /// Creates the names for the spreadsheet `log` in the stack with the given identity.
+    /// Creates the names for the spreadsheet `log` in the stack that has the given identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }
@@ -90,7 +90,8 @@ struct CachedFile {
 }
 
 impl CachedFile {
-    /// Returns `None` if the directory entry is not a regular file.
+    /// Returns the path, size and modification time of a file. Returns `None` if the directory
+    /// entry is not a regular file.
     fn of_entry(entry: &DirEntry) -> Option<Self> {
         let metadata = entry.metadata().ok()?;
         if !metadata.is_file() {
@@ -101,7 +102,8 @@ impl CachedFile {
     }
 }
 
-/// Reads a whole file. Returns `None` if the file cannot be read or is longer than `max_bytes`.
+/// Reads a whole file. Returns `None` if the file cannot be read, or if it is longer than
+/// `max_bytes`.
 fn read_at_most(file: &mut File, max_bytes: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let mut contents = Vec::new();
@@ -124,8 +126,9 @@ impl ChunkCache {
         Self { folder, max_bytes, usage: Mutex::default() }
     }
 
-    /// Reads an object without verifying it. Sets the file's modification time, which records the
-    /// last use. Removes an object that is longer than `max_bytes`.
+    /// Reads an object without verifying it. The file's modification time is set to the current
+    /// time, because it records when the object was last used. An object that is longer than
+    /// `max_bytes` is removed.
     pub(super) fn get(&self, name: &CacheName, max_bytes: usize) -> Option<Vec<u8>> {
         let path = self.path(name);
         // Open only regular files, because opening a pipe would block.
@@ -133,7 +136,7 @@ impl ChunkCache {
         if !is_regular {
             return None;
         }
-        // Without write permission, the object can still be read, but its last use cannot be
+        // If the file is read-only, the object is returned, but the time of its use is not
         // recorded.
         let writable_file = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = writable_file.or_else(|_| File::open(&path)).ok()?;
@@ -145,7 +148,7 @@ impl ChunkCache {
         Some(stored)
     }
 
-    /// Stores a verified object. No-op if the object alone exceeds the cache limit.
+    /// Stores a verified object. No-op if the object is larger than the maximum cache size.
     pub(super) fn insert(&self, name: &CacheName, stored: &[u8]) {
         let bytes = u64::try_from(stored.len()).unwrap_or(u64::MAX);
         if bytes > self.max_bytes || self.write(name, stored).is_none() {
@@ -169,21 +172,20 @@ impl ChunkCache {
         self.folder.join(&name.0)
     }
 
-    /// Writes a file atomically but not durably. A crash is harmless, because readers verify the
-    /// file.
+    /// Writes a file atomically. The file may be corrupt after a system crash, which is harmless
+    /// because readers verify it.
     fn write(&self, name: &CacheName, stored: &[u8]) -> Option<()> {
         create_folder(&self.folder).ok()?;
         // The temporary file has mode 0600, which the rename preserves.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
         file.write_all(stored).ok()?;
-        // Set the modification time explicitly, so that it has the same precision as after a cache
-        // hit.
+        // Set the modification time explicitly, so that it is as precise as after a cache hit.
         let _ = file.as_file().set_modified(SystemTime::now());
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Measures the size of the cache. If it exceeds the limit, evicts the least recently used files.
-    /// Returns the size of the remaining files, in bytes.
+    /// Measures the size of the cache. If the size exceeds the limit, evicts the least recently
+    /// used files. Returns the total size of the remaining files, in bytes.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.list_files();
         let mut total_bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
@@ -198,8 +200,8 @@ impl ChunkCache {
             if total_bytes <= target_bytes {
                 break;
             }
-            // Another process may already have removed the file. A file that cannot be removed
-            // still counts.
+            // If the file is already missing, another process has removed it. A file that cannot be
+            // removed still counts towards the size.
             let is_removed = std::fs::remove_file(&file.path).is_ok() || !file.path.exists();
             if is_removed {
                 total_bytes = total_bytes.saturating_sub(file.bytes);
@@ -208,7 +210,7 @@ impl ChunkCache {
         total_bytes
     }
 
-    /// Lists all files in the directory, including temporary files left by killed processes.
+    /// Lists all files in the directory, including temporary files of processes that were killed.
     fn list_files(&self) -> Vec<CachedFile> {
         let Ok(folder_entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         folder_entries.flatten().filter_map(|entry| CachedFile::of_entry(&entry)).collect()

@@ -7,7 +7,7 @@ use cellar_snapshot::SnapshotError;
 
 use crate::ClientError;
 
-/// Error that occurs when reading a spreadsheet from its snapshots.
+/// An error when reading a spreadsheet from its snapshots.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReaderError {
@@ -27,8 +27,8 @@ pub enum ReaderError {
     Damaged {
         /// The spreadsheet.
         log: LogId,
-        /// Key of the corrupt object. If several objects are inconsistent with each other, their
-        /// common key prefix.
+        /// Key of the corrupt object, or a common prefix of the keys if several objects are
+        /// inconsistent with each other.
         key: String,
         /// Description of the corruption.
         why: String,
@@ -41,8 +41,8 @@ pub enum ReaderError {
         /// Download error.
         source: Box<ClientError>,
     },
-    /// Every attempt to load the spreadsheet failed, because its tables were restored or too many
-    /// entries were appended during the load.
+    /// All attempts to load the spreadsheet failed. During each of them, the tables were restored
+    /// or too many entries were appended.
     #[error("the spreadsheet changed during each of {attempts} attempts to read it")]
     Changing {
         /// Number of attempts.
@@ -51,19 +51,21 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Builds the error for a problem that the client detects like the server.
+    /// Creates an error for a problem that the client has detected itself. Callers cannot
+    /// distinguish it from the same problem reported by the server.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false })
     }
 
-    /// Builds the error for objects that are inconsistent with each other.
+    /// Creates the error for snapshot objects that contradict each other.
     pub(super) fn inconsistent(log: LogId, error: &SnapshotError) -> Self {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
-    /// Returns the key or entry position of the missing or corrupt object. A retry with a newer
-    /// snapshot or a new URL may then succeed. Returns `None` for other errors.
+    /// Returns the key of the missing or corrupt object, or the position of an entry whose body is
+    /// missing or corrupt. Retrying with a newer snapshot or a new URL may succeed. Returns `None`
+    /// for all other errors.
     pub(crate) fn unreadable_object(&self) -> Option<String> {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
@@ -73,10 +75,15 @@ impl ReaderError {
     }
 }
 
+/// HTTP status of the object store if a download URL has expired or grants no access.
+pub(super) const HTTP_FORBIDDEN: u16 = 403;
+/// HTTP status of the object store if an object does not exist.
+pub(super) const HTTP_NOT_FOUND: u16 = 404;
+
 /// Returns whether the object store refused a download, because the object does not exist or the
-/// URL has expired.
+/// download URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
-    matches!(error, ClientError::UnexpectedStatus { status: 403 | 404, .. })
+    matches!(error, ClientError::UnexpectedStatus { status: HTTP_FORBIDDEN | HTTP_NOT_FOUND, .. })
 }
 
 #[cfg(test)]

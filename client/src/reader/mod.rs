@@ -33,10 +33,10 @@ pub(crate) use opened::{
     EntryRetention, EntryTail, GrowableState, LoadedSpreadsheet, ReadableState,
 };
 
-/// A spreadsheet opened at its newest position.
+/// A spreadsheet that was opened at its newest position.
 ///
-/// The position does not change as long as all snapshot objects exist. If an object is missing
-/// because a newer snapshot has replaced it, the reader advances to the newest position.
+/// All reads use the same position, unless a snapshot object is missing because a newer snapshot
+/// has replaced it. In this case, the reader switches to the newest position.
 #[derive(Debug)]
 pub struct Reader {
     source: SnapshotSource,
@@ -44,8 +44,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a spreadsheet at its newest position, which is at or after `min_position`. If `cache`
-    /// is `None`, nothing is cached on disk.
+    /// Opens a spreadsheet at its newest position. The position is at or after `min_position`. If
+    /// `cache` is `None`, nothing is cached on disk.
     ///
     /// # Errors
     ///
@@ -66,14 +66,15 @@ impl Reader {
         self.state.position
     }
 
-    /// Returns the table incarnation of [`Reader::position`].
+    /// Returns the table incarnation to which [`Reader::position`] belongs.
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.state.incarnation
     }
 
-    /// Returns the cells of a rectangle like `GET …/cells`, but as a single page. Reads the sheet
-    /// named `sheet` (case-insensitive), or the first sheet if `sheet` is `None`.
+    /// Returns all cells of a rectangle. The result has the form of a response to `GET …/cells`,
+    /// but is never split into pages. The cells are those of the sheet named `sheet`
+    /// (case-insensitive), or of the first sheet if `sheet` is `None`.
     ///
     /// # Errors
     ///
@@ -100,8 +101,8 @@ impl Reader {
         }
     }
 
-    /// Loads the newest state. If the snapshot root has changed, switches to the new state and
-    /// returns `true`.
+    /// Loads the newest state. If it has another snapshot root, switches to the newest state and
+    /// returns `true`. Otherwise, returns `false`.
     async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
         let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
         let has_new_root = newest.root != self.state.root;
@@ -113,14 +114,14 @@ impl Reader {
 }
 
 impl Spreadsheet {
-    /// Opens the newest state for reading any number of windows. The snapshot objects are cached in
-    /// the client's folder.
+    /// Opens the newest state, from which any number of windows can be read. The snapshot objects
+    /// are cached in the client's folder.
     ///
     /// # Errors
     ///
     /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn reader(&self) -> Result<Reader, ReaderError> {
-        // If the folder cannot be created, nothing is cached.
+        // Without a folder, snapshot objects are not cached on disk.
         let folder = self.client().folder().ok();
         let cache = folder.map(|folder| Arc::new(ChunkCache::new(folder)));
         Reader::open(self.clone(), None, cache).await
@@ -128,7 +129,7 @@ impl Spreadsheet {
 }
 
 impl ReadableState {
-    /// Returns the cells of a rectangle. Reads the sheet named `sheet_name`, or the first sheet if
+    /// Returns the cells of a rectangle in the sheet named `sheet_name`, or in the first sheet if
     /// `sheet_name` is `None`.
     pub(crate) async fn read_cells(
         &mut self,
@@ -154,8 +155,8 @@ impl ReadableState {
         })
     }
 
-    /// Returns the parts of a response that describe a sheet, without its cells. Returns `None` if
-    /// the sheet does not exist.
+    /// Returns the description of a sheet in a response. Returns `None` if the sheet does not
+    /// exist.
     fn sheet_header(&self, sheet_name: Option<&str>, rectangle: Rectangle) -> Option<SheetHeader> {
         let tabs = &self.metadata.tabs;
         let sheet = match sheet_name {
@@ -172,7 +173,7 @@ impl ReadableState {
     }
 }
 
-/// The description of a sheet in a response, without the cells.
+/// The part of a response that describes a sheet, without its cells.
 struct SheetHeader {
     sheet: SheetId,
     name: String,

@@ -1,4 +1,4 @@
-//! Loads a spreadsheet's snapshot objects from the disk cache. On a cache miss, objects are
+//! Loads a spreadsheet's snapshot objects from the disk cache. Objects that are not cached are
 //! downloaded concurrently from the object store (S3).
 
 use std::sync::{Arc, OnceLock};
@@ -18,16 +18,17 @@ use cellar_snapshot::root::Root;
 
 use super::ReaderError;
 use super::cache::{CacheName, CacheNames, ChunkCache};
-use super::error::is_refusal;
+use super::error::{HTTP_FORBIDDEN, HTTP_NOT_FOUND, is_refusal};
 use crate::concurrent::run_concurrently;
 use crate::{Client, ClientError, Spreadsheet};
 
-/// The snapshot objects and external entry bodies of one spreadsheet.
+/// Loads the snapshot objects and external entry bodies of a spreadsheet.
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
     pub(crate) spreadsheet: Spreadsheet,
-    /// The spreadsheet whose id is the key prefix of the objects. A fork uses the prefix of the
-    /// original spreadsheet from which it descends. Set when the first snapshot root is loaded.
+    /// The spreadsheet whose id is the prefix of the object keys. For a fork, this is the original
+    /// spreadsheet from which the fork descends. It is known when the first snapshot root has been
+    /// loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
 }
@@ -50,7 +51,7 @@ impl SnapshotSource {
         self.family.get().copied().unwrap_or(self.log())
     }
 
-    /// Returns the file names of cached objects. All forks of a spreadsheet share these names.
+    /// Returns the names of cache files. A spreadsheet and all of its forks share these names.
     fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client().identity(), self.family())
     }
@@ -63,7 +64,7 @@ impl SnapshotSource {
         self.read_cached(&cache_name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
-    /// Loads a snapshot root from the disk cache or, on a cache miss, from `url`.
+    /// Loads a snapshot root from the disk cache. If it is not cached, downloads it from `url`.
     pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
         if let Some(root) = self.cached_root(key) {
             return Ok(root);
@@ -85,8 +86,8 @@ impl SnapshotSource {
         Ok(root)
     }
 
-    /// Returns the value that `read` computes from `objects`. Loads the objects that `read` requests
-    /// and calls it again, until it requests no more.
+    /// Calls `read` until it no longer requests missing objects, and returns its value. Requested
+    /// objects are loaded before the next call.
     pub(super) async fn load_until_ready<T>(
         &self,
         objects: &mut Objects,
@@ -100,8 +101,8 @@ impl SnapshotSource {
         }
     }
 
-    /// Loads chunks from the disk cache or, on a cache miss, from the object store. Passes the
-    /// chunks to `receiver`.
+    /// Loads chunks and passes them to `receiver`. Chunks that are not in the disk cache are
+    /// downloaded from the object store.
     pub(super) async fn load_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -116,9 +117,9 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks. Because the URLs may expire during the download,
-    /// requests the undelivered chunks once more with new URLs. Returns the chunks that are still
-    /// undelivered.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks. If chunks could not be downloaded, requests new
+    /// URLs and tries once more, because the first URLs may have expired. Returns the chunks that
+    /// are still missing.
     async fn download_with_one_retry<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -133,8 +134,8 @@ impl SnapshotSource {
         self.download_chunks(&retried_requests, receiver).await
     }
 
-    /// Reports a missing chunk to `receiver`. Fails if access was refused, because it is then
-    /// unknown whether the chunk exists.
+    /// Reports an unavailable chunk to `receiver`. Returns an error if access to the chunk was
+    /// refused, because it is then unknown whether the chunk exists.
     fn report_undelivered<R: ChunkReceiver>(
         &self,
         undelivered: &UndeliveredChunk<R::Request>,
@@ -149,8 +150,7 @@ impl SnapshotSource {
         }
     }
 
-    /// Passes the cached chunks to `receiver`. Returns the requests for the chunks that are not
-    /// cached.
+    /// Passes the cached chunks to `receiver`. Returns the requests for chunks that are not cached.
     fn receive_cached_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -168,8 +168,8 @@ impl SnapshotSource {
         missing_requests
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently and passes them to `receiver`. Returns
-    /// the chunks that the object store did not deliver.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently and passes them to `receiver`.
+    /// Returns the chunks that could not be downloaded.
     async fn download_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -191,42 +191,48 @@ impl SnapshotSource {
         Ok(undelivered)
     }
 
-    /// Passes a downloaded chunk to `receiver`. Returns the chunk if the object store did not
-    /// deliver it.
+    /// Passes a downloaded chunk to `receiver`. Returns the chunk if it could not be downloaded.
     fn receive_download<R: ChunkReceiver>(
         &self,
         request: R::Request,
         result: DownloadResult,
         receiver: &mut R,
     ) -> Result<Option<UndeliveredChunk<R::Request>>, ReaderError> {
-        let hash = R::hash_of(&request);
-        let damaged = |why| {
-            let key = chunk_key(self.family(), hash);
-            ReaderError::Damaged { log: self.log(), key, why }
-        };
-        match result {
-            Ok(stored) => match receiver.accept(&request, &stored) {
-                Ok(()) => self.store_in_cache(&self.cache_names().chunk(hash), &stored),
-                Err(why) => receiver.handle_unavailable(&request, damaged(why))?,
-            },
-            Err(ClientError::UnexpectedStatus { status: 403, .. }) => {
-                let reason = UndeliveredReason::AccessRefused;
-                return Ok(Some(UndeliveredChunk { request, reason }));
+        let undelivered = |reason| Ok(Some(UndeliveredChunk { request, reason }));
+        let received = match result {
+            Ok(stored) => self.accept_and_cache(request, &stored, receiver),
+            Err(ClientError::UnexpectedStatus { status: HTTP_FORBIDDEN, .. }) => {
+                return undelivered(UndeliveredReason::AccessRefused);
             }
-            Err(ClientError::UnexpectedStatus { status: 404, .. }) => {
-                let reason = UndeliveredReason::NotFound;
-                return Ok(Some(UndeliveredChunk { request, reason }));
+            Err(ClientError::UnexpectedStatus { status: HTTP_NOT_FOUND, .. }) => {
+                return undelivered(UndeliveredReason::NotFound);
             }
-            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => {
-                receiver.handle_unavailable(&request, damaged(too_large_message(max_bytes)))?;
-            }
+            Err(ClientError::ReplyTooLarge { max_bytes, .. }) => Err(too_large_message(max_bytes)),
             Err(error) => return Err(error.into()),
+        };
+        if let Err(why) = received {
+            let key = chunk_key(self.family(), R::hash_of(&request));
+            let damaged = ReaderError::Damaged { log: self.log(), key, why };
+            receiver.handle_unavailable(&request, damaged)?;
         }
         Ok(None)
     }
 
-    /// Loads a large entry's mutations from the disk cache or, on a cache miss, from the object
-    /// store.
+    /// Passes a chunk to `receiver`, which verifies it, and stores it in the disk cache. The error
+    /// states why the chunk is corrupt.
+    fn accept_and_cache<R: ChunkReceiver>(
+        &self,
+        request: R::Request,
+        stored: &[u8],
+        receiver: &mut R,
+    ) -> Result<(), String> {
+        receiver.accept(&request, stored)?;
+        self.store_in_cache(&self.cache_names().chunk(R::hash_of(&request)), stored);
+        Ok(())
+    }
+
+    /// Loads the mutations of a large entry. If its body is not in the disk cache, downloads it
+    /// from the object store.
     pub(super) async fn load_external_body(
         &self,
         position: Position,
@@ -249,8 +255,8 @@ impl SnapshotSource {
         Ok(mutations)
     }
 
-    /// Reads and decodes an object from the disk cache. Removes the object from the cache if
-    /// decoding fails.
+    /// Reads and decodes an object in the disk cache. An object that cannot be decoded is removed
+    /// from the cache.
     fn read_cached<T, E>(
         &self,
         name: &CacheName,
@@ -280,10 +286,11 @@ pub(super) trait ChunkReceiver {
 
     fn hash_of(request: &Self::Request) -> ChunkHash;
 
-    /// Verifies and retains a chunk. The error describes why the chunk is corrupt.
+    /// Verifies and stores a chunk. The error states why the chunk is corrupt.
     fn accept(&mut self, request: &Self::Request, stored: &[u8]) -> Result<(), String>;
 
-    /// Handles a missing or corrupt chunk. `Err` aborts the load, and `Ok` skips the chunk.
+    /// Handles a missing or corrupt chunk. If this method returns an error, loading stops.
+    /// Otherwise, the chunk is skipped.
     fn handle_unavailable(
         &mut self,
         request: &Self::Request,
@@ -313,13 +320,13 @@ impl ChunkReceiver for Objects {
 
 type DownloadResult = Result<Vec<u8>, ClientError>;
 
-/// A chunk that the object store did not deliver.
+/// A chunk that could not be downloaded from the object store.
 struct UndeliveredChunk<Request> {
     request: Request,
     reason: UndeliveredReason,
 }
 
-/// Reason why the object store did not deliver a chunk.
+/// Why a chunk could not be downloaded from the object store.
 enum UndeliveredReason {
     /// The chunk does not exist.
     NotFound,
@@ -328,5 +335,5 @@ enum UndeliveredReason {
 }
 
 fn too_large_message(max_bytes: usize) -> String {
-    format!("it is larger than the limit of {max_bytes} bytes")
+    format!("the object is larger than the limit of {max_bytes} bytes")
 }

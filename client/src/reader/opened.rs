@@ -1,4 +1,5 @@
-//! Loads the newest state of a spreadsheet: the newest snapshot root and the log entries after it.
+//! Loads the newest state of a spreadsheet, which consists of the newest snapshot root and the log
+//! entries after it.
 
 use std::borrow::Cow;
 
@@ -17,22 +18,21 @@ use super::ReaderError;
 use super::objects::SnapshotSource;
 use crate::ItemStream;
 
-/// A spreadsheet's state at one position, from which cells can be read.
+/// The state of a spreadsheet at a position. Cells can be read from it.
 #[derive(Debug)]
 pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// Workbook metadata, which contains everything except the cells.
+    /// The workbook metadata, such as sheet names and extents.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
-    /// The cumulative effect of the log entries after the snapshot root.
+    /// The combined effect of the log entries after the snapshot root.
     pub(crate) tail: FoldedLevel,
     /// The snapshot objects in memory.
     pub(crate) objects: Objects,
 }
 
-/// The cumulative effect of the log entries after the snapshot root. More entries can be applied to
-/// it.
+/// The combined effect of the log entries after the snapshot root. Further entries can be applied.
 #[derive(Debug)]
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
@@ -49,31 +49,32 @@ pub(crate) struct LoadedSpreadsheet {
     root: Option<Root>,
     objects: Objects,
     tail: EntryTail,
-    /// The log entries at and after the root's position. Empty unless the caller requested them.
+    /// The log entries at and after the position of the snapshot root. Empty unless the caller
+    /// requested to keep them.
     entries: Vec<EntryView>,
 }
 
-/// Whether the log entries after the snapshot root stay in memory after a load.
+/// Whether the log entries after the snapshot root are kept in memory after loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryRetention {
     KeepEntries,
     DropEntries,
 }
 
-/// A loaded state to which more entries can be applied.
+/// A loaded state to which further log entries can be applied.
 #[derive(Debug)]
 pub(crate) struct GrowableState {
     /// The state from which cells are read.
     pub(crate) readable: ReadableState,
-    /// The cumulative effect of the log entries after the snapshot root. More entries can be
-    /// applied to it.
+    /// The combined effect of the log entries after the snapshot root. Further entries can be
+    /// applied.
     pub(crate) tail: EntryTail,
     /// The retained log entries.
     pub(crate) entries: Vec<EntryView>,
 }
 
 impl ReadableState {
-    /// Loads the newest state, at or after `min_position`.
+    /// Loads the newest state. Its position is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -85,9 +86,11 @@ impl ReadableState {
 }
 
 impl LoadedSpreadsheet {
-    /// Loads the newest state, at or after `min_position`. Restarts if the snapshot is replaced or
-    /// the tables are restored during the load, or if the load falls too far behind the log. Makes
-    /// at most `MAX_READ_BEGINNINGS` attempts in total.
+    /// Loads the newest state. Its position is at or after `min_position`.
+    ///
+    /// Loading starts over if the snapshot is replaced or the tables are restored in the meantime,
+    /// or if entries are appended much faster than they are loaded. At most `MAX_READ_BEGINNINGS`
+    /// attempts are made.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -103,7 +106,7 @@ impl LoadedSpreadsheet {
             };
             let unreadable_object = error.unreadable_object();
             let can_retry = match &unreadable_object {
-                // If the same object is missing twice, a newer snapshot is not the cause.
+                // If the same object is missing again, it was not replaced by a newer snapshot.
                 Some(_) => unreadable_object != previous_object,
                 None => matches!(error, ReaderError::Changing { .. }),
             };
@@ -129,8 +132,8 @@ impl LoadedSpreadsheet {
             return Err(invalid_reply(source, "`next` is not the position of the last entry"));
         }
         let mut pages = source.spreadsheet.entry_pages(after);
-        // Stop at the position that was the newest when the load began. Otherwise, a fast writer
-        // could prolong the load forever.
+        // Stop at the position that was the newest when loading began. Otherwise, loading might
+        // never end while another client keeps appending entries.
         while loaded.tail.last_position < Some(head) {
             let Some(entries) = load_next_entries(&mut pages, incarnation).await? else { break };
             loaded.apply_entries(source, entries, retention).await?;
@@ -138,8 +141,8 @@ impl LoadedSpreadsheet {
         Ok(loaded)
     }
 
-    /// Rebuilds a spreadsheet's state from the disk caches. Returns `None` if the snapshot root is
-    /// no longer cached. May still download the bodies of large entries.
+    /// Restores a spreadsheet's state from the disk caches. Returns `None` if the snapshot root is
+    /// no longer cached. The bodies of large entries are downloaded if they are not cached.
     pub(crate) async fn from_cache(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -159,8 +162,8 @@ impl LoadedSpreadsheet {
         Ok(Some(loaded))
     }
 
-    /// Creates the state at a snapshot root or, without a root, at the start of the log. The log
-    /// entries from there on can then be applied.
+    /// Creates the state at a snapshot root, or at the start of the log if there is no root. Log
+    /// entries from this position on can then be applied.
     async fn start_at_root(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -220,13 +223,14 @@ impl LoadedSpreadsheet {
 }
 
 impl EntryTail {
-    /// Returns the position of the last entry. Every log contains at least one entry.
+    /// Returns the position of the last applied entry. Fails if no entry was applied, because a
+    /// response without entries is invalid.
     fn position(&self, source: &SnapshotSource) -> Result<Position, ReaderError> {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Applies the next log entry. If the entry is out of order or its body cannot be loaded, the
-    /// state is unchanged.
+    /// Applies the next log entry. Nothing changes if the entry is not the next one or its body
+    /// cannot be loaded.
     pub(crate) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -257,9 +261,9 @@ impl EntryTail {
     }
 }
 
-/// Loads the next page of log entries, or `None` after the last page. Fails with
-/// [`ReaderError::Changing`] if the tables were restored since the load began, or if the load has
-/// fallen too far behind the log.
+/// Loads the next page of log entries. Returns `None` after the last page. Returns
+/// [`ReaderError::Changing`] if the tables were restored since loading began, or if the requested
+/// entries are no longer available.
 async fn load_next_entries(
     pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,
@@ -287,8 +291,8 @@ async fn load_root(
     Ok(Some(source.load_root(object_key, url).await?))
 }
 
-/// Parses the key of a snapshot root. For a fork, the key may contain the id of the spreadsheet from
-/// which the fork descends.
+/// Parses the key of a snapshot root. The key of a fork's root may contain the id of the
+/// spreadsheet from which the fork descends.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))

@@ -1,5 +1,5 @@
-//! Reads the cells of a rectangle in horizontal bands, so that the tiles of only one band are in
-//! memory.
+//! Reads the cells of a rectangle in horizontal bands, so that only the tiles of one band must be
+//! in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,14 +22,16 @@ use super::ReaderError;
 use super::objects::{ChunkReceiver, SnapshotSource};
 use super::opened::ReadableState;
 
-/// Number of cells in the first band, including blank cells.
+/// Number of cells in the first band, including blank cells. Determines the number of rows of the
+/// band.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// If a band has fewer non-blank cells than this, the next band has twice as many rows.
+/// If a band has fewer non-blank cells than this, the number of rows is doubled for the next band.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
-/// If a band has at least this many non-blank cells, the next band has half as many rows.
+/// If a band has at least this many non-blank cells, the number of rows is halved for the next
+/// band.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
-/// Clips a rectangle to the used range of a sheet.
+/// Limits a rectangle to the used range of a sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
     let Rectangle { first, last } = rectangle;
     let rows = first.row..last.row.saturating_add(1).min(extent.rows);
@@ -43,8 +45,8 @@ fn first_band_rows(columns: &Range<u32>) -> u32 {
     (FIRST_BAND_CELLS / column_count).max(1)
 }
 
-/// Returns the number of rows of the next band. The previous band had `band_rows` rows and
-/// `cell_count` cells.
+/// Returns the number of rows of the next band. `band_rows` and `cell_count` are the numbers of
+/// rows and non-blank cells in the previous band.
 fn next_band_rows(band_rows: u32, cell_count: usize) -> u32 {
     match cell_count {
         ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
@@ -57,13 +59,13 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// Action for a band that requires tiles that are not in memory.
+/// How a band is handled if it requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     /// Load the missing tiles.
     Load,
-    /// Drop all tiles in memory, and check again, because the band may require some of the dropped
-    /// tiles.
+    /// Drop all tiles from memory and determine the missing tiles again, because the band may also
+    /// require tiles that were dropped.
     DropLoaded,
     /// Split the band into fewer rows.
     NarrowBand,
@@ -83,7 +85,14 @@ impl MissingTilesAction {
     }
 }
 
-/// The long texts of some cells. Excludes missing and corrupt texts.
+/// Result of merging the levels of a snapshot within a band.
+enum BandMerge {
+    Merged(Tile),
+    /// The band has several rows and requires more tiles than are allowed in memory.
+    TooManyTiles,
+}
+
+/// The long texts of cells, by their hash. Texts that are missing or corrupt are not included.
 #[derive(Debug, Default)]
 struct LongTexts {
     by_hash: BTreeMap<ChunkHash, String>,
@@ -118,7 +127,7 @@ impl ChunkReceiver for LongTexts {
 }
 
 impl ReadableState {
-    /// Returns the non-blank cells of a rectangle in row-major order, with complete texts.
+    /// Returns the non-blank cells of a rectangle in row-major order, including their long texts.
     pub(super) async fn nonblank_cells(
         &mut self,
         source: &SnapshotSource,
@@ -136,9 +145,12 @@ impl ReadableState {
         while band_start < rows.end {
             let band_end = band_start.saturating_add(band_rows).min(rows.end);
             let band = Window { rows: band_start..band_end, columns: columns.clone() };
-            let Some(merged_band) = self.merge_window(source, sheet, &band).await? else {
-                band_rows = halve_rows(band_end - band_start);
-                continue;
+            let merged_band = match self.merge_band(source, sheet, &band).await? {
+                BandMerge::Merged(merged_band) => merged_band,
+                BandMerge::TooManyTiles => {
+                    band_rows = halve_rows(band_end - band_start);
+                    continue;
+                }
             };
             let band_cells = self.displayed_cells(source, sheet, &merged_band).await?;
             band_rows = next_band_rows(band_rows, band_cells.len());
@@ -148,36 +160,35 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the snapshot's LSM levels within a window, loading the required tiles. Returns `None`
-    /// if the window has several rows and requires more tiles than fit in memory.
-    async fn merge_window(
+    /// Merges the levels of the snapshot within a band. Loads the tiles that are required.
+    async fn merge_band(
         &mut self,
         source: &SnapshotSource,
         sheet: SheetId,
-        window: &Window,
-    ) -> Result<Option<Tile>, ReaderError> {
+        band: &Window,
+    ) -> Result<BandMerge, ReaderError> {
         loop {
             let fetch =
-                view::read_window(self.root.as_ref(), &self.tail, sheet, window, &self.objects)
+                view::read_window(self.root.as_ref(), &self.tail, sheet, band, &self.objects)
                     .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
-                Fetch::Ready(tile) => return Ok(Some(tile)),
+                Fetch::Ready(tile) => return Ok(BandMerge::Merged(tile)),
                 Fetch::Missing(missing_objects) => missing_objects,
             };
             let is_tile = |object: &&ObjectRequest| object.kind == ObjectKind::Tile;
             let missing_tiles = missing_objects.iter().filter(is_tile).count();
             let loaded_tiles = self.objects.tile_count();
-            match MissingTilesAction::for_band(loaded_tiles, missing_tiles, window.rows.len()) {
+            match MissingTilesAction::for_band(loaded_tiles, missing_tiles, band.rows.len()) {
                 MissingTilesAction::Load => {
                     source.load_chunks(&missing_objects, &mut self.objects).await?;
                 }
                 MissingTilesAction::DropLoaded => self.objects.drop_tiles(),
-                MissingTilesAction::NarrowBand => return Ok(None),
+                MissingTilesAction::NarrowBand => return Ok(BandMerge::TooManyTiles),
             }
         }
     }
 
-    /// Returns the displayed cells of a merged window, with formats and complete texts.
+    /// Returns the visible cells of a merged band, with their formats and long texts.
     async fn displayed_cells(
         &self,
         source: &SnapshotSource,
@@ -197,8 +208,8 @@ impl ReadableState {
         Ok(displayed_cells)
     }
 
-    /// Returns the cells' long texts, from the log entries after the snapshot root or else from
-    /// chunks. Omits missing and corrupt texts.
+    /// Returns the long texts of cells. They are taken from the log entries after the snapshot root
+    /// or loaded from chunks. Texts that are missing or corrupt are omitted.
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,

@@ -1,4 +1,4 @@
-//! Appends an existing fork's operations to a new fork and reads their outcomes.
+//! Appends the operations of a fork to a new fork, and reads how they were committed.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,31 @@ use super::read::load_mutations;
 use super::{OwnMutation, ReplayError};
 use crate::Spreadsheet;
 
-/// Id of the first mutation that a replay appends. Later mutations have consecutive ids.
+/// Id of the first mutation that a replay appends. The ids of the other mutations follow
+/// consecutively.
 const FIRST_MUTATION_ID: u64 = 1;
 /// Upper bound on the length of a request without its mutations, in bytes.
 const REQUEST_FRAME_BYTES: usize = 4 * 1024;
 /// Upper bound on the length of a mutation without its operation, in bytes.
 const MUTATION_FRAME_BYTES: usize = 128;
 
-/// A piece to append: one operation of a mutation in the fork, or a part of that operation.
+/// An operation of a mutation in the fork, or a part of the operation that fits in a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct OperationPiece {
-    /// Index of the mutation among the fork's mutations.
+    /// Index of the piece's mutation in the list of the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) operation: Operation,
-    /// Upper bound on the JSON length of the mutation that appends the piece.
+    /// Upper bound on the length of the mutation that appends the piece, as JSON in bytes.
     bytes: usize,
 }
 
-/// A piece with its actual or predicted outcome in the new fork.
+/// A piece together with its actual or predicted outcome in the new fork.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SettledPiece {
-    /// Index of the mutation among the fork's mutations.
+    /// Index of the piece's mutation in the list of the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) sent: Operation,
-    /// The committed operations, if they differ from the requested operation.
+    /// The committed operations, or `None` if they are equal to the requested operation.
     pub(super) committed: Option<Vec<Operation>>,
 }
 
@@ -77,8 +78,8 @@ pub(super) fn split_into_pieces(
     Ok(pieces)
 }
 
-/// Adds an operation to `pieces`. While a piece is too large and can be split, it is split into
-/// halves.
+/// Adds an operation to `pieces`. If it is too large, it is split in half repeatedly, until each
+/// piece fits or cannot be split further.
 fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut operation: Operation) {
     let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
     let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
@@ -92,8 +93,9 @@ fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut oper
     }
 }
 
-/// Splits off half of the cells if the operation is a `SetCells` with several cells. Together, the
-/// two halves have the same effect as the original operation.
+/// Removes half of the cells from a `SetCells` operation and returns them as a second operation.
+/// Together, the two operations have the original effect. Returns `None` if the operation cannot be
+/// split.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
     if cells.len() < 2 {
@@ -103,7 +105,8 @@ fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     Some(Operation::SetCells(SetCells { sheet: *sheet, cells: second_half }))
 }
 
-/// Appends all pieces in order. The server deduplicates pieces from an earlier run.
+/// Appends all pieces in order. If an interrupted replay has already appended a piece, the server
+/// ignores the duplicate.
 pub(super) async fn append_pieces(
     new_fork: &Spreadsheet,
     incarnation: u32,
@@ -129,7 +132,7 @@ pub(super) async fn append_pieces(
     Ok(())
 }
 
-/// Returns the number of leading pieces that fit in one request. The result is at least one.
+/// Returns how many of the next pieces fit in one request. The result is at least one.
 fn batch_length(pieces: &[OperationPiece]) -> usize {
     let mut request_bytes = REQUEST_FRAME_BYTES;
     let mut piece_count = 0;
@@ -143,8 +146,8 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
     piece_count.max(1)
 }
 
-/// Reads the outcomes of all pieces from the new fork's log entries. Includes pieces appended by
-/// earlier runs.
+/// Reads the outcomes of all pieces from the log entries of the new fork. Pieces that were appended
+/// by an interrupted replay are included.
 pub(super) async fn read_outcomes(
     new_fork: &Spreadsheet,
     first_position: Position,
@@ -164,8 +167,8 @@ pub(super) async fn read_outcomes(
     Ok(settled_pieces)
 }
 
-/// Reads the mutations with ids up to `last_id` from the log entries of the new fork that follow
-/// those of its source. If an id occurs more than once, returns the oldest mutation.
+/// Reads the mutations with ids up to `last_id` from the new fork's own log entries. If an id
+/// occurs more than once, the oldest mutation is returned.
 async fn read_mutations_up_to_id(
     new_fork: &Spreadsheet,
     first_position: Position,
@@ -180,8 +183,8 @@ async fn read_mutations_up_to_id(
             break;
         }
         for mutation in load_mutations(new_fork.client(), entry).await? {
-            // Later entries of other clients may use the same ids. Because entries are read newest
-            // first, the replay's own mutations replace them.
+            // Other clients may have used the same ids in later entries. Entries are read from the
+            // newest to the oldest, so the replay's own mutations replace those of later entries.
             if mutation.id <= last_id {
                 mutations_by_id.insert(mutation.id, mutation);
             }

@@ -5,7 +5,7 @@ use cellar_base::position::Position;
 
 use crate::ClientError;
 
-/// Error of a replay. The fork and its source are unchanged.
+/// A replay failed. The fork and its source have not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
@@ -31,13 +31,13 @@ pub enum ReplayError {
         newest: Position,
     },
     /// The edits exceed the memory limit.
-    #[error("the edits of the fork have more than {max_bytes} bytes, the maximum of a replay")]
+    #[error("the edits of the fork are larger than {max_bytes} bytes, the limit of a replay")]
     TooLarge {
         /// Maximum size of all edits, in bytes.
         max_bytes: usize,
     },
-    /// An operation does not fit in a request and cannot be split.
-    #[error("the edit at {position} of the fork has {bytes} bytes, too many for one request")]
+    /// An operation is too large for a request and cannot be split.
+    #[error("the edit at {position} of the fork is too large for one request: {bytes} bytes")]
     OperationTooLarge {
         /// Position of the log entry in the fork.
         position: Position,
@@ -45,7 +45,7 @@ pub enum ReplayError {
         bytes: usize,
     },
     /// The server returned an unexpected response.
-    #[error("unexpected reply of the server: {why}")]
+    #[error("unexpected response from the server: {why}")]
     NotUnderstood {
         /// Description of the unexpected response.
         why: &'static str,

@@ -1,13 +1,13 @@
 //! Replays a fork's edits onto a later position of its source.
 //!
-//! A replay creates a new fork at the later position and appends the existing fork's operations to
-//! the new fork, as edits of a single client. The base of each edit is the position at which the
-//! existing fork was created, so the server transforms the edit past the later entries of the
-//! source.
+//! A replay creates a new fork at the later position and appends the operations of the existing
+//! fork to it, as edits of a single client. The base of each edit is the position at which the
+//! existing fork was created. The server therefore transforms each edit past the later entries of
+//! the source.
 //!
-//! The new fork's nonce (idempotency key), client id and mutation ids are derived from the existing
-//! fork and the target position, so a repeated or interrupted replay appends each operation exactly
-//! once.
+//! The nonce (idempotency key), the client id and the mutation ids of the new fork are derived from
+//! the existing fork and the target position. A repeated or interrupted replay therefore appends
+//! each operation exactly once.
 
 mod append;
 mod error;
@@ -25,7 +25,7 @@ use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::{Client, Spreadsheet};
 
-/// Number of characters of the hash in a nonce.
+/// Number of characters of the hash that are part of a nonce.
 const NONCE_HASH_CHARACTERS: usize = 32;
 
 /// A planned replay.
@@ -38,7 +38,7 @@ pub struct ForkReplay {
     pub source: LogId,
     /// Position of the source at which the fork was created.
     pub from: Position,
-    /// Position of the source onto which the edits are replayed. At or after `from`.
+    /// Position of the source onto which the edits are replayed. It is not before `from`.
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
@@ -53,7 +53,7 @@ pub struct ReplayedFork {
     pub id: LogId,
     /// Newest position of the new fork.
     pub head: Position,
-    /// Outcome of each of the existing fork's mutations, in order.
+    /// Outcomes of the existing fork's mutations, in order.
     pub mutations: Vec<ReplayedEdit>,
 }
 
@@ -67,8 +67,8 @@ struct OwnMutation {
 }
 
 impl ForkReplay {
-    /// Reads the fork and plans a replay onto position `onto`. If `onto` is `None`, the newest
-    /// position of the source is used. Changes nothing.
+    /// Reads the fork and plans a replay onto position `onto`, or onto the newest position of the
+    /// source if `onto` is `None`. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -95,8 +95,8 @@ impl ForkReplay {
         self.own_mutations.len()
     }
 
-    /// Predicts the outcome of each mutation, using the same transform as the server. Changes
-    /// nothing.
+    /// Predicts the outcome of each mutation. The prediction uses the same transform as the server.
+    /// Nothing is changed.
     ///
     /// # Errors
     ///
@@ -108,7 +108,8 @@ impl ForkReplay {
         Ok(report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets))
     }
 
-    /// Creates the new fork and replays the edits onto it, or resumes an interrupted replay.
+    /// Creates the new fork and appends the edits to it. If the replay was interrupted before, it
+    /// is resumed.
     ///
     /// # Errors
     ///
@@ -129,8 +130,9 @@ impl ForkReplay {
         Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
-    /// Returns the nonce (idempotency key) of the new fork, which is also the client id of the
-    /// appended mutations. It depends only on the fork, its head and the target position.
+    /// Returns the nonce (idempotency key) of the request that creates the new fork. It is also the
+    /// client id of the appended mutations. It depends only on the fork, the fork's newest position
+    /// and the target position.
     fn nonce(&self) -> String {
         let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash = blake3::hash(replay_key.as_bytes()).to_hex();
@@ -138,8 +140,8 @@ impl ForkReplay {
         format!("replay-{hash_prefix}")
     }
 
-    /// Returns the sheets that exist at position `from` but not at position `onto`. The server
-    /// accepts edits of these sheets, but the edits have no effect.
+    /// Returns the sheets that exist at position `from` but no longer at position `onto`. The
+    /// server accepts edits of these sheets, but such edits have no effect.
     async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
         let source = self.client.spreadsheet(self.source);
         let old_sheets = source.sheets_at(self.from).await?.sheets;

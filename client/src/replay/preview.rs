@@ -1,4 +1,5 @@
-//! Predicts the outcomes of a replay, using the same transform as the server.
+//! Predicts how the edits of a replay will be committed. The prediction uses the same transform as
+//! the server.
 
 use cellar_api::{wire::EntryView, wire::MutationView};
 use cellar_base::identity::ClientKey;
@@ -13,13 +14,14 @@ use super::append::{OperationPiece, SettledPiece};
 
 use super::{ForkReplay, ReplayError};
 
-/// Client key that the prediction uses for all log entries of the source.
+/// Client key of all log entries of the source in the prediction. The actual client keys do not
+/// matter.
 const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
-/// Client key that the prediction uses for the replayed mutations.
+/// Client key of the replayed mutations in the prediction.
 const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
-/// Predicts the outcome of each piece when the server transforms it past the source's entries after
-/// the fork.
+/// Predicts the outcome of each piece when the server transforms it past the source's later
+/// entries.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
@@ -28,8 +30,8 @@ pub(super) async fn predict_outcomes(
     for entry in read_moving_entries(replay).await? {
         viewpoint.add_entry(&entry);
     }
-    // The map that transforms the remaining operations. `None` once the map is too long, because
-    // the server then rejects the remaining operations.
+    // The changes past which the remaining operations are transformed. `None` if there are too many
+    // changes, because the server then rejects the remaining operations.
     let mut usable_map = viewpoint.map_from(replay.from).ok().filter(is_within_run_limit);
     let mut settled_pieces = Vec::with_capacity(pieces.len());
     for OperationPiece { mutation_index, operation, .. } in pieces {
@@ -51,9 +53,9 @@ fn is_within_run_limit(map: &SpaceMap) -> bool {
     !map.exceeds_run_limit()
 }
 
-/// Transforms an operation past the changes in `map`, and adds the operation's own effect to the
-/// map for later operations. Returns the committed operations, if they differ from the requested
-/// operation.
+/// Transforms an operation past the changes in `map`. Then adds the operation's own changes to
+/// `map`, because later operations are based on them. Returns the committed operations, or `None`
+/// if they are equal to the requested operation.
 fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
     let committed = transform(operation, map);
     let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
@@ -66,9 +68,9 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the source's log entries after the position at which the fork was created, up to and
-/// including the target position. Returns only mutations that move cells, oldest first. Skips the
-/// bodies of large entries, because they only set cells.
+/// Reads the log entries of the source from the position at which the fork was created to the
+/// target position. Returns only mutations that move cells, oldest first. The bodies of large
+/// entries are not read, because large entries never move cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let source = replay.client.spreadsheet(replay.source);
     let mut moving_entries = Vec::new();
@@ -96,7 +98,7 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
     Ok(moving_entries)
 }
 
-/// Converts a mutation that moves cells. Returns `None` for other mutations.
+/// Converts a mutation that moves cells. Returns `None` if it does not move cells.
 fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
     if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;

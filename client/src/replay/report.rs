@@ -13,13 +13,13 @@ use crate::sheet_deletion::needed_sheet;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ReplayOutcome {
-    /// The mutation has the same effect as in the existing fork.
+    /// The mutation has the same effect in the new fork as in the existing fork.
     Unchanged,
     /// The mutation was adapted because its target was moved or partly deleted.
     Transformed,
     /// The mutation has no effect because its target was deleted.
     Dropped,
-    /// The mutation was rejected at the new position.
+    /// The server rejected the mutation in the new fork.
     Rejected,
 }
 
@@ -27,18 +27,19 @@ pub enum ReplayOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReplayedEdit {
-    /// Position of the log entry in the existing fork.
+    /// Position of the mutation's log entry in the existing fork.
     pub position: Position,
-    /// Author in the existing fork. In the new fork, the author is the user who runs the replay.
+    /// Author of the mutation in the existing fork. In the new fork, the author is the user who
+    /// runs the replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Creation time, in seconds since the Unix epoch.
+    /// Time of the edit in the existing fork, in seconds since the Unix epoch.
     pub created: u64,
     /// Outcome in the new fork.
     pub outcome: ReplayOutcome,
     /// Operations in the existing fork.
     pub operations: Vec<Operation>,
-    /// Operations in the new fork, if they differ.
+    /// Operations in the new fork, if they differ from the operations in the existing fork.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
     /// Reason for a rejection.
@@ -46,8 +47,9 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Returns the outcome of each mutation, combined from the outcomes of its pieces. Operations on
-/// `deleted_sheets` count as dropped: the server accepts them, but they have no effect.
+/// Returns the outcome of each mutation, which is the combined outcome of its pieces. Operations on
+/// one of `deleted_sheets` are reported as dropped, because they have no effect although the server
+/// accepts them.
 pub(super) fn combine_outcomes(
     own_mutations: &[OwnMutation],
     settled_pieces: &[SettledPiece],
@@ -71,18 +73,11 @@ fn replayed_edit(
     deleted_sheets: &[SheetId],
 ) -> ReplayedEdit {
     let OwnMutation { position, author, created, operations } = own_mutation.clone();
-    let committed_operations = pieces.iter().flat_map(SettledPiece::committed_operations);
-    let rejection = committed_operations.clone().find_map(|operation| match operation {
-        Operation::Rejected(rejection) => Some(rejection.clone()),
-        _ => None,
-    });
-    let is_on_deleted_sheet = |operation: &Operation| {
-        needed_sheet(operation).is_some_and(|sheet| deleted_sheets.contains(&sheet))
-    };
-    let mut effective_operations: Vec<Operation> = committed_operations.cloned().collect();
-    let committed_count = effective_operations.len();
-    effective_operations.retain(|operation| !is_on_deleted_sheet(operation));
-    let has_lost_operations = effective_operations.len() < committed_count;
+    let committed_operations: Vec<&Operation> =
+        pieces.iter().flat_map(SettledPiece::committed_operations).collect();
+    let rejection = find_rejection(&committed_operations);
+    let effective_operations = without_sheets(&committed_operations, deleted_sheets);
+    let has_lost_operations = effective_operations.len() < committed_operations.len();
     let is_transformed = pieces.iter().any(|piece| piece.committed.is_some());
     let outcome = if rejection.is_some() {
         ReplayOutcome::Rejected
@@ -98,6 +93,26 @@ fn replayed_edit(
         ReplayOutcome::Unchanged | ReplayOutcome::Rejected => None,
     };
     ReplayedEdit { position, author, created, outcome, operations, committed, rejection }
+}
+
+fn find_rejection(operations: &[&Operation]) -> Option<Rejection> {
+    operations.iter().find_map(|operation| match operation {
+        Operation::Rejected(rejection) => Some(rejection.clone()),
+        _ => None,
+    })
+}
+
+/// Returns the operations that do not require any of the given sheets.
+fn without_sheets(operations: &[&Operation], sheets: &[SheetId]) -> Vec<Operation> {
+    let mut remaining_operations = Vec::new();
+    for &operation in operations {
+        let needs_given_sheet =
+            needed_sheet(operation).is_some_and(|sheet| sheets.contains(&sheet));
+        if !needs_given_sheet {
+            remaining_operations.push(operation.clone());
+        }
+    }
+    remaining_operations
 }
 
 #[cfg(test)]

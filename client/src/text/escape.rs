@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Escapes characters that could control a terminal or mislead a reader. These are control
-/// characters (including ANSI escape sequences), line breaks, invisible characters, and characters
-/// that change the text direction.
+/// Escapes characters that could control a terminal or mislead a reader: control characters, ANSI
+/// escape sequences, line breaks, invisible characters, and characters that change the text
+/// direction.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -23,14 +23,15 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Truncates a text to `max_characters` and escapes it.
+/// Escapes at most `max_characters` characters of a text. If the text is longer, an ellipsis
+/// replaces the rest.
 pub(crate) fn escape_shortened(text: &str, max_characters: usize) -> String {
     let start: String = text.chars().take(max_characters).collect();
     let ellipsis = if start.len() < text.len() { "…" } else { "" };
     format!("{}{ellipsis}", escape(&start))
 }
 
-/// Returns whether a character controls a terminal, changes the text direction or is invisible.
+/// Returns whether a character is invisible, controls a terminal or changes the text direction.
 pub(super) fn is_unsafe_character(character: char) -> bool {
     character.is_control()
         || matches!(

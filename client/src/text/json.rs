@@ -1,4 +1,4 @@
-//! JSON output that is safe to print to a terminal.
+//! Formats JSON so that printing it to a terminal is safe.
 
 use std::io;
 
@@ -7,8 +7,8 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::escape::is_unsafe_character;
 
-/// Formats a value as single-line JSON. Characters that control a terminal, change the text
-/// direction or are invisible are written as `\u…` escapes.
+/// Formats a value as JSON on a single line. Characters that are invisible, control a terminal or
+/// change the text direction are written as `\u…` escapes.
 #[must_use]
 pub fn to_json(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
@@ -20,7 +20,7 @@ pub fn to_json(value: &impl Serialize) -> String {
     }
 }
 
-/// A JSON formatter that escapes unsafe characters in strings.
+/// A JSON formatter that escapes characters in strings that are unsafe to print to a terminal.
 struct UnsafeTextEscaper;
 
 impl Formatter for UnsafeTextEscaper {

@@ -314,18 +314,21 @@ fn an_import_hints_at_a_wrong_delimiter_and_shows_progress() {
     let output = case.run(&["import", "a.csv"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.contains("the file has one column; is `--delimiter semicolon` right?"),
+        stderr.contains("the file has only one column; it may require `--delimiter semicolon`"),
         "{stderr}"
     );
     let hint = case.json(&["import", "a.csv"])["hint"].clone();
-    assert_eq!(hint.as_str(), Some("the file has one column; is `--delimiter semicolon` right?"));
+    assert_eq!(
+        hint.as_str(),
+        Some("the file has only one column; it may require `--delimiter semicolon`")
+    );
     let right = case.json(&["import", "a.csv", "--delimiter", "semicolon"]);
     assert!(right["hint"].is_null() && right["sheets"][0]["columns"] == 2, "{right}");
     let id = right["spreadsheet"].as_str().unwrap();
     let output = case.run(&["import", "a.csv", "--into", id, "--sheet", "A"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.contains("the file has one column; is `--delimiter semicolon` right?"),
+        stderr.contains("the file has only one column; it may require `--delimiter semicolon`"),
         "{stderr}"
     );
     assert!(stderr.contains("2 of 2 cells"), "{stderr}");

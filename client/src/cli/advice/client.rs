@@ -27,7 +27,9 @@ impl CommandAdvice for ClientError {
 
     fn help(&self) -> Option<Cow<'static, str>> {
         static_help(match self {
-            Self::InvalidUrl { .. } => "write it like https://example.com or http://127.0.0.1:8080",
+            Self::InvalidUrl { .. } => {
+                "write the URL like https://example.com or http://127.0.0.1:8080"
+            }
             Self::InvalidToken { .. } => {
                 "copy the token completely, on one line; --token and CELLAR_TOKEN override the token in \
                  .cellar/profile.json"
@@ -35,15 +37,15 @@ impl CommandAdvice for ClientError {
             Self::ClearText { .. } => {
                 "use https; http is allowed only on this machine, such as http://127.0.0.1:8080"
             }
-            Self::Setup { .. } => "check that the CA certificates of the system are installed",
+            Self::Setup { .. } => "check that the system's CA certificates are installed",
             Self::Unreachable { .. } => {
                 "start the local stack with `cargo run -p synth -- deploy --local`, or check the URL (--url, \
                  CELLAR_URL, .cellar/profile.json)"
             }
             Self::TimedOut { .. } => {
-                "the server may be busy or starting; run the command again, which is safe"
+                "the server may be busy or starting; it is safe to run the command again"
             }
-            Self::ConnectionLost { .. } => "run the command again, which is safe",
+            Self::ConnectionLost { .. } => "it is safe to run the command again",
             Self::Problem { problem, .. } => {
                 return problem_help(problem.kind).and_then(static_help);
             }
@@ -79,14 +81,14 @@ fn problem_help(kind: ProblemKind) -> Option<&'static str> {
         ProblemKind::Deleted => "an owner can recover the spreadsheet with `cellar undelete`",
         ProblemKind::InvalidSharing => "`cellar details` lists the members and share links",
         ProblemKind::PreconditionFailed => {
-            "read the details with `cellar details`, and run the command again"
+            "check the changed details with `cellar details`, then run the command again"
         }
         ProblemKind::NotFound => {
-            "check the id; `cellar list` lists the spreadsheets that you can access"
+            "check the id; `cellar list` lists the spreadsheets to which you have access"
         }
         ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
-        ProblemKind::Unavailable => "run the command again in a moment, which is safe",
+        ProblemKind::Unavailable => "wait a moment, then run the command again; this is safe",
         ProblemKind::Internal => "see the logs of the API function",
         _ => return None,
     })

@@ -29,7 +29,9 @@ impl CommandAdvice for EditorError {
         static_help(match self {
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),
-            Self::InvalidCell { .. } => "name one cell, such as B2 or Sheet2!B2; nothing was sent",
+            Self::InvalidCell { .. } => {
+                "pass a single cell, such as B2 or Sheet2!B2; nothing was sent"
+            }
             Self::Invalid { fault } => invalid_edit_help(fault),
             Self::TooLarge { .. } => "split the edit into several commands; nothing was sent",
             Self::UnknownSheet { .. } => "`cellar sheets` lists the sheets",
@@ -89,14 +91,16 @@ impl CommandAdvice for LiveError {
             Self::Reader(error) => return error.help(),
             Self::File(error) => return error.help(),
             Self::Invalid { .. } => "correct the edit; it was not saved",
-            Self::TooLarge { .. } => "split the edit into several; it was not saved",
+            Self::TooLarge { .. } => "split the edit into smaller edits; it was not saved",
             Self::TooManyPending { .. } => {
                 "synchronise, then repeat the edit; the unsent edits are kept"
             }
             Self::CannotRebase { .. } => {
-                "synchronise: sending the edits does not need these entries"
+                "synchronise to send the edits, which does not require these log entries"
             }
-            Self::Import => "use the module `import`; nothing was saved",
+            Self::Import => {
+                "import files with the functions of the module `import`; nothing was saved"
+            }
         })
     }
 }

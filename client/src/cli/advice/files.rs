@@ -53,10 +53,10 @@ fn malformed_file_help(contents: StateFile) -> Option<&'static str> {
             "the file is not a checkpoint of a feed; delete it to read the feed from its beginning"
         }
         StateFile::EditImport => {
-            "start the import over with --restart; cells that were imported are kept"
+            "start the import over with --restart; cells that are already imported are kept"
         }
         StateFile::SheetImport => {
-            "start the import over with --restart; sheets that were imported are kept"
+            "start the import over with --restart; sheets that are already imported are kept"
         }
         StateFile::Other => return None,
     })

@@ -10,8 +10,9 @@ use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
 
-/// Advice for a file that is too large to import as edits.
-const AS_NEW_SHEET: &str = "import it as a new sheet, of any size: omit --sheet and --cell";
+/// Advice for a file that is too large to import into an existing sheet.
+const AS_NEW_SHEET: &str =
+    "import the file as a new sheet, which can have any size: omit --sheet and --cell";
 /// Maximum number of sheet names to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
@@ -48,7 +49,7 @@ impl CommandAdvice for ImportError {
             Self::Read { source, .. } => read_error_help(source).and_then(static_help),
             Self::NotInFile { sheets, .. } => Some(Cow::Owned(list_file_sheets(sheets))),
             Self::UnknownSheet { sheets, .. } => Some(Cow::Owned(format!(
-                "the sheets are: {sheets}; `cellar sheets add NAME` adds a sheet"
+                "the spreadsheet has these sheets: {sheets}; `cellar sheets add NAME` adds a sheet"
             ))),
             Self::SheetDeleted { spreadsheet, .. } => Some(Cow::Owned(format!(
                 "import the file into another sheet: --into {spreadsheet} --sheet NAME"
@@ -68,7 +69,7 @@ impl CommandAdvice for ImportError {
     }
 }
 
-/// Returns advice that depends only on the variant of the error.
+/// Returns fixed advice for an error, or `None` if no advice exists.
 fn help_of_variant(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
@@ -76,7 +77,7 @@ fn help_of_variant(error: &ImportError) -> Option<&'static str> {
             "write the data to a file first, then run cellar import FILE.csv"
         }
         ImportError::OneSheet { .. } => "select one sheet with --sheets NAME",
-        ImportError::RowTooLarge { .. } => "shorten the texts of the row, or split the row",
+        ImportError::RowTooLarge { .. } => "shorten the texts in the row, or split the row",
         ImportError::SheetTooLarge { .. } => "split the file and import the parts",
         ImportError::TooManySheets { .. } => {
             "import into a new spreadsheet, or select sheets with --sheets; nothing was imported"
@@ -91,7 +92,7 @@ fn help_of_variant(error: &ImportError) -> Option<&'static str> {
              with --restart"
         }
         ImportError::Rejected { .. } => {
-            "resolve the cause and import the sheet again; the sheets before it were imported"
+            "resolve the cause and import the sheet again; the preceding sheets were imported"
         }
         _ => return None,
     })
@@ -111,10 +112,10 @@ fn read_error_help(error: &ReadError) -> Option<&'static str> {
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
-            "nothing was sent; check the id (--into or -s) and the access of the token"
+            "nothing was sent; check the id (--into or -s), and whether the token grants access to the spreadsheet"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "nothing was sent; run the command again with a token of role editor (--url and --token)"
+            "nothing was sent; run the command again with a token that grants the role editor (--url and --token)"
         }
         _ => "nothing was sent; resolve the error and run the command again",
     }
@@ -124,13 +125,13 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check which cells were imported, then start over with --restart"
+            "the spreadsheet was restored to an earlier time; check which cells were imported, then start over with --restart"
         }
         Some(ProblemKind::NotFound) => {
             "check the token and the id; if the spreadsheet was deleted, start over with --restart"
         }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token) to resume the import"
+            "run the command again with a token that grants the role editor (--url and --token) to resume the import"
         }
         _ => "run the command again to resume the import; no cell is imported twice",
     }
@@ -139,12 +140,14 @@ fn interrupted_help(error: &ClientError) -> &'static str {
 /// Returns advice for an import of new sheets that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
-        Some(ProblemKind::NotFound) => "check the id (--into or -s) and the access of the token",
+        Some(ProblemKind::NotFound) => {
+            "check the id (--into or -s), and whether the token grants access to the spreadsheet"
+        }
         Some(ProblemKind::Unauthorized | ProblemKind::Forbidden) => {
-            "run the command again with a token of role editor (--url and --token)"
+            "run the command again with a token that grants the role editor (--url and --token)"
         }
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check what was imported before, then start over with --restart"
+            "the spreadsheet was restored to an earlier time; check what was imported before, then start over with --restart"
         }
         _ => {
             "resolve the error and run the command again; uploaded objects expire after three days"
@@ -156,7 +159,7 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
-            "the spreadsheet was restored; check with `cellar history` whether the import was committed, and \
+            "the spreadsheet was restored to an earlier time; check with `cellar history` whether the import was committed, and \
              start over with --restart if not"
         }
         Some(ProblemKind::NotFound) => {
@@ -174,7 +177,7 @@ fn list_file_sheets(sheets: &[String]) -> String {
         names.push("…".to_owned());
     }
     match sheets {
-        [] => "a csv file has one sheet without a name; omit --sheets".to_owned(),
+        [] => "a csv file has a single sheet, which has no name; omit --sheets".to_owned(),
         _ => format!("the sheets are: {}", names.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
-//! Adds advice for command-line users to the library's errors.
+//! Attaches advice for command-line users to the library's errors.
 //!
-//! A library error states only the problem. The next action of the user depends on the program, so
-//! this module provides the advice for the programs `cellar` and `synth`.
+//! A library error states only the problem. The next step for the user depends on the program, so
+//! this module provides that advice for the programs `cellar` and `synth`.
 
 mod client;
 mod edits;
@@ -15,16 +15,16 @@ use std::fmt;
 
 use miette::Diagnostic;
 
-/// An error for which command-line advice exists.
+/// A library error with advice for command-line users.
 pub trait CommandAdvice: Error {
-    /// Returns the error's code, such as `cellar::timeout`. A code is the same in all versions.
+    /// Returns the error's code, such as `cellar::timeout`. Codes never change between versions.
     fn code(&self) -> &'static str;
 
     /// Returns the next action for the user, such as a command to run.
     fn help(&self) -> Option<Cow<'static, str>>;
 }
 
-/// Wraps an error so that `miette` prints its [`CommandAdvice`].
+/// Wraps an error so that `miette` prints its code and help text from [`CommandAdvice`].
 #[derive(Debug)]
 pub struct Advised<E>(pub E);
 
@@ -57,7 +57,6 @@ impl<E: CommandAdvice> Diagnostic for Advised<E> {
     }
 }
 
-/// Wraps a fixed help text, without copying it, as the result of [`CommandAdvice::help`].
 fn static_help(help: &'static str) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(help))
 }

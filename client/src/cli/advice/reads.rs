@@ -1,4 +1,4 @@
-//! Advice for errors of reading, exporting and replaying.
+//! Advice for errors when reading, exporting or replaying.
 
 use std::borrow::Cow;
 

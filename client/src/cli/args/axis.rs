@@ -1,4 +1,5 @@
-//! Arguments of `cellar rows` and `cellar columns`, which differ only in the words of their help.
+//! Arguments of `cellar rows` and `cellar columns`. The two commands differ only in their help
+//! texts.
 
 use cellar_base::limits::MAX_INSERT;
 use clap::{Args, Command, Subcommand};
@@ -9,7 +10,7 @@ pub(in crate::cli) struct AxisArguments {
     pub(in crate::cli) command: AxisCommand,
 }
 
-// `AxisWords` adds the help texts that contain the word row or column.
+// `AxisWords` adds the help texts that contain the word "row" or "column".
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum AxisCommand {
     Insert {
@@ -33,15 +34,23 @@ pub(in crate::cli) enum AxisCommand {
     },
 }
 
-/// Words and examples for the help of `cellar rows` or `cellar columns`.
+impl AxisCommand {
+    pub(in crate::cli) fn sheet_name(&self) -> Option<&str> {
+        match self {
+            Self::Insert { sheet, .. } | Self::Delete { sheet, .. } => sheet.as_deref(),
+        }
+    }
+}
+
+/// Words and examples that are inserted into the help of `cellar rows` or `cellar columns`.
 pub(super) struct AxisWords {
     singular: &'static str,
     plural: &'static str,
-    /// Placeholder of the rows or columns to delete.
+    /// Placeholder name of the argument of `delete`, such as `ROWS`.
     value_name: &'static str,
     one_example: &'static str,
     range_example: &'static str,
-    /// Several rows or columns, separated by spaces.
+    /// Example of several rows or columns, separated by spaces.
     list_example: &'static str,
 }
 
@@ -64,7 +73,7 @@ pub(super) const COLUMN_WORDS: AxisWords = AxisWords {
 };
 
 impl AxisWords {
-    /// Adds the help texts of the subcommand `insert` or `delete`.
+    /// Adds help texts to the subcommand `insert` or `delete`.
     pub(super) fn add_help(&self, subcommand: Command) -> Command {
         match subcommand.get_name() {
             "insert" => self.add_insert_help(subcommand),

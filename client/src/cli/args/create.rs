@@ -15,7 +15,7 @@ pub(in crate::cli) struct Create {
     /// Name of the spreadsheet
     #[arg(long, value_parser = Name::new)]
     pub(in crate::cli) name: Option<Name>,
-    /// Idempotency key: the same nonce and subject always give the same spreadsheet
+    /// Idempotency key: repeated commands with the same nonce and subject return the same spreadsheet
     #[arg(long, value_parser = parse_nonce)]
     pub(in crate::cli) nonce: Option<String>,
 }

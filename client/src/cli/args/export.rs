@@ -32,7 +32,7 @@ pub(in crate::cli) struct Export {
     /// Write formulas instead of their results (csv)
     #[arg(long)]
     pub(in crate::cli) formulas: bool,
-    /// Prefix csv texts that start with =, +, -, @, tab or line break with ', so that other programs do not
+    /// Prefix csv texts that start with =, +, -, @, a tab or a line break with ', so that other programs do not
     /// run them as formulas
     #[arg(long)]
     pub(in crate::cli) escape_formulas: bool,

@@ -21,7 +21,7 @@ pub(in crate::cli) struct Feed {
     /// Print only items after this checkpoint [default: from the beginning]
     #[arg(long, value_name = "CHECKPOINT")]
     pub(in crate::cli) after: Option<Checkpoint>,
-    /// Resume from, and save progress to, this file
+    /// File that stores the progress, from which the command resumes
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
     pub(in crate::cli) checkpoint: Option<PathBuf>,
     /// Follow the feed until Ctrl-C

@@ -24,7 +24,7 @@ pub(in crate::cli) struct Fork {
     /// Keep the current spreadsheet selected
     #[arg(long)]
     pub(in crate::cli) no_use: bool,
-    /// Idempotency key: the same nonce, subject and spreadsheet always give the same fork
+    /// Idempotency key: repeated commands with the same nonce, subject and spreadsheet return the same fork
     #[arg(long, value_parser = parse_nonce)]
     pub(in crate::cli) nonce: Option<String>,
 }

@@ -18,9 +18,9 @@ Examples:
 pub(in crate::cli) struct Format {
     /// Range such as A1:B5, A:C, 3:5 or Costs!A1
     pub(in crate::cli) range: Range,
-    /// Number format, as in Excel; General removes it
+    /// Number format in the notation of Excel; General removes the format
     pub(in crate::cli) format: String,
-    /// Sheet [default: the sheet of the range, or the first]
+    /// Sheet [default: the sheet of the range, or the first sheet]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
 }

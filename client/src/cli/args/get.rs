@@ -19,10 +19,10 @@ pub(in crate::cli) struct Get {
     /// Position to read at, such as 0.42 [default: the newest]
     #[arg(long, value_name = "POSITION")]
     pub(in crate::cli) at: Option<Position>,
-    /// Sheet [default: the sheet of the range, or the first]
+    /// Sheet [default: the sheet of the range, or the first sheet]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
-    /// Read the cells on the server, without loading or caching a snapshot
+    /// Let the server read the cells, instead of loading and caching a snapshot
     #[arg(long)]
     pub(in crate::cli) remote: bool,
 }

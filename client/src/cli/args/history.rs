@@ -12,7 +12,7 @@ pub(in crate::cli) struct History {
     /// Maximum number of entries
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) limit: u32,
-    /// Newest position to show [default: the newest]
+    /// Show only edits up to this position [default: the newest]
     #[arg(long, value_name = "POSITION")]
     pub(in crate::cli) until: Option<Position>,
 }

@@ -27,7 +27,7 @@ Examples:
   cellar import prices.csv --into ID --replace Prices
   cellar import more.csv --into ID --sheet Costs --cell A120")]
 pub(in crate::cli) struct Import {
-    /// File: csv or tsv in UTF-8, xlsx, xlsb or ods
+    /// File to import: csv or tsv in UTF-8, xlsx, xlsb or ods
     pub(in crate::cli) file: PathBuf,
     /// Name of the new spreadsheet [default: the file name]
     #[arg(long, value_parser = Name::new, conflicts_with = "into")]
@@ -41,7 +41,7 @@ pub(in crate::cli) struct Import {
     /// Write the cells into this sheet of an existing spreadsheet, as edits
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
-    /// Top-left cell of the import in that sheet [default: A1]
+    /// Cell of that sheet where the import starts [default: A1]
     #[arg(long, value_name = "CELL", requires = "sheet")]
     pub(in crate::cli) cell: Option<CellName>,
     /// Sheets of the workbook to import [default: all]
@@ -76,7 +76,7 @@ pub(in crate::cli) enum Delimiter {
     Semicolon,
 }
 
-/// How to treat rows with more or fewer fields than the first row.
+/// How an import treats rows with more or fewer fields than the first row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Ragged {
     /// Fail and report the line

@@ -11,7 +11,7 @@ Examples:
   cellar list --status deleted       # spreadsheets that `cellar undelete -s ID` recovers
   cellar list --json")]
 pub(in crate::cli) struct List {
-    /// Text that the name contains (case-insensitive)
+    /// List only spreadsheets whose name contains this text (case-insensitive)
     pub(in crate::cli) name: Option<String>,
     /// Only spreadsheets that you own
     #[arg(long, conflicts_with = "shared")]

@@ -99,8 +99,9 @@ Example:
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
     /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
-    // Does not use clap's `env` attribute, because it hides whether the user passed the option: an
-    // import must not write into a spreadsheet that only the environment variable selects.
+    // This option does not use clap's `env` attribute, because the attribute hides whether the user
+    // passed the option. An import must not write into a spreadsheet that only the environment
+    // variable selects.
     #[arg(short, long, global = true, value_name = "ID")]
     pub(super) spreadsheet: Option<LogId>,
     /// URL of the API
@@ -142,7 +143,7 @@ const GROUPS: [Group; 7] = [
 ];
 
 impl Cli {
-    /// Returns the clap definition of the command line. Its `--help` lists the commands in groups.
+    /// Returns the clap definition of the command line, with the commands in groups.
     pub(super) fn grouped() -> clap::Command {
         group_commands(Self::command(), &GROUPS)
     }

@@ -5,7 +5,9 @@ use cellar_base::limits::MAX_NONCE_BYTES;
 pub(super) fn parse_nonce(text: &str) -> Result<String, String> {
     if text.is_empty() || text.len() > MAX_NONCE_BYTES {
         let length = text.len();
-        return Err(format!("the nonce has {length} bytes; it must have 1 to {MAX_NONCE_BYTES}"));
+        return Err(format!(
+            "the nonce is {length} bytes long; its length must be between 1 and {MAX_NONCE_BYTES} bytes"
+        ));
     }
     Ok(text.to_owned())
 }

@@ -19,7 +19,7 @@ Examples:
 pub(in crate::cli) struct Replay {
     /// Fork to replay [default: -s, or the current spreadsheet]
     pub(in crate::cli) fork: Option<LogId>,
-    /// Position of the source, such as 0.57, or `latest`
+    /// Position of the source onto which to replay the edits, such as 0.57, or `latest`
     #[arg(long, value_name = "POSITION", value_parser = parse_onto)]
     pub(in crate::cli) onto: Onto,
     /// Show the outcome of each edit without creating the fork
@@ -32,14 +32,16 @@ pub(in crate::cli) struct Replay {
 
 /// Position of the source onto which the fork is replayed, or `None` for the newest position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Onto(pub(in crate::cli) Option<Position>);
+pub(in crate::cli) struct Onto {
+    pub(in crate::cli) position: Option<Position>,
+}
 
 fn parse_onto(text: &str) -> Result<Onto, String> {
     if text == "latest" {
-        return Ok(Onto(None));
+        return Ok(Onto { position: None });
     }
     let position = text.parse().map_err(|_| {
         format!("`{text}` is not a position; expected SEGMENT.NUMBER, such as 0.42, or `latest`")
     })?;
-    Ok(Onto(Some(position)))
+    Ok(Onto { position: Some(position) })
 }

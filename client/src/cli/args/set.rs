@@ -19,7 +19,7 @@ pub(in crate::cli) struct Set {
     /// Set all values as text
     #[arg(long)]
     pub(in crate::cli) text: bool,
-    /// Sheet [default: the sheet of the cells, or the first]
+    /// Sheet [default: the sheet of the cells, or the first sheet]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
 }

@@ -22,7 +22,7 @@ pub(in crate::cli) struct Watch {
     /// Print only changes that affect these cells, such as A1:B5 or `Costs!A1:B5`
     #[arg(long, value_name = "RANGE")]
     pub(in crate::cli) range: Option<Range>,
-    /// Sheet [default: all; the first with --range]
+    /// Sheet [default: all sheets, or the first sheet with --range]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
     /// Print only changes after this position [default: the newest]

@@ -8,7 +8,7 @@ use crate::cli::output::{COLUMN_GAP, format_rows};
 use crate::cli::time::format_utc;
 use crate::text::escape;
 
-/// Formats a spreadsheet's details, one line per property, member and link.
+/// Formats a spreadsheet's details. Each property, member and share link has its own line.
 pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     format_rows([Alignment::Left; 4], &rows)
 }
 
-/// Formats changes of a spreadsheet's details, one line per change.
+/// Formats changes of a spreadsheet's details, one change per line.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     let rows: Vec<_> = changes.iter().map(change_columns).collect();
     format_rows([Alignment::Left; 3], &rows)
@@ -81,19 +81,20 @@ fn describe_change(change: &ChangeView) -> String {
         (None, Some(link)) => format!("the link {}", escape(link)),
         (None, None) => String::new(),
     };
+    let is_link = change.link.is_some();
     let role = change.role.map(|role| format!(": {role}")).unwrap_or_default();
     match (change.kind.as_str(), name) {
         ("Created", Some(name)) => format!("created the spreadsheet as {name}"),
         ("Created", None) => "created the spreadsheet".to_owned(),
         ("Renamed", Some(name)) => format!("renamed the spreadsheet to {name}"),
         ("Shared", _) => format!("shared the spreadsheet with {grantee}{role}"),
-        ("Unshared", _) if change.link.is_some() => format!("revoked {grantee}"),
+        ("Unshared", _) if is_link => format!("revoked {grantee}"),
         ("Unshared", _) => format!("revoked the access of {grantee}"),
         ("Archived", _) => "archived the spreadsheet".to_owned(),
         ("Unarchived", _) => "unarchived the spreadsheet".to_owned(),
         ("Deleted", _) => "deleted the spreadsheet".to_owned(),
         ("Undeleted", _) => "undeleted the spreadsheet".to_owned(),
-        // A newer server may report kinds of changes that are unknown to this version.
+        // A newer server may report kinds of changes that this version does not know.
         (unknown_kind, _) => escape(unknown_kind),
     }
 }
@@ -115,7 +116,8 @@ pub(super) fn describe_status(details: &DetailsReply) -> String {
     }
 }
 
-/// Appends a preposition and a time, such as `since 2026-11-01T12:00:00Z`, if the time is known.
+/// Appends a preposition and a time to `text`, such as `since 2026-11-01T12:00:00Z`. Returns `text`
+/// unchanged if the time is unknown.
 fn append_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
     match unix_s {
         Some(unix_s) => format!("{text} {preposition} {}", format_utc(unix_s)),

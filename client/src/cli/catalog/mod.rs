@@ -117,7 +117,7 @@ pub(super) async fn undelete_spreadsheet(
     Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
-/// Makes an archived or deleted spreadsheet active. Fails if its status is neither
+/// Makes an archived or deleted spreadsheet active again. Fails if its status is neither
 /// `expected_status` nor active.
 async fn activate_spreadsheet(
     context: &Context,
@@ -150,7 +150,8 @@ async fn list_links(context: &Context, output: &Output) -> Result<(), CliError> 
     let details = context.spreadsheet()?.details().await?;
     let links = match &details.links {
         Some(links) => links.as_slice(),
-        // A spreadsheet that is missing from the catalog has no share links.
+        // If an owner receives no list, the spreadsheet is missing from the catalog and has no
+        // share links.
         None if details.role == Some(Role::Owner) => &[],
         None => return Err(CliError::OnlyOwners),
     };
@@ -171,8 +172,8 @@ async fn create_link(
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
     let expires_s = expires_in.map(|lifetime| now_s().saturating_add(lifetime.as_secs()));
-    // The client generates the secret, so that a retry of the request finds the link that the first
-    // attempt created.
+    // The client generates the secret, so that a retried request finds the share link that the
+    // first request created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
     let version = spreadsheet.details().await?.version;
@@ -212,8 +213,9 @@ async fn set_status(
     .await
 }
 
-/// Sends a change of the spreadsheet's details and prints the new details as JSON. The server
-/// rejects the change if the details have changed since this function read their version.
+/// Changes the spreadsheet's details and prints the new details as JSON. The request contains the
+/// version of the details that was just read, so the server rejects the change if the details have
+/// changed in the meantime.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

@@ -10,14 +10,13 @@ use super::state::{Grid, Typing, VisibleSize};
 use super::text_input::TextInput;
 use crate::text::escape;
 
-/// Number of screen lines without cells: the title, the column letters and the input line.
+/// Number of screen lines that do not show cells: the title, the column letters and the input line.
 const OTHER_LINES: u16 = 3;
 const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row · ^K delete row · ^Z undo · \
                     ^PgDn next sheet · ^Q quit";
 const ELLIPSIS: &str = "…";
 
-/// Style of a part of a screen line. The styles use no colors, so that the text is readable on any
-/// background.
+/// Text style on the screen. Colors are not used, so that the text is readable on any background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -25,18 +24,18 @@ pub(super) enum Style {
     Dim,
     /// The cell under the cursor, and messages.
     Selected,
-    /// Cells that other users have changed since the last key press.
+    /// A cell that another user has changed since the last key press.
     Changed,
 }
 
-/// A screen line, split into styled parts from left to right.
+/// A line on the screen. Its parts are ordered from left to right and have one style each.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
 /// Contents of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
-    /// Column and line of the text cursor, if it is shown.
+    /// Column and line of the text cursor, or `None` if it is hidden.
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
@@ -47,12 +46,12 @@ pub(super) struct Size {
     pub(super) lines: u16,
 }
 
-/// The part of a spreadsheet that the grid shows.
+/// The visible part of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     pub(super) sheet_name: String,
     pub(super) cells: BTreeMap<CellName, VisibleCell>,
-    /// Visible cells that other users have changed since the last key press.
+    /// Names of the visible cells that other users have changed since the last key press.
     pub(super) changed: BTreeSet<CellName>,
     pub(super) status: String,
 }
@@ -65,13 +64,13 @@ pub(super) struct VisibleCell {
 }
 
 impl Contents {
-    /// Returns the text of a visible cell, or an empty text if the cell is blank.
+    /// Returns the text of a visible cell, or an empty string if the cell is blank.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }
 }
 
-/// Sizes that determine the layout of the screen.
+/// The screen size and the column width, from which the layout of the grid is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,
@@ -83,7 +82,7 @@ impl Layout {
         Self { size, column_width: usize::from(column_width.max(1)) }
     }
 
-    /// Returns how many rows and columns fit on the screen if `first_row` is the top row.
+    /// Returns how many rows and columns are visible if `first_row` is the first visible row.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width_of_cells = self.width().saturating_sub(gutter_width(first_row, rows));
@@ -126,7 +125,7 @@ impl Layout {
         vec![(title, Style::Plain), (format!(" {status}"), Style::Dim)]
     }
 
-    /// Truncates a text to the width of the screen.
+    /// Truncates text to the width of the screen.
     fn truncate(&self, text: &str) -> String {
         truncate_str(text, self.width(), ELLIPSIS).into_owned()
     }
@@ -170,13 +169,13 @@ impl Layout {
         line
     }
 
-    /// Pads or truncates a text to the column width and appends a space.
+    /// Pads or truncates text to the column width. The last character is always a space.
     fn pad_cell(&self, text: &str, alignment: Alignment) -> String {
         let text_width = self.column_width.saturating_sub(1);
         format!("{} ", pad_str(text, text_width, alignment, Some(ELLIPSIS)))
     }
 
-    /// Renders the message or, if there is none, the key help.
+    /// Renders the current message, or the list of keys if there is no message.
     fn message_line(&self, grid: &Grid) -> FrameLine {
         match &grid.notice {
             Some(notice) => vec![(self.truncate(&escape(notice)), Style::Selected)],
@@ -184,12 +183,13 @@ impl Layout {
         }
     }
 
-    /// Renders a text input. Returns the line and the position of the text cursor.
+    /// Renders the text that the user is typing. Returns the line and the screen position of the
+    /// text cursor.
     fn input_line(&self, input_name: &str, input: &TextInput) -> (FrameLine, Option<(u16, u16)>) {
         let label = format!("{input_name}: ");
         let label_width = measure_text_width(&label);
         let input_width = self.width().saturating_sub(label_width + 1);
-        // Omit the start of a long text, so that the text cursor stays visible.
+        // If the text is too long, omit its beginning, so that the text cursor stays visible.
         let before_cursor = escape(input.before_cursor());
         let visible_before_cursor = longest_fitting_suffix(&before_cursor, input_width);
         let text_from_start = format!("{visible_before_cursor}{}", escape(input.after_cursor()));
@@ -206,7 +206,7 @@ fn visible_columns(grid: &Grid, visible_size: VisibleSize) -> RangeInclusive<u32
     visible_cells.first.column..=visible_cells.last.column
 }
 
-/// Returns the style of a column's letters or of a row's number.
+/// Returns the style of a column letter or row number.
 fn label_style(is_at_cursor: bool) -> Style {
     if is_at_cursor { Style::Selected } else { Style::Dim }
 }
@@ -221,7 +221,7 @@ fn cell_style(cell_name: CellName, grid: &Grid, contents: &Contents) -> Style {
     }
 }
 
-/// Returns the longest suffix of a text that fits in `max_width`.
+/// Returns the longest suffix of `text` that is at most `max_width` columns wide.
 fn longest_fitting_suffix(text: &str, max_width: usize) -> &str {
     let mut suffix = text.chars();
     while measure_text_width(suffix.as_str()) > max_width {
@@ -230,7 +230,7 @@ fn longest_fitting_suffix(text: &str, max_width: usize) -> &str {
     suffix.as_str()
 }
 
-/// Returns the width of the column with the row numbers, including a trailing space.
+/// Returns the width of the row numbers, including a trailing space.
 fn gutter_width(first_row: u32, row_count: u32) -> usize {
     let last_row_number = u64::from(first_row) + u64::from(row_count);
     last_row_number.to_string().len() + 1

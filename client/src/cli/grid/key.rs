@@ -1,6 +1,6 @@
 //! Keys of the grid.
 
-/// A key press in the grid, independent of the terminal encoding.
+/// A key press, independent of how the terminal encodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// A character to type.
@@ -18,12 +18,13 @@ pub(super) enum Key {
     Enter,
     Tab,
     BackTab,
-    /// Moves to the next row, in the column in which tabbing started.
+    /// Moves to the next row. If the user has pressed Tab before, returns to the column in which
+    /// the first Tab was pressed.
     NextRow,
     Escape,
     Backspace,
     Delete,
-    /// Edits a cell's value instead of replacing it.
+    /// Starts editing the current value of the cell, instead of typing a new one.
     EditCell,
     GoTo,
     InsertRow,

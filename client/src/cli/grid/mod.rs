@@ -1,7 +1,7 @@
-//! `cellar edit`: a spreadsheet grid in the terminal.
+//! The command `cellar edit` shows a spreadsheet as a grid in the terminal.
 //!
-//! `state` handles keys and `frame` renders the grid; neither needs a terminal. `terminal` reads
-//! keys and draws the frame. `session` manages the live spreadsheet.
+//! `state` handles keys and `frame` renders the grid. Both work without a terminal. `terminal`
+//! reads keys and draws frames. `session` manages the live spreadsheet.
 
 mod frame;
 mod key;
@@ -26,9 +26,10 @@ use session::Session;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum time to wait for the visible cells before the grid is drawn with the previous cells.
+/// Maximum time to wait for the visible cells. After that, the grid is drawn with the previous
+/// cells.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
-/// Maximum time to wait for the last edits to be sent after the user has quit.
+/// Maximum time to wait for unsent edits to be sent after the user has quit.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) async fn edit_in_grid(
@@ -45,12 +46,12 @@ pub(super) async fn edit_in_grid(
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
     result?;
-    // Ignore a failure, because unsent edits are saved on disk.
+    // Ignore errors and timeouts, because unsent edits are saved on disk.
     let _ = timeout(FINAL_SYNC_TIMEOUT, session.sync()).await;
     for message in session.take_messages() {
         output.print_note(message);
     }
-    note_unsent_edits(output, session.count_unsent());
+    print_unsent_edits_note(output, session.count_unsent());
     Ok(())
 }
 
@@ -62,7 +63,7 @@ fn check_terminal(output: &Output) -> Result<(), CliError> {
     Ok(())
 }
 
-fn note_unsent_edits(output: &Output, edit_count: usize) {
+fn print_unsent_edits_note(output: &Output, edit_count: usize) {
     match edit_count {
         0 => {}
         1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
@@ -111,7 +112,7 @@ async fn run_grid(
                     return Ok(());
                 }
             }
-            // A key press cancels a running sync. The next sync repeats its work, so nothing is lost.
+            // If a key press cancels the running sync, the next sync starts over. No data is lost.
             delay_ms = sync_when_due(screen.next_sync, screen.session) => {
                 screen.next_sync = Instant::now() + Duration::from_millis(delay_ms);
             }
@@ -120,7 +121,8 @@ async fn run_grid(
 }
 
 impl GridScreen<'_> {
-    /// Loads the visible cells and draws the grid. Draws the previous cells if loading times out.
+    /// Loads the visible cells and draws the grid. If loading times out, the grid shows the
+    /// previous cells.
     async fn redraw(&mut self) -> Result<(), CliError> {
         if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
             self.session.grid.notice = Some("still loading cells…".to_owned());
@@ -130,7 +132,7 @@ impl GridScreen<'_> {
         Ok(self.terminal.show(&frame)?)
     }
 
-    /// Handles an input and all inputs that are already queued, such as pasted characters.
+    /// Handles an input and all inputs that are already waiting, such as pasted characters.
     fn handle_inputs(
         &mut self,
         first_input: Input,
@@ -143,7 +145,7 @@ impl GridScreen<'_> {
                 Input::Key(key) => match self.session.press(key, &self.layout) {
                     GridAction::Quit => return Ok(GridStatus::Quit),
                     GridAction::None => {}
-                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet { .. } => {
+                    GridAction::Edit(_) | GridAction::Undo | GridAction::SwitchSheet(_) => {
                         self.next_sync = Instant::now();
                     }
                 },
@@ -154,8 +156,8 @@ impl GridScreen<'_> {
     }
 }
 
-/// Syncs at `next_sync`, or earlier if a poke (wake-up message) announces new log entries. Returns
-/// the delay until the next sync, in milliseconds.
+/// Waits until `next_sync`, or until the server notifies the client of new log entries, and then
+/// syncs. Returns the delay until the next sync, in milliseconds.
 async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {
         () = sleep_until(next_sync) => {}

@@ -16,30 +16,30 @@ use super::super::output::count;
 use super::super::warnings::FORMULAS_NOT_CALCULATED;
 use super::frame::{Contents, Layout, VisibleCell};
 use super::key::Key;
-use super::state::{Grid, GridAction};
+use super::state::{Grid, GridAction, SheetDirection};
 use crate::Pokes;
 use crate::client::random;
 use crate::live::{
     EditOutcome, LiveError, LiveSheet, SetAsideEdits, Settlement, SyncReport, poll_event,
 };
 
-/// Maximum number of this session's edits that the user can undo.
+/// Maximum number of edits of a session that the user can undo. Older edits are forgotten.
 const MAX_UNDOABLE_EDITS: usize = 1_000;
 
-/// A live spreadsheet and its state in the grid.
+/// A live spreadsheet and the grid that shows it.
 pub(super) struct Session {
     live: LiveSheet,
     pokes: Pokes,
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
-    /// Reason why the last sync failed, or `None` if it succeeded.
+    /// Why the last sync failed, or `None` if it succeeded.
     offline: Option<String>,
-    /// Positions of this session's undoable edits, oldest first.
+    /// Positions of the session's edits that the user can undo, oldest first.
     undoable: Vec<Position>,
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
-    /// The visible rectangle and the position at the last refresh.
+    /// The visible rectangle and the log position when the cells were last read.
     last_refresh: Option<(Rectangle, Position)>,
     formulas_in_view: bool,
 }
@@ -73,7 +73,8 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key press. An edit is saved on disk before the function returns.
+    /// Handles a key press. If the key makes an edit, the edit is saved on disk before this
+    /// function returns.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -90,8 +91,8 @@ impl Session {
         match action {
             GridAction::Edit(operation) => self.edit(operation.clone()),
             GridAction::Undo => self.undo_newest_edit(),
-            GridAction::SwitchSheet { forward } => {
-                self.switch_sheet(*forward);
+            GridAction::SwitchSheet(direction) => {
+                self.switch_sheet(*direction);
                 Ok(())
             }
             GridAction::None | GridAction::Quit => Ok(()),
@@ -110,18 +111,21 @@ impl Session {
         Ok(())
     }
 
-    fn switch_sheet(&mut self, forward: bool) {
+    /// Shows the next or previous sheet, if there is one.
+    fn switch_sheet(&mut self, direction: SheetDirection) {
         let sheets = self.live.sheets();
         let is_current = |sheet: &SheetView| sheet.sheet == self.grid.sheet;
         let current_index = sheets.iter().position(is_current).unwrap_or(0);
-        let next_index =
-            if forward { Some(current_index + 1) } else { current_index.checked_sub(1) };
-        if let Some(next_sheet) = next_index.and_then(|index| sheets.get(index)) {
-            self.grid.switch_to_sheet(next_sheet.sheet);
+        let neighbor_index = match direction {
+            SheetDirection::Next => current_index.checked_add(1),
+            SheetDirection::Previous => current_index.checked_sub(1),
+        };
+        if let Some(neighbor) = neighbor_index.and_then(|index| sheets.get(index)) {
+            self.grid.switch_to_sheet(neighbor.sheet);
         }
     }
 
-    /// Waits until a poke (wake-up message) announces new log entries.
+    /// Waits until the server notifies the client of new log entries.
     pub(super) async fn wait_for_poke(&mut self) {
         self.pokes.wait_beyond(self.live.position()).await;
     }
@@ -157,7 +161,7 @@ impl Session {
         }
     }
 
-    /// Shows why an edit was rejected, or makes a committed edit undoable.
+    /// Shows the reason why an edit was rejected, or allows the user to undo a committed edit.
     fn apply_settlement(&mut self, settlement: &Settlement) {
         match &settlement.outcome {
             EditOutcome::Rejected(rejection) => {
@@ -177,7 +181,7 @@ impl Session {
         self.messages.push(message);
     }
 
-    /// Removes the oldest undoable edits, so that at most [`MAX_UNDOABLE_EDITS`] remain.
+    /// Forgets the oldest undoable edits if there are more than [`MAX_UNDOABLE_EDITS`].
     fn trim_undoable(&mut self) {
         let excess_count = self.undoable.len().saturating_sub(MAX_UNDOABLE_EDITS);
         self.undoable.drain(..excess_count);
@@ -190,7 +194,7 @@ impl Session {
         let visible_cells = self.grid.visible_cells(layout.visible_size(self.grid.top_left.row));
         match self.live.view(Some(&sheet_name), visible_cells).await {
             Ok(reply) => self.show_cells(&reply, visible_cells),
-            // Keep the displayed cells until the next sync has rebased the unsent edits.
+            // Keep showing the old cells until the next sync has rebased the unsent edits.
             Err(LiveError::CannotRebase { .. }) => {}
             Err(error) => self.grid.notice = Some(error.to_string()),
         }
@@ -227,9 +231,9 @@ impl Session {
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    /// Returns whether only other users can have changed the displayed cells since the last
-    /// refresh. Returns `false` if the visible rectangle has changed or if edits are unsent, because
-    /// scrolling and the user's own edits also change the displayed cells.
+    /// Returns whether the displayed cells have changed only because of other users' edits. Returns
+    /// `false` after the user has scrolled and while edits are unsent, because scrolling and the
+    /// user's own edits also change the displayed cells.
     fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
         let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
         let has_unsent_edits = self.live.pending().next().is_some();

@@ -1,4 +1,4 @@
-//! Grid state (cursor, scroll position and text input) and key handling.
+//! The grid's cursor, scroll position and text input, and how keys change them.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
@@ -18,21 +18,25 @@ pub(super) enum GridAction {
     None,
     Edit(Operation),
     Undo,
-    /// Switches to the next sheet (`forward`) or to the previous one.
-    SwitchSheet {
-        forward: bool,
-    },
+    SwitchSheet(SheetDirection),
     Quit,
 }
 
-/// Number of rows and columns on the screen, each at least 1.
+/// Which neighbor of the current sheet to show, in tab order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SheetDirection {
+    Next,
+    Previous,
+}
+
+/// Number of visible rows and columns, each at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VisibleSize {
     pub(super) rows: u32,
     pub(super) columns: u32,
 }
 
-/// Text that the user is typing. The variant determines its purpose.
+/// The text that the user is typing. The variant determines how the text is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typing {
     /// The new value of the cell under the cursor.
@@ -57,7 +61,8 @@ pub(super) struct Grid {
     /// The first visible cell.
     pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
-    /// Column in which the first of several Tab keys was pressed. Enter returns to it.
+    /// Column in which the user started to press Tab. Enter returns to this column, in the next
+    /// row.
     tab_start_column: Option<u32>,
     /// Message that is shown until the next key press.
     pub(super) notice: Option<String>,
@@ -89,7 +94,7 @@ impl Grid {
         *self = Self::new(sheet);
     }
 
-    /// Handles a key. `cell_text` is the text of the cell under the cursor.
+    /// Handles a key press. `cell_text` is the text of the cell under the cursor.
     pub(super) fn press(
         mut self,
         key: Key,
@@ -114,8 +119,8 @@ impl Grid {
             Key::InsertRow => return self.insert_row_action(),
             Key::DeleteRow => return self.delete_row_action(),
             Key::Undo => return GridAction::Undo,
-            Key::NextSheet => return GridAction::SwitchSheet { forward: true },
-            Key::PreviousSheet => return GridAction::SwitchSheet { forward: false },
+            Key::NextSheet => return GridAction::SwitchSheet(SheetDirection::Next),
+            Key::PreviousSheet => return GridAction::SwitchSheet(SheetDirection::Previous),
             Key::Quit => return GridAction::Quit,
             Key::Escape => {}
             move_key => self.move_cursor(move_key, size),
@@ -143,8 +148,8 @@ impl Grid {
         }
     }
 
-    /// Completes the input: sets the cell under the cursor and then moves the cursor as `move_key`
-    /// does, or goes to the typed cell.
+    /// Applies the typed text. A typed value is stored in the cell under the cursor, and the cursor
+    /// then moves as `move_key` does. A typed cell name moves the cursor to that cell.
     fn finish_typing(&mut self, typing: &Typing, move_key: Key, size: VisibleSize) -> GridAction {
         match typing {
             Typing::Cell(input) => {
@@ -159,7 +164,7 @@ impl Grid {
         }
     }
 
-    /// Returns the edit that sets the value of the cell under the cursor.
+    /// Returns an action that sets the value of the cell under the cursor.
     fn set_cell_action(&self, text: &str) -> GridAction {
         let TypedText { value, format } = typed_or_text(text);
         let CellName { row, column } = self.cursor;
@@ -217,7 +222,7 @@ impl Grid {
         self.cursor = CellName { row: row.min(MAX_ROWS - 1), column: column.min(MAX_COLUMNS - 1) };
     }
 
-    /// Scrolls as little as possible so that the cursor is visible.
+    /// Scrolls as little as necessary to make the cursor visible.
     pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
         let Self { top_left, cursor, .. } = self;
         top_left.row = scrolled_start(top_left.row, cursor.row, size.rows);
@@ -230,7 +235,7 @@ fn last_visible_index(first_visible: u32, visible_count: u32) -> u32 {
     first_visible.saturating_add(visible_count - 1)
 }
 
-/// Returns the first visible row or column after scrolling to the cursor.
+/// Returns the first visible row or column after scrolling until the cursor is visible.
 fn scrolled_start(first_visible: u32, cursor: u32, visible_count: u32) -> u32 {
     if cursor < first_visible {
         return cursor;
@@ -364,8 +369,14 @@ mod tests {
     #[test]
     fn quits_and_switches_sheets() {
         let (_, actions) = pressed(new(), &[Key::NextSheet, Key::PreviousSheet, Key::Quit]);
-        let sheet = |forward| GridAction::SwitchSheet { forward };
-        assert_eq!(actions, [sheet(true), sheet(false), GridAction::Quit]);
+        assert_eq!(
+            actions,
+            [
+                GridAction::SwitchSheet(SheetDirection::Next),
+                GridAction::SwitchSheet(SheetDirection::Previous),
+                GridAction::Quit
+            ]
+        );
         assert_eq!(pressed(new(), &[Key::Character('x'), Key::Quit]).1, [GridAction::Quit]);
     }
 }

@@ -1,4 +1,4 @@
-//! Reads keys from the terminal and draws the frame.
+//! Reads key presses from the terminal and draws frames on it.
 
 use std::io::{self, Write as _};
 use std::thread;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::frame::{Frame, Size, Style};
 use super::key::Key;
 
-/// Interval at which the reading thread checks whether the receiver of inputs was dropped.
+/// Time between two checks of the reading thread whether its inputs are still needed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A terminal event that the grid handles.
@@ -29,7 +29,7 @@ pub(super) enum Input {
     Resized,
 }
 
-/// The terminal in raw mode, showing the alternate screen. Dropping it restores the terminal.
+/// The terminal in raw mode with the alternate screen. Dropping this value restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -66,7 +66,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Ignore a failure, because `drop` cannot report it.
+        // Ignore errors, because `drop` cannot report them.
         let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
         let _ = disable_raw_mode();
     }
@@ -81,8 +81,8 @@ fn attribute_of(style: Style) -> Attribute {
     }
 }
 
-/// Starts a thread that reads terminal events, and returns the channel of its inputs. The thread
-/// closes the channel when the terminal is closed.
+/// Starts a thread that reads terminal events. Returns a channel that receives the inputs. The
+/// channel is closed when the terminal is closed.
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
     // Reading blocks, so it needs a thread.
@@ -90,7 +90,7 @@ pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     receiver
 }
 
-/// Sends inputs until the terminal is closed or the receiver is dropped.
+/// Sends inputs to the channel until the terminal is closed or the receiver is dropped.
 fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     while !sender.is_closed() {
         let Ok(event) = read_event(POLL_INTERVAL) else { return };
@@ -102,7 +102,7 @@ fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     }
 }
 
-/// Waits for the next terminal event. Returns `None` if the timeout expires first.
+/// Waits for the next terminal event. Returns `None` on timeout.
 fn read_event(timeout: Duration) -> io::Result<Option<Event>> {
     if !poll(timeout)? {
         return Ok(None);
@@ -115,7 +115,7 @@ fn convert_event(event: &Event) -> Vec<Input> {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             convert_key(*key).map(Input::Key).into_iter().collect()
         }
-        // Treat pasted text like typed text. A line break moves to the next row.
+        // Treat pasted text as if it had been typed. A line break moves to the next row.
         Event::Paste(text) => text.chars().filter_map(pasted_key).map(Input::Key).collect(),
         Event::Resize(..) => vec![Input::Resized],
         _ => Vec::new(),

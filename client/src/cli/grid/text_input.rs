@@ -2,7 +2,7 @@
 
 use super::key::Key;
 
-/// Text that the user edits, split at the cursor.
+/// Text that the user is editing, split at the text cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextInput {
     before_cursor: String,
@@ -10,7 +10,7 @@ pub(super) struct TextInput {
 }
 
 impl TextInput {
-    /// Creates an input with the given text and the cursor at the end.
+    /// Creates an input with the cursor at the end of `text`.
     pub(super) fn new(text: &str) -> Self {
         Self { before_cursor: text.to_owned(), after_cursor: String::new() }
     }
@@ -27,7 +27,7 @@ impl TextInput {
         &self.after_cursor
     }
 
-    /// Edits the text or moves the cursor. Ignores keys that do neither.
+    /// Edits the text or moves the cursor. All other keys are ignored.
     pub(super) fn press(&mut self, key: Key) {
         match key {
             Key::Character(character) => self.before_cursor.push(character),

@@ -1,4 +1,4 @@
-//! Describes the detected column types of a CSV file.
+//! Describes the column types that were detected in a CSV file.
 
 use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::text::escape;
 /// Maximum number of column groups to list.
 const MAX_GROUPS: usize = 8;
 
-/// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for a
-/// workbook.
+/// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for
+/// workbooks.
 pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     let groups = group_by_kind(&survey?.typings);
     let mut phrases: Vec<String> =
@@ -29,7 +29,7 @@ struct ColumnGroup {
 }
 
 impl ColumnGroup {
-    /// Describes the group, such as `A:E text` or `F numbers`.
+    /// Describes columns of the same type, such as `A:E text` or `F numbers`.
     fn describe(&self) -> String {
         let Self { first_column, last_column, kind } = *self;
         if first_column == last_column {
@@ -51,7 +51,7 @@ fn group_by_kind(typings: &[ColumnTyping]) -> Vec<ColumnGroup> {
     groups
 }
 
-/// Returns each column's type as JSON, or null for a workbook.
+/// Returns a JSON array with the type of each column, or null for workbooks.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
     let mut columns = Vec::with_capacity(survey.typings.len());
@@ -86,7 +86,7 @@ fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// Quotes a sheet name for a shell if necessary.
+/// Quotes a sheet name so that it can be pasted into a shell.
 pub(super) fn shell_quoted(name: &str) -> String {
     let escaped_name = escape(name);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

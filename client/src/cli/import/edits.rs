@@ -1,4 +1,4 @@
-//! `cellar import --sheet`: imports a file into an existing sheet.
+//! The command `cellar import --sheet` imports a file into an existing sheet.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::cli::output::{Output, count, grouped};
 use crate::cli::warnings;
 use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, import_edits};
 
-/// Interval between progress lines if stderr is not a terminal, as a percentage of the cells.
+/// How often to print a progress line if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
 const BAR_TEMPLATE: &str = "{bar:30} {human_pos} of {human_len} cells, {rate} a second, {eta} left";
 
@@ -29,7 +29,7 @@ pub(super) async fn import_into_sheet(
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, target_cell)?;
     let hint = delimiter_hint(&args.file, plan.survey.as_ref(), options.delimiter);
-    // Print the hint before sending anything, so that the user can still interrupt the import.
+    // Print the hint before sending anything, so that the user can still cancel the import.
     if let Some(hint) = &hint {
         output.print_note(hint);
     }
@@ -81,7 +81,7 @@ fn print_import(
     Ok(())
 }
 
-/// Imports the cells and shows the progress. Fails with [`CliError::Interrupted`] on Ctrl-C.
+/// Imports the cells and shows the progress. Returns [`CliError::Interrupted`] on Ctrl-C.
 async fn import_unless_interrupted(
     client: &Client,
     output: &Output,
@@ -92,7 +92,8 @@ async fn import_unless_interrupted(
     let import = import_edits(client, plan, target, |progress| reporter.report(progress));
     let import_result = tokio::select! {
         result = import => Some(result),
-        // The journal is written before each request, so an interrupted import can be resumed.
+        // An import can be cancelled at any point: the journal is written before each request, so
+        // that the import can be resumed.
         _ = tokio::signal::ctrl_c() => None,
     };
     reporter.end();
@@ -115,12 +116,13 @@ fn summary(file: &Path, plan: &Plan, target: &Target) -> String {
     )
 }
 
-/// Shows progress as a bar on a terminal, or as lines otherwise. No-op with `--json`.
+/// Shows an import's progress as a bar on a terminal, or else as periodic lines. Shows nothing with
+/// `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,
     committed_cells: usize,
-    /// Percentage at which to print the next progress line, or `None` after the final line.
+    /// Percentage at which the next progress line is printed, or `None` after the last line.
     next_line_percent: Option<usize>,
 }
 
@@ -141,7 +143,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a progress line is due, and schedules the next one.
+    /// Returns whether a progress line must be printed now. If so, schedules the next line.
     fn take_due_line(&mut self, progress: EditsProgress) -> bool {
         let EditsProgress { committed_cells, cells } = progress;
         let percent = committed_cells.saturating_mul(100).checked_div(cells).unwrap_or(100);
@@ -175,7 +177,8 @@ mod tests {
             ProgressReporter { output, bar: None, committed_cells: 0, next_line_percent: Some(0) };
         let mut due = |batch: usize, cells: usize| -> Vec<usize> {
             reporter.next_line_percent = Some(0);
-            // Completion is reported twice: after the last batch, and when nothing is left to send.
+            // The import reports completion twice: after the last batch, and again when nothing is
+            // left to send.
             let reports = (0..cells).step_by(batch).chain([cells, cells]);
             reports
                 .filter(|&committed_cells| {

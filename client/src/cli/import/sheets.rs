@@ -1,4 +1,4 @@
-//! `cellar import`: imports each sheet of a file as a new sheet.
+//! The command `cellar import` imports each sheet of a file as a new sheet.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,16 +19,16 @@ use crate::import::sheets::{
 use crate::import::{ImportError, ReadOptions, name_of_file};
 use crate::text::escape;
 
-/// Interval between progress updates, in milliseconds.
+/// Time between progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
-/// Interval between progress lines if stderr is not a terminal, in seconds.
+/// Time between progress lines if stderr is not a terminal, in seconds.
 const LINE_INTERVAL_S: u64 = 10;
 const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
-/// Maximum number of imported sheets to list.
+/// Maximum number of imported sheets that the command lists.
 const MAX_LISTED_SHEETS: usize = 10;
 
-/// Reads the file and prints what the import would do (`--dry-run`).
-pub(super) async fn describe_file(output: &Output, args: &args::Import) -> Result<(), CliError> {
+/// Reads the file and prints what would be imported, without importing it (`--dry-run`).
+pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
     let progress = ProgressMonitor::default();
@@ -63,21 +63,7 @@ pub(super) async fn import_as_new_sheets(
     let options = read_options(args)?;
     let client = context.client()?;
     let file_path = std::path::absolute(&args.file)?;
-    let key = JournalKey {
-        cloud: client.identity(),
-        subject: client.subject(),
-        file: &file_path,
-        options: &options,
-        into,
-        replace: args.replace.as_deref(),
-    };
-    let target = Target {
-        into,
-        name: args.name.clone().or_else(|| name_of_file(&args.file)),
-        replace: args.replace.clone(),
-        journal: key.path(&context.directory),
-        restart: args.restart,
-    };
+    let target = import_target(context, &client, args, &options, &file_path, into);
     let started = Instant::now();
     let progress = ProgressMonitor::default();
     let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
@@ -92,6 +78,31 @@ pub(super) async fn import_as_new_sheets(
     report.print(output, args)?;
     output.print_note(next_command_note(&report.imported, into));
     Ok(())
+}
+
+fn import_target(
+    context: &Context,
+    client: &Client,
+    args: &args::Import,
+    options: &ReadOptions,
+    file_path: &Path,
+    into: Option<LogId>,
+) -> Target {
+    let key = JournalKey {
+        cloud: client.identity(),
+        subject: client.subject(),
+        file: file_path,
+        options,
+        into,
+        replace: args.replace.as_deref(),
+    };
+    Target {
+        into,
+        name: args.name.clone().or_else(|| name_of_file(&args.file)),
+        replace: args.replace.clone(),
+        journal: key.path(&context.directory),
+        restart: args.restart,
+    }
 }
 
 fn record_import_position(context: &Context, client: &Client, imported: &Imported) {
@@ -119,7 +130,7 @@ impl ImportReport {
         match &self.imported.file {
             Some(file) => print_notes(output, file, self.hint.as_deref()),
             None => output.print_note(
-                "An interrupted run had uploaded the file; this run finished the import.",
+                "The file had already been uploaded by an interrupted import, which is now complete.",
             ),
         }
         output.print_warnings(&warnings);
@@ -144,7 +155,8 @@ impl ImportReport {
         })
     }
 
-    /// Summarizes the import in one line. The line names the sheet if only one was imported.
+    /// Summarizes the import in one line. If only one sheet was imported, the line contains its
+    /// name.
     fn summary(&self, file_path: &Path) -> String {
         let Self { imported, progress, seconds, .. } = self;
         let contents = describe_contents(file_path, &imported.sheets);
@@ -164,7 +176,7 @@ impl ImportReport {
     }
 }
 
-/// Waits until an import has finished and shows its progress. Fails on Ctrl-C.
+/// Runs an import and shows its progress. Fails if the user presses Ctrl-C.
 async fn show_progress<T>(
     output: Output,
     progress: &ProgressMonitor,
@@ -181,7 +193,8 @@ async fn show_progress<T>(
                 return Ok(result?);
             }
             _ = ticks.tick() => reporter.report(progress.current()),
-            // The journal is written before each request, so an interrupted import can be resumed.
+            // An import can be cancelled at any point: the journal is written before each request,
+            // so that the import can be resumed.
             _ = &mut interrupt => {
                 reporter.end();
                 return Err(interruption_error(progress.current()));
@@ -218,8 +231,9 @@ fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
     sheets.iter().map(sheet_as_json).collect()
 }
 
-/// Describes a file with one sheet as `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, and a
-/// file with several as `budget.xlsx: 3 sheets, 40 cells`.
+/// Describes the contents of a file. A file with one sheet is described like `airports.csv: 3,377
+/// rows, 7 columns, 23,639 cells`, and a file with several sheets like `budget.xlsx: 3 sheets, 40
+/// cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
     let file_name = file.display();
@@ -231,7 +245,7 @@ fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     format!("{file_name}: {}, {cells}", count(sheets.len(), "sheet", "sheets"))
 }
 
-/// Lists the sheets if there is more than one.
+/// Lists the sheets. Prints nothing if there is only one.
 fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
     if sheets.len() < 2 {
         return Ok(());
@@ -267,7 +281,7 @@ fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     }
 }
 
-/// Returns a note that suggests a command that prints the imported cells.
+/// Suggests a command that prints the imported cells.
 fn next_command_note(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
@@ -277,7 +291,8 @@ fn next_command_note(imported: &Imported, into: Option<LogId>) -> String {
     }
 }
 
-/// Shows progress as a bar on a terminal, or as periodic lines otherwise. No-op with `--json`.
+/// Shows an import's progress as a bar on a terminal, or else as periodic lines. Shows nothing with
+/// `--json`.
 struct ProgressReporter {
     output: Output,
     bar: Option<indicatif::ProgressBar>,

@@ -1,13 +1,13 @@
-//! Computes column widths that fit the terminal width.
+//! Computes column widths so that a table fits the terminal.
 
 use super::COLUMN_SEPARATOR_WIDTH;
 
-/// Minimum width of a shrunk column, in characters.
+/// Minimum width of a column that was shrunk, in characters.
 const MIN_COLUMN_WIDTH: usize = 6;
 
-/// Returns the widths of the leading columns that fit in `available_width` characters after the
-/// widest columns are shrunk. Omits columns that do not fit even at minimum width, but never the
-/// first column.
+/// Shrinks the widest columns until the table fits in `available_width` characters. Returns the
+/// width of each shown column. If the columns do not fit even at their minimum width, the rightmost
+/// ones are omitted, but the first column is always shown.
 pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
     let mut minimum_total_width = 0_usize;
@@ -23,12 +23,12 @@ pub(super) fn fit_columns(natural_widths: &[usize], available_width: usize) -> V
     widths.into_iter().map(|width| width.min(max_column_width)).collect()
 }
 
-/// Returns the largest maximum column width at which all columns together fit in `available_width`
-/// characters, but at least 1.
+/// Returns the largest width at which all columns fit in `available_width` characters, if wider
+/// columns are truncated to this width. The result is at least 1.
 fn largest_fitting_width(widths: &[usize], available_width: usize) -> usize {
     let total_width_at =
         |max_width: usize| widths.iter().map(|&width| width.min(max_width)).sum::<usize>();
-    // Binary search between a width that fits and a width that is too large.
+    // Binary search. `fitting_width` always fits and `excessive_width` never does.
     let mut fitting_width = 1;
     let mut excessive_width = widths.iter().max().map_or(1, |widest| widest + 1);
     while excessive_width - fitting_width > 1 {

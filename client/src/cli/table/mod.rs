@@ -1,7 +1,7 @@
 //! Formats cells as a table for a terminal, with column letters and row numbers.
 //!
 //! Characters that could move the cursor, hide text or change the text direction are escaped, so
-//! the contents of a cell cannot break the table.
+//! that a cell's text cannot break the table.
 
 mod fit;
 
@@ -14,14 +14,14 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::text::escape;
 
-/// Width of a column border, including the spaces on both sides.
+/// Width of the separator between two columns, including the spaces on both sides.
 const COLUMN_SEPARATOR_WIDTH: usize = 3;
 
-/// Maximum width of a column, in characters, in a table without a width limit. Without this maximum,
-/// one long text would widen every line.
+/// Maximum width of a column in characters, if the table has no maximum width. Without this limit,
+/// a single long text would widen every line.
 pub const MAX_CELL_CHARACTERS: usize = 200;
 
-/// The rectangle of cells that a table shows.
+/// A rectangle of cells to show in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// The top-left cell.
@@ -33,8 +33,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a cell's row offset and column offset within the window, or `None` if the cell is
-    /// outside.
+    /// Returns a cell's row and column offset from the first cell of the window. Returns `None` if
+    /// the cell is outside the window.
     fn offset_of(&self, cell: &CellAt) -> Option<(u32, u32)> {
         let row_offset = cell.row.checked_sub(self.first.row)?;
         let column_offset = cell.column.checked_sub(self.first.column)?;
@@ -48,13 +48,14 @@ impl Window {
 pub struct RenderedTable {
     /// The lines of the table, without a trailing newline.
     pub text: String,
-    /// Number of columns in the table. The remaining columns of the window do not fit.
+    /// Number of columns shown in the table. The remaining columns of the window were too wide.
     pub columns: u32,
 }
 
-/// Renders a window of cells as a table with at most `max_width` characters per line. If
-/// `max_width` is `None`, truncates only cells longer than [`MAX_CELL_CHARACTERS`]. Ignores cells
-/// outside the window.
+/// Renders a window of cells as a table whose lines have at most `max_width` characters.
+///
+/// If `max_width` is `None`, only cell texts longer than [`MAX_CELL_CHARACTERS`] are truncated.
+/// Cells outside the window are ignored.
 #[must_use]
 pub fn render_table(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
     let grid = Grid::from_cells(cells, window);
@@ -80,7 +81,7 @@ struct CellText {
 /// The cells of a window.
 struct Grid {
     window: Window,
-    /// Cells by row offset and column offset within the window.
+    /// Cells by their row and column offset from the first cell of the window.
     cells_by_offset: BTreeMap<(u32, u32), CellText>,
 }
 
@@ -99,7 +100,7 @@ impl Grid {
         column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// Returns the widths of the columns that fit in the table.
+    /// Returns the widths of the shown columns.
     fn column_widths(&self, max_table_width: Option<usize>) -> Vec<usize> {
         let natural_widths = self.natural_widths();
         match max_table_width {
@@ -113,13 +114,13 @@ impl Grid {
         }
     }
 
-    /// Returns the width of the column with the row numbers, including the table's left border.
+    /// Returns the width of the row numbers, including the table's left border.
     fn row_header_width(&self) -> usize {
         let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
         last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1
     }
 
-    /// Returns the width that each column needs to show all its texts completely.
+    /// Returns the width that each column needs to show its longest text.
     fn natural_widths(&self) -> Vec<usize> {
         let mut widths = Vec::new();
         for column_offset in 0..self.window.columns {
@@ -134,7 +135,7 @@ impl Grid {
         widths
     }
 
-    /// Returns the header row with the letters of the window's first `column_count` columns.
+    /// Returns the header row with the column letters of the first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let mut header = vec![comfy_table::Cell::new("")];
         for column_offset in (0..self.window.columns).take(column_count) {
@@ -144,7 +145,8 @@ impl Grid {
         header
     }
 
-    /// Returns a row with its number and its cells. The texts are truncated to `widths`.
+    /// Returns a table row with the row number and the cells. Each text is truncated to the width
+    /// of its column.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let row_number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let mut table_row =

@@ -1,11 +1,11 @@
-//! Checks whether a log entry affects the cells of a range.
+//! Determines whether a log entry affects the cells of a range.
 
 use cellar_api::wire::{EntryView, MutationView};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
-/// Returns whether a log entry changes or moves cells of a rectangle. Returns `true` for every entry
-/// with an external body, because the body is not read.
+/// Returns whether a log entry changes or moves cells of a rectangle. Returns `true` for every
+/// entry with an external body, because external bodies are not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -29,7 +29,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
         }
         Operation::InsertRows(insert) => insert.sheet == sheet && insert.before <= last.row,
         Operation::InsertColumns(insert) => insert.sheet == sheet && insert.before <= last.column,
-        // A deletion before the range shifts the range's cells.
+        // Deleting rows or columns before the range moves the cells of the range.
         Operation::DeleteRows(delete) => {
             delete.sheet == sheet && starts_up_to(&delete.spans, last.row)
         }
@@ -46,7 +46,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     }
 }
 
-/// Returns whether the rectangle contains a cell that is in one of the rows and one of the columns.
+/// Returns whether any cell of the rectangle is in both the given rows and the given columns.
 fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
     let Rectangle { first, last } = rectangle;
     intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)

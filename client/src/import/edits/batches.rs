@@ -1,14 +1,16 @@
-//! Splits imported cells into mutations that are within all size limits.
+//! Splits imported cells into mutations that comply with all size limits.
 
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MUTATION_BYTES};
 use cellar_sheet::operation::CellEdit;
 
-/// Maximum JSON length of one mutation's cells, in bytes. Each mutation is sent in its own request
-/// and stored in its own log entry, and the stored form is never longer than the JSON. The limit is
-/// therefore well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and `MAX_ENTRY_BODY_BYTES`.
+/// Maximum length of the cells of one mutation as JSON, in bytes.
+///
+/// Each mutation is sent in its own request and stored in its own log entry, where it is never
+/// longer than its JSON. This limit is well below `MAX_MUTATION_BYTES`, `MAX_REQUEST_BYTES` and
+/// `MAX_ENTRY_BODY_BYTES`, so a mutation complies with all of them.
 pub(super) const BATCH_BYTES: usize = 192 * 1024;
-/// Maximum JSON length of a cell, in bytes. The remaining bytes of the mutation limit are reserved
-/// for the mutation's other fields.
+/// Maximum length of a cell as JSON, in bytes. The rest of the mutation is reserved for its other
+/// fields.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
 /// A cell whose JSON is longer than `MAX_CELL_BYTES`.
@@ -25,16 +27,15 @@ pub(super) struct CellTooLong {
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
-    /// Maximum JSON length of a batch, in bytes. Only a batch with a single cell may exceed this
-    /// limit.
+    /// Maximum length of a batch as JSON, in bytes. A batch with a single cell may be longer.
     bytes: usize,
 }
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
-/// Splits cells in order into batches. Each batch has at most `MAX_CELLS_PER_OPERATION` cells and
-/// about `BATCH_BYTES` bytes. The result is deterministic, because a resumed import must send the
-/// same batches.
+/// Splits cells into batches without changing their order. A batch has at most
+/// `MAX_CELLS_PER_OPERATION` cells and about `BATCH_BYTES` bytes. Equal cells always yield equal
+/// batches, because a resumed import must send the same batches as before.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }
@@ -65,9 +66,9 @@ fn split_with_limits(
     Ok(batches)
 }
 
-/// Returns the JSON length of a cell, including a comma.
+/// Returns the length of a cell as JSON, including a comma.
 fn encoded_bytes(cell: &CellEdit) -> usize {
-    // Encoding plain data cannot fail. If it did, the cell would be rejected as too long.
+    // Encoding plain data cannot fail. If it did, the cell would be reported as too long.
     serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))
 }
 

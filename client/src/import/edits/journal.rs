@@ -1,5 +1,5 @@
-//! The import journal records which batches were sent, so that an interrupted import can be
-//! resumed.
+//! The journal of an import records which batches were sent. An interrupted import is resumed from
+//! its journal.
 
 use std::path::{Path, PathBuf};
 
@@ -17,16 +17,17 @@ use crate::outbox::new_client_id;
 /// Format version of the journal.
 const JOURNAL_VERSION: u32 = 2;
 
-/// Identifies an import. Runs with equal keys belong to the same import.
+/// Identifies an import. If the keys of two calls are equal, the second call resumes the import of
+/// the first.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Stack identity ([`crate::Client::identity`]).
+    /// Identity of the stack ([`crate::Client::identity`]).
     pub cloud: &'a str,
-    /// Token subject ([`crate::Client::subject`]).
+    /// Subject of the token ([`crate::Client::subject`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
-    /// Hash of the cells ([`Plan::fingerprint`]).
+    /// Hash of the imported cells ([`Plan::fingerprint`]).
     pub plan: &'a str,
     /// The target spreadsheet.
     pub into: LogId,
@@ -35,7 +36,7 @@ pub struct JournalKey<'a> {
 }
 
 impl JournalKey<'_> {
-    /// Returns the journal path in `dir/.cellar/imports/`.
+    /// Returns the path of the journal in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, plan, into, sheet } = self;
@@ -51,19 +52,20 @@ pub struct Journal {
     version: u32,
     /// File path for messages.
     source: String,
-    /// Hash of the cells ([`Plan::fingerprint`]).
+    /// Hash of the imported cells ([`Plan::fingerprint`]).
     plan: String,
-    /// Client id of the import. Each client id has its own mutation numbering.
+    /// Client id of the import. The server numbers mutations separately for each client id.
     #[serde(rename = "client")]
     client_id: String,
     /// The target spreadsheet.
     spreadsheet: LogId,
-    /// Number of the target sheet. Never changes once it is known.
+    /// Number of the target sheet. Once known, it never changes.
     sheet: Option<SheetId>,
-    /// Newest known position and its table incarnation. `None` before the first response.
+    /// Newest known position and its table incarnation. `None` until the server has responded for
+    /// the first time.
     known: Option<KnownHead>,
-    /// Base position of each batch that was sent or is about to be sent. A chosen base never
-    /// changes.
+    /// The base positions of all batches that were sent or are about to be sent. Once chosen, a
+    /// base never changes, so that a resent batch is equal to the original.
     bases: Vec<Position>,
     /// Number of batches that are known to be committed.
     acknowledged: usize,
@@ -79,11 +81,11 @@ struct KnownHead {
 /// The next step of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportEditStep {
-    /// Request the newest position and the sheets of the spreadsheet.
+    /// Request the newest position and the sheets of the spreadsheet to find the target sheet.
     FindSheet(LogId),
-    /// Choose and persist the base position of the next batch.
+    /// Choose the base position of the next batch and save it in the journal.
     ChooseBase,
-    /// Send a batch, which an earlier run may already have sent.
+    /// Send a batch. An interrupted import may have sent the batch already.
     Send {
         /// The spreadsheet.
         spreadsheet: LogId,
@@ -116,12 +118,12 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
+    /// Reads the journal of an interrupted import. Returns `None` if there is no journal.
     ///
     /// # Errors
     ///
     /// Returns an [`ImportError`] if the journal is malformed or belongs to another plan.
-    pub fn resume(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
+    pub fn read(path: &Path, plan: &Plan) -> Result<Option<Self>, ImportError> {
         let Some(journal) = read_json::<Self>(path, StateFile::EditImport)? else {
             return Ok(None);
         };
@@ -129,14 +131,14 @@ impl Journal {
             return Err(ImportError::JournalDiffers { path: path.to_owned() });
         }
         if !journal.is_consistent(plan.batches.len()) {
-            let why = "its numbers of sent and acknowledged batches are inconsistent";
+            let why = "the numbers of sent and acknowledged batches are inconsistent";
             return Err(FileError::malformed(path, StateFile::EditImport, why).into());
         }
         Ok(Some(journal))
     }
 
-    /// Returns whether the journal's fields are possible for an import with `batch_count` batches.
-    /// At most one batch can be sent but not acknowledged.
+    /// Returns whether the fields of the journal are consistent with an import of `batch_count`
+    /// batches. At most one batch may be sent but not acknowledged.
     fn is_consistent(&self, batch_count: usize) -> bool {
         let sent_count = self.bases.len();
         let max_sent_count = self.acknowledged.saturating_add(1).min(batch_count);
@@ -182,22 +184,22 @@ impl Journal {
         self.sheet
     }
 
-    /// Records the result of [`ImportEditStep::FindSheet`].
+    /// Records the result of [`ImportEditStep::FindSheet`] in the journal.
     pub fn record_sheet(&mut self, sheet: SheetId, incarnation: u32, head: Position) {
         self.sheet = Some(sheet);
         self.known = Some(KnownHead { incarnation, head });
     }
 
     /// Makes the newest known position the base of the next batch ([`ImportEditStep::ChooseBase`]).
-    /// The journal must be written before the batch is sent.
+    /// The journal must be written before the batch is sent, so that the base survives a crash.
     pub fn choose_base(&mut self) {
         if let Some(known) = self.known {
             self.bases.push(known.head);
         }
     }
 
-    /// Returns the append request for a batch, or `None` if the batch has no base yet. Every run
-    /// returns an equal request.
+    /// Returns the request that appends a batch, or `None` if the batch has no base yet. A resumed
+    /// import returns an equal request, so the server recognizes a batch that was sent twice.
     #[must_use]
     pub fn request(&self, batch_index: usize, cells: &[CellEdit]) -> Option<AppendRequest> {
         let base = *self.bases.get(batch_index)?;
@@ -248,14 +250,14 @@ mod tests {
         let mut sent = Vec::new();
         for _ in 0..20 {
             journal.save(&path).unwrap();
-            journal = Journal::resume(&path, &plan).unwrap().unwrap();
+            journal = Journal::read(&path, &plan).unwrap().unwrap();
             match journal.next_step(plan.batches.len()) {
                 ImportEditStep::FindSheet(_) => journal.record_sheet(SheetId(3), 7, at(0)),
                 ImportEditStep::ChooseBase => journal.choose_base(),
                 ImportEditStep::Send { batch_index: batch, .. } => {
                     let request = journal.request(batch, &plan.batches[batch]).unwrap();
                     // After a lost response, the resumed import sends an equal request.
-                    let again = Journal::resume(&path, &plan).unwrap().unwrap();
+                    let again = Journal::read(&path, &plan).unwrap().unwrap();
                     assert_eq!(again.request(batch, &plan.batches[batch]).unwrap(), request);
                     sent.push(request);
                     journal.acknowledge_batch(at(u32::try_from(sent.len()).unwrap() * 2));
@@ -298,13 +300,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
         let plan = plan();
-        assert!(Journal::resume(&path, &plan).unwrap().is_none());
+        assert!(Journal::read(&path, &plan).unwrap().is_none());
         let good = Journal::new(Path::new("/a.csv"), &plan, id(1));
         let other = Journal { plan: "other".into(), ..good.clone() };
         let later = Journal { version: 3, ..good.clone() };
         for differs in [other, later] {
             differs.save(&path).unwrap();
-            let error = Journal::resume(&path, &plan).unwrap_err();
+            let error = Journal::read(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::JournalDiffers { .. }));
         }
         let known = Some(KnownHead { incarnation: 1, head: at(1) });
@@ -319,7 +321,7 @@ mod tests {
         };
         for malformed in [ahead, unknown, far] {
             malformed.save(&path).unwrap();
-            let error = Journal::resume(&path, &plan).unwrap_err();
+            let error = Journal::read(&path, &plan).unwrap_err();
             assert!(matches!(error, ImportError::File(FileError::Malformed { .. })));
         }
     }

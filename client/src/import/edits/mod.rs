@@ -1,7 +1,8 @@
-//! Imports a file's cells into an existing sheet as ordinary edits. The other cells stay unchanged.
+//! Imports the cells of a file into an existing sheet as ordinary edits. Cells outside the imported
+//! range do not change.
 //!
-//! `plan` and `batches` split the cells into mutations, `journal` records which mutations were
-//! sent, and [`import_edits`] sends them.
+//! `plan` and `batches` split the cells into mutations, and `journal` records which mutations were
+//! sent. [`import_edits`] sends the mutations.
 
 mod batches;
 mod journal;
@@ -23,15 +24,16 @@ use crate::sheet_deletion::{find_possible_deletion, find_sheet, is_deleted_at, l
 use crate::text::escape;
 use crate::{Client, ClientError};
 
-/// Maximum length of a file that is imported as edits, in bytes. Also limits the texts in the file.
+/// Maximum length of a file that can be imported as edits, in bytes. The total length of the texts
+/// in the file has the same limit.
 pub const MAX_EDIT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of cells that can be imported as edits.
 pub const MAX_EDITED_CELLS: usize = 100_000;
 
-/// The target sheet of an import, and the import's journal.
+/// The target sheet of an import and the path of the import's journal.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// Path of the imported file, for messages and the journal.
+    /// Path of the imported file. It identifies the import and appears in messages.
     pub source: PathBuf,
     /// The target spreadsheet.
     pub into: LogId,
@@ -39,7 +41,7 @@ pub struct Target {
     pub sheet: String,
     /// Journal path ([`JournalKey::path`]).
     pub journal: PathBuf,
-    /// Whether to discard the journal of an interrupted run.
+    /// Whether to discard the journal of an interrupted import and start over.
     pub restart: bool,
 }
 
@@ -61,18 +63,18 @@ pub struct Imported {
     pub spreadsheet: LogId,
     /// A position at which the spreadsheet contains all imported cells.
     pub position: Position,
-    /// Number of cells that an interrupted run had already imported.
+    /// Number of cells that were already imported when an interrupted import was resumed.
     pub resumed_cells: usize,
 }
 
-/// Sends the cells of a plan. The call may be cancelled or the process killed at any time: the
-/// journal is written before each request, so the next call resumes the import, and each cell is
-/// imported exactly once.
+/// Sends the cells of a plan. The call may be cancelled and the process may be killed at any time,
+/// because the journal is written before each request. The next call then resumes the import, and
+/// each cell is imported exactly once.
 ///
 /// # Errors
 ///
-/// Returns an [`ImportError`] if the import is incomplete. The same import can be resumed later.
-/// The journal is deleted if there is nothing to resume.
+/// Returns an [`ImportError`] if the import is incomplete. The same import can be resumed later. If
+/// nothing needs to be resumed, the journal is deleted.
 pub async fn import_edits(
     client: &Client,
     plan: &Plan,
@@ -94,7 +96,7 @@ pub async fn import_edits(
         }
         Err(ImportFailure::Resumable(error)) => Err(error),
         Err(ImportFailure::Final(error)) => {
-            // Return the original error even if deleting the journal fails.
+            // If deleting the journal fails, the original error is still the one to return.
             if delete_journal(journal_path).is_ok() {
                 lock.release_and_delete(&lock_path);
             }
@@ -105,7 +107,7 @@ pub async fn import_edits(
 
 /// Reason why an import is incomplete.
 enum ImportFailure {
-    /// A later run resumes the import from its journal.
+    /// The import can be resumed from its journal later.
     Resumable(ImportError),
     /// The import cannot be resumed.
     Final(ImportError),
@@ -117,21 +119,21 @@ struct EditImport<'a> {
     plan: &'a Plan,
     target: &'a Target,
     journal: Journal,
-    /// Whether an earlier run was interrupted.
+    /// Whether this call resumes an interrupted import.
     is_resumed: bool,
-    /// Number of cells that earlier runs had imported.
+    /// Number of cells that were already imported when this call started.
     resumed_cells: usize,
 }
 
 impl<'a> EditImport<'a> {
-    /// Reads the journal of an interrupted run or, if there is none, creates and persists a new
-    /// one.
+    /// Reads the journal of an interrupted import. If there is none, creates a journal and saves it
+    /// on disk.
     fn start_or_resume(
         client: &'a Client,
         plan: &'a Plan,
         target: &'a Target,
     ) -> Result<Self, ImportError> {
-        let resumed_journal = Journal::resume(&target.journal, plan)?;
+        let resumed_journal = Journal::read(&target.journal, plan)?;
         let is_resumed = resumed_journal.is_some();
         let journal =
             resumed_journal.unwrap_or_else(|| Journal::new(&target.source, plan, target.into));
@@ -140,7 +142,7 @@ impl<'a> EditImport<'a> {
         Ok(Self { client, plan, target, journal, is_resumed, resumed_cells })
     }
 
-    /// Runs the steps of the import until all batches are committed. Writes the journal after each
+    /// Runs steps of the import until all batches are committed. The journal is saved after each
     /// step.
     async fn run_steps(
         &mut self,
@@ -157,7 +159,7 @@ impl<'a> EditImport<'a> {
             if let Err(error) = self.run_step(step).await {
                 return Err(self.classify_failure(step, error, committed_cells));
             }
-            // Persist the acknowledgement and the next base in a single write.
+            // Save the acknowledgement together with the next base, to write the file only once.
             if self.next_step() == ImportEditStep::ChooseBase {
                 self.journal.choose_base();
             }
@@ -171,7 +173,7 @@ impl<'a> EditImport<'a> {
         self.journal.next_step(self.plan.batches.len())
     }
 
-    /// Decides whether the import can be resumed after a failed step.
+    /// Determines whether the import can be resumed after a step has failed.
     fn classify_failure(
         &self,
         failed_step: ImportEditStep,
@@ -188,7 +190,7 @@ impl<'a> EditImport<'a> {
         }
     }
 
-    /// Runs one step and records its result in the journal.
+    /// Runs a step and records its result in the journal.
     async fn run_step(&mut self, step: ImportEditStep) -> Result<(), StepError> {
         match step {
             ImportEditStep::FindSheet(spreadsheet) => self.find_sheet(spreadsheet).await?,
@@ -209,7 +211,7 @@ impl<'a> EditImport<'a> {
         Ok(())
     }
 
-    /// Sends a batch. Fails permanently if another client has deleted the sheet.
+    /// Sends a batch. If another client has deleted the sheet, the import fails permanently.
     async fn send_batch(
         &mut self,
         spreadsheet: LogId,
@@ -221,9 +223,10 @@ impl<'a> EditImport<'a> {
             return Ok(());
         };
         let reply = self.client.spreadsheet(spreadsheet).append(&request).await?;
-        // Each response contains the entries after the batch's base, which is the newest position in
-        // the previous response. No deletion of the sheet is therefore missed. Check before
-        // acknowledging the batch, because a later run does not resend an acknowledged batch.
+        // The base of a batch is the newest position in the previous response, and each response
+        // contains all entries after the base. The deletion of the sheet is therefore always
+        // noticed. Check before the batch is acknowledged, because an acknowledged batch is not
+        // sent again.
         if let Some(sheet) = self.journal.sheet()
             && let Some(position) = find_possible_deletion(&reply, sheet, reply.head)
             && is_deleted_at(&self.client.spreadsheet(spreadsheet), sheet, position).await?
@@ -263,9 +266,9 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
 /// Returns whether the import can be resumed after a request of `step` has failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
-        // Nothing was sent yet, because the sheet is still unknown.
+        // Nothing was sent, because the target sheet is not known yet.
         ImportEditStep::FindSheet(_) => false,
-        // An earlier run may have sent the first batch.
+        // An interrupted import may have sent the first batch.
         ImportEditStep::Send { batch_index: 0, .. } => is_resumed || !error.certainly_not_done(),
         ImportEditStep::Send { .. }
         | ImportEditStep::ChooseBase

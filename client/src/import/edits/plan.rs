@@ -1,4 +1,4 @@
-//! Reads a whole file and plans its import as edits before anything is sent.
+//! Reads a whole file and splits its cells into mutations before anything is sent.
 
 use std::path::Path;
 
@@ -31,12 +31,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads a whole file and plans its import. The top-left cell of the file is imported into
+    /// Reads a whole file and plans its import. The file's first cell is imported into the cell
     /// `target`.
     ///
     /// # Errors
     ///
-    /// Returns an [`ImportError`] if the file is invalid, too large or does not fit in the sheet.
+    /// Returns an [`ImportError`] if the file is invalid or too large, or does not fit in the
+    /// sheet.
     pub fn read(path: &Path, options: &ReadOptions, target: CellName) -> Result<Self, ImportError> {
         let file_bytes = std::fs::metadata(path).map_err(|source| unreadable(path, source))?.len();
         if file_bytes > MAX_EDIT_FILE_BYTES {
@@ -53,7 +54,7 @@ impl Plan {
         Ok(Self { rows, columns, cells, formulas, survey, batches })
     }
 
-    /// Returns a hash of all cells, which identifies the plan in the journal.
+    /// Returns a hash of all cells. The journal uses it to recognize the same import.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 import plan");
@@ -66,7 +67,7 @@ impl Plan {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the number of cells in the first `batch_count` mutations.
+    /// Returns the total number of cells in the first `batch_count` mutations.
     #[must_use]
     pub fn cells_in(&self, batch_count: usize) -> usize {
         self.batches.iter().take(batch_count).map(Vec::len).sum()
@@ -86,8 +87,8 @@ fn collect_only_sheet(
             ImportStep::Working => {}
             ImportStep::Restart => collected = CellCollector::new(target),
             ImportStep::Sheet(_) => sheet_count += 1,
-            // A second sheet is an error. Continue reading only to count the sheets for the error
-            // message.
+            // A second sheet is an error. The rest of the file is read only to count its sheets for
+            // the error message.
             ImportStep::Block(_) if sheet_count > 1 => {}
             ImportStep::Block(block) => collected.add_block(&block, path)?,
         }
@@ -98,7 +99,7 @@ fn collect_only_sheet(
     Ok(collected)
 }
 
-/// Builds the error for a cell that does not fit in a request. The error contains the cell's place
+/// Creates the error for a cell that is too large for a request. The error states the cell's place
 /// in the file.
 fn encoded_too_long_error(cell: CellTooLong, target: CellName) -> ImportError {
     let cell_in_file = CellName {
@@ -131,8 +132,8 @@ impl CellCollector {
             self.rows = self.rows.max(cell.row.saturating_add(1));
             self.columns = self.columns.max(cell.column.saturating_add(1));
             let edit = to_edit(cell, self.target)?;
-            // All texts are kept in memory, and the texts of a compressed workbook may be longer
-            // than the file.
+            // All texts are kept in memory. Check their total length, because the texts of a
+            // compressed workbook may be longer than the file.
             self.text_bytes = self.text_bytes.saturating_add(text_bytes(&edit));
             if self.text_bytes > MAX_EDIT_FILE_BYTES {
                 return Err(ImportError::FileTooLarge { path: path.to_owned() });
@@ -153,15 +154,16 @@ fn text_bytes(edit: &CellEdit) -> u64 {
     u64::try_from(formula_bytes.saturating_add(value_bytes)).unwrap_or(u64::MAX)
 }
 
-/// Converts a cell of the file to an edit of the corresponding cell in the sheet.
+/// Converts a cell of the file to an edit of the sheet.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
-    // A number without a format must clear the format of a previous number in the same cell.
+    // If the file's cell has a number without a format, clear the number format of the sheet's
+    // cell.
     let new_format = match value {
         Value::Number(_) => Some(format.unwrap_or(GENERAL)),
         _ => format,
     };
-    // An edit that has only a format retains the value of the cell.
+    // If the file's cell has only a format, the sheet's cell keeps its value.
     let has_only_format = value == Value::Empty && formula.is_none();
     Ok(CellEdit {
         row: shift_index(row, target.row, MAX_ROWS)?,
@@ -173,7 +175,8 @@ fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportErro
 }
 
 /// Converts a row or column index in the file to an index in the sheet. `target_index` is the row
-/// or column of the import's top-left cell. Fails if the result is not less than `axis_length`.
+/// or column of the sheet where the import starts. Fails if the result is not below `axis_length`,
+/// the number of rows or columns of a sheet.
 fn shift_index(index: u32, target_index: u32, axis_length: u32) -> Result<u32, ImportError> {
     match target_index.checked_add(index) {
         Some(shifted_index) if shifted_index < axis_length => Ok(shifted_index),

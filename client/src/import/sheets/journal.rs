@@ -1,5 +1,5 @@
-//! The import journal prevents a repeated import from creating a second spreadsheet or duplicate
-//! sheets.
+//! The journal of an import prevents a repeated import from creating a second spreadsheet or
+//! importing the sheets twice.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -17,25 +17,26 @@ use crate::outbox::new_client_id;
 /// Format version of the journal.
 const JOURNAL_VERSION: u32 = 1;
 
-/// Identifies an import. Runs with equal keys belong to the same import.
+/// Identifies an import. If the keys of two calls are equal, the second call resumes the import of
+/// the first.
 #[derive(Debug, Clone)]
 pub struct JournalKey<'a> {
-    /// Stack identity ([`crate::Client::identity`]).
+    /// Identity of the stack ([`crate::Client::identity`]).
     pub cloud: &'a str,
-    /// Token subject ([`crate::Client::subject`]).
+    /// Subject of the token ([`crate::Client::subject`]).
     pub subject: &'a str,
     /// Absolute path of the file.
     pub file: &'a Path,
     /// Read options.
     pub options: &'a ReadOptions,
-    /// Target spreadsheet, or `None` to create one.
+    /// Target spreadsheet, or `None` to create a spreadsheet.
     pub into: Option<LogId>,
     /// Name of the sheet to replace.
     pub replace: Option<&'a str>,
 }
 
 impl JournalKey<'_> {
-    /// Returns the journal path in `dir/.cellar/imports/`.
+    /// Returns the path of the journal in `dir/.cellar/imports/`.
     #[must_use]
     pub fn path(&self, dir: &Path) -> PathBuf {
         let Self { cloud, subject, file, options, into, replace } = self;
@@ -44,7 +45,8 @@ impl JournalKey<'_> {
     }
 }
 
-/// Identifies a version of a file by its metadata, without reading the file.
+/// File metadata that changes when the file is modified. It can be compared without reading the
+/// file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileStamp {
@@ -72,15 +74,15 @@ pub(super) struct Journal {
     source: String,
     /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// Client id of the import. Each client id has its own mutation numbering.
+    /// Client id of the import. The server numbers mutations separately for each client id.
     #[serde(rename = "client")]
     pub(super) client_id: String,
-    /// Target spreadsheet. `None` until it is known.
+    /// Target spreadsheet, or `None` if it has not been created yet.
     pub(super) spreadsheet: Option<LogId>,
-    /// The file version from which `requests` were built.
+    /// Metadata of the file from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// The append requests, built after the file has been read. They never change once one of them
-    /// may have been sent.
+    /// The requests that append the sheets. They are built after the file has been read, and never
+    /// change once one of them may have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
@@ -101,8 +103,8 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of an interrupted run. Returns `None` if there is no journal.
-    pub(super) fn resume(path: &Path) -> Result<Option<Self>, ImportError> {
+    /// Reads the journal of an interrupted import. Returns `None` if there is no journal.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>, ImportError> {
         let Some(journal) = read_json::<Self>(path, StateFile::SheetImport)? else {
             return Ok(None);
         };
@@ -112,7 +114,7 @@ impl Journal {
         let acknowledges_too_many = journal.acknowledged > journal.requests.len();
         let lacks_spreadsheet = !journal.requests.is_empty() && journal.spreadsheet.is_none();
         if acknowledges_too_many || lacks_spreadsheet {
-            let why = "its numbers of requests are inconsistent";
+            let why = "the fields `requests`, `acknowledged` and `spreadsheet` are inconsistent";
             return Err(FileError::malformed(path, StateFile::SheetImport, why).into());
         }
         Ok(Some(journal))
@@ -133,13 +135,14 @@ impl Journal {
         !self.requests.is_empty() && self.unacknowledged().is_empty()
     }
 
-    /// Returns whether `requests` import the same cells as the requests in the journal.
+    /// Returns whether `requests` would import the same cells as the journal's requests.
     pub(super) fn has_same_cells(&self, requests: &[AppendRequest]) -> bool {
         imported_cells(&self.requests).eq(imported_cells(requests))
     }
 }
 
-/// Returns each imported sheet's extent, cell count and tile index, which depend only on the file.
+/// Returns the extent, cell count and tile index of each imported sheet. These values depend only
+/// on the file and not on the target spreadsheet.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {
@@ -160,14 +163,14 @@ mod tests {
     fn journals_read_back_and_inconsistent_ones_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.json");
-        assert!(Journal::resume(&path).unwrap().is_none());
+        assert!(Journal::read(&path).unwrap().is_none());
         let good = Journal::new(Path::new("/a.csv"), Some(id(1)));
         good.save(&path).unwrap();
-        assert_eq!(Journal::resume(&path).unwrap(), Some(good.clone()));
+        assert_eq!(Journal::read(&path).unwrap(), Some(good.clone()));
         Journal { version: 2, ..good.clone() }.save(&path).unwrap();
-        assert!(matches!(Journal::resume(&path), Err(ImportError::JournalDiffers { .. })));
+        assert!(matches!(Journal::read(&path), Err(ImportError::JournalDiffers { .. })));
         Journal { acknowledged: 1, ..good }.save(&path).unwrap();
-        let error = Journal::resume(&path).unwrap_err();
+        let error = Journal::read(&path).unwrap_err();
         assert!(matches!(error, ImportError::File(FileError::Malformed { .. })));
     }
 

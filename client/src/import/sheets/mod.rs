@@ -1,10 +1,12 @@
 //! Imports each sheet of a file as a new sheet of any size.
 //!
-//! `read` packs the file into objects on worker threads while `upload` uploads them. `requests`
-//! builds the requests that append log entries, which refer to the objects. The log does not change
-//! before the first request. Uploaded objects to which no entry refers expire after three days.
-//! `journal` persists the state needed to repeat an import safely, and `target_spreadsheet` finds or
-//! creates the spreadsheet.
+//! `read` packs the cells into objects on worker threads, and `upload` uploads the objects at the
+//! same time. `requests` builds the requests that append log entries with references to the
+//! objects. The log does not change before the first of these requests. Objects to which no entry
+//! refers expire after three days.
+//!
+//! `journal` saves what is needed to repeat an import safely. `target_spreadsheet` finds or creates
+//! the spreadsheet.
 
 mod journal;
 mod progress;
@@ -36,25 +38,26 @@ use requests::{FileSheet, FileSheets, IndexObject};
 use target_spreadsheet::TargetSpreadsheet;
 use upload::UploadQueue;
 
-/// Capacity of the channel from the reader to the uploader, in objects of about 128 KB each.
+/// Maximum number of objects that wait between the reader and the uploader. An object has about 128
+/// KB.
 const OBJECT_QUEUE_LENGTH: usize = 16;
 
-/// The target of an import, and its journal.
+/// The target of an import and the path of the import's journal.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Target spreadsheet, or `None` to create a spreadsheet.
     pub into: Option<LogId>,
-    /// Name of the spreadsheet, if the import creates one.
+    /// Name of the spreadsheet that the import creates, if any.
     pub name: Option<Name>,
     /// Name of the existing sheet to replace.
     pub replace: Option<String>,
     /// Journal path ([`JournalKey::path`]).
     pub journal: PathBuf,
-    /// Whether to discard the journal of an interrupted run.
+    /// Whether to discard the journal of an interrupted import and start over.
     pub restart: bool,
 }
 
-/// A sheet that was imported from a file or found when examining a file.
+/// A sheet of a file that was imported or examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportedSheet {
@@ -72,7 +75,7 @@ pub struct ImportedSheet {
 pub struct FileSummary {
     /// The sheets of the file.
     pub sheets: Vec<ImportedSheet>,
-    /// Number of hidden sheets in the file, which are visible in Cellar.
+    /// Number of sheets that are hidden in the file. In Cellar, they are visible.
     pub hidden: usize,
     /// Column types of a CSV file.
     pub survey: Option<Survey>,
@@ -92,12 +95,12 @@ pub struct Imported {
     pub first_sheet: Option<SheetId>,
     /// Imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
-    /// Summary of the file. `None` if a resumed run only sent the remaining requests, without
-    /// reading the file.
+    /// Summary of the file, or `None` if the file was not read because an interrupted import only
+    /// had to send its remaining requests.
     pub file: Option<FileSummary>,
 }
 
-/// Reads and validates a file like an import, but sends nothing.
+/// Reads and checks a file as an import would, but does not send anything.
 ///
 /// # Errors
 ///
@@ -118,8 +121,8 @@ pub async fn examine_file(
     Ok(summarize_file(path, &sheets, survey))
 }
 
-/// Imports a file. The call may be cancelled or the process killed at any time: the next call
-/// resumes the import, and each sheet is imported exactly once.
+/// Imports a file. The call may be cancelled and the process may be killed at any time. The next
+/// call then resumes the import, and each sheet is imported exactly once.
 ///
 /// # Errors
 ///
@@ -134,7 +137,7 @@ pub async fn import_sheets(
     let lock_path = target.journal.with_extension("lock");
     let lock = FileLock::try_acquire(&lock_path)?;
     let stamp = FileStamp::of_file(path)?;
-    let target_spreadsheet = TargetSpreadsheet::open(client, path, target, stamp)?;
+    let target_spreadsheet = TargetSpreadsheet::start_or_resume(client, path, target, stamp)?;
     let mut import = SheetImport { path, options, progress, target: target_spreadsheet };
     let result = import.resume_or_import(stamp).await;
     if import.target.can_resume(result.as_ref().err()) {
@@ -156,27 +159,27 @@ struct SheetImport<'a> {
 
 impl SheetImport<'_> {
     async fn resume_or_import(&mut self, stamp: FileStamp) -> Result<Imported, ImportError> {
-        // The requests of an earlier run can be sent without reading the file again, unless the file
-        // has changed since.
+        // If the file has not changed, send the requests of the interrupted import without reading
+        // the file again.
         let is_file_unchanged = self.target.journal().stamp == Some(stamp);
         if is_file_unchanged && let Some(imported) = self.append_earlier_requests().await? {
             return Ok(imported);
         }
-        self.target.check_existing().await?;
+        self.target.check_target_exists().await?;
         let (sheets, survey) = self.read_and_upload_sheets().await?;
         let file_summary = summarize_file(self.path, &sheets, survey);
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
         let requests = self.target.build_requests(&sheets, name_of).await?;
         self.target.save_requests(requests, stamp)?;
-        let replies = self.append_requests().await?;
-        self.describe_import(replies, Some(file_summary)).await
+        let replies = self.send_append_requests().await?;
+        self.read_import_result(replies, Some(file_summary)).await
     }
 
-    /// Sends the requests that an earlier run has built. Returns `None` if the uploaded objects have
-    /// expired, so that the file must be read and uploaded again.
+    /// Sends the requests that an interrupted import has built. Returns `None` if the uploaded
+    /// objects have expired. In this case, the file must be read and uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
-        match self.append_requests().await {
-            Ok(replies) => Ok(Some(self.describe_import(replies, None).await?)),
+        match self.send_append_requests().await {
+            Ok(replies) => Ok(Some(self.read_import_result(replies, None).await?)),
             Err(
                 ImportError::NothingImported { source, .. } | ImportError::Uncertain { source, .. },
             ) if are_objects_missing(&source) => Ok(None),
@@ -184,7 +187,7 @@ impl SheetImport<'_> {
         }
     }
 
-    /// Reads the file and uploads the objects of all its sheets.
+    /// Reads the file and uploads all objects of its sheets.
     async fn read_and_upload_sheets(
         &mut self,
     ) -> Result<(FileSheets, Option<Survey>), ImportError> {
@@ -203,8 +206,8 @@ impl SheetImport<'_> {
                     self.target.check_sheet_count(sheets.iter().len())?;
                 }
             }
-            // Create the spreadsheet only when a batch is full. Otherwise, a failed import of a
-            // small malformed file would leave an empty spreadsheet behind.
+            // Do not create the spreadsheet before a batch is full, so that failing to import a
+            // small malformed file does not leave an empty spreadsheet behind.
             if uploads.is_batch_full() {
                 let spreadsheet = self.target.find_or_create().await?;
                 uploads.start_batch_uploads(&spreadsheet).await.map_err(nothing_imported)?;
@@ -218,8 +221,8 @@ impl SheetImport<'_> {
         Ok((sheets, survey))
     }
 
-    /// Sends the journal's requests that are not known to be committed.
-    async fn append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
+    /// Sends the requests in the journal that are not known to be committed.
+    async fn send_append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
         self.progress.set_appending();
         let mut replies = Vec::new();
         while let Some(request) = self.target.journal().unacknowledged().first().cloned() {
@@ -237,9 +240,9 @@ impl SheetImport<'_> {
         Ok(replies)
     }
 
-    /// Builds the result of a successful import. Reads the newest state of the spreadsheet; if that
-    /// fails, the result contains the requested sheet names.
-    async fn describe_import(
+    /// Creates the result of a successful import. The sheet names are read from the newest state of
+    /// the spreadsheet. If that fails, the result contains the requested names.
+    async fn read_import_result(
         &self,
         replies: Vec<AppendReply>,
         file: Option<FileSummary>,
@@ -264,7 +267,8 @@ impl SheetImport<'_> {
     }
 }
 
-/// Returns the sheets that `requests` import, with their current names if these are known.
+/// Returns the sheets that `requests` import. If the current sheet names are known, they replace
+/// the requested names.
 fn list_imported_sheets(
     requests: &[AppendRequest],
     replies: &[AppendReply],
@@ -273,7 +277,7 @@ fn list_imported_sheets(
     let mut sheets = Vec::new();
     for mutation in requests.iter().flat_map(|request| &request.mutations) {
         let Operation::ImportSheet(import) = &mutation.op else { continue };
-        // This run has no reply to a request that an earlier run had already acknowledged.
+        // If an interrupted import had already sent a request, its response is not available.
         let mut results = replies.iter().flat_map(|reply| &reply.results);
         let result = results.find(|result| result.id == mutation.id);
         let name = current_name(import, result, current_sheets);
@@ -282,14 +286,14 @@ fn list_imported_sheets(
     sheets
 }
 
-/// The worker thread that reads and packs a file.
+/// A worker thread that reads a file and packs its cells.
 struct ReaderThread {
     path: PathBuf,
     thread: tokio::task::JoinHandle<Result<Option<Survey>, ImportError>>,
 }
 
 impl ReaderThread {
-    /// Waits for the thread. Returns the column types of a CSV file.
+    /// Waits until the thread has finished. Returns the column types of a CSV file.
     async fn join(self) -> Result<Option<Survey>, ImportError> {
         match self.thread.await {
             Ok(result) => result,
@@ -298,8 +302,8 @@ impl ReaderThread {
     }
 }
 
-/// Starts a worker thread that reads and packs a file. The thread blocks while the channel is full
-/// and exits when the receiver is dropped.
+/// Starts a worker thread that reads a file and packs its cells. The thread blocks while the
+/// channel is full, and exits when the receiver is dropped.
 fn start_reading(
     path: &Path,
     options: &ReadOptions,
@@ -331,7 +335,8 @@ fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> F
     FileSummary { sheets: sheets.iter().map(to_imported_sheet).collect(), hidden, survey }
 }
 
-/// Returns a sheet's name in the file, or the file name for CSV.
+/// Returns the name of a sheet in the file. For a CSV file, this is the file name without its
+/// extension.
 fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     match &sheet.name {
         Some(name) => sheet_name_from(name),
@@ -339,7 +344,8 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     }
 }
 
-/// Returns an imported sheet's current name or, if that is unknown, the requested name.
+/// Returns the current name of an imported sheet, or the requested name if the current name is
+/// unknown.
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
@@ -357,7 +363,7 @@ fn current_name(
     }
 }
 
-/// Fails if the server did not add an imported sheet.
+/// Fails if the server has not added an imported sheet.
 fn check_sheet_was_added(
     result: &AppendedMutation,
     operation: &Operation,
@@ -374,8 +380,8 @@ fn check_sheet_was_added(
     Err(ImportError::Rejected { name, why })
 }
 
-/// Returns whether the server reports that import objects are missing, for example because they
-/// expired.
+/// Returns whether the server reports that uploaded objects are missing, for example because they
+/// have expired.
 fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }

@@ -10,7 +10,7 @@ use cellar_snapshot::tile::Tile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UploadProgress {
-    /// Number of bytes read, and total number of bytes in the file.
+    /// Number of bytes read so far, and size of the file in bytes.
     pub read: ReadProgress,
     /// Number of cells read.
     pub cells: u64,
@@ -20,12 +20,13 @@ pub struct UploadProgress {
     pub objects: u64,
     /// Total size of the uploaded objects, in bytes.
     pub object_bytes: u64,
-    /// Whether the log entry is being appended. If the import is interrupted at this stage, its
-    /// outcome is unknown.
+    /// Whether the log entry is being appended. If the import is interrupted now, it is unknown
+    /// whether it was committed.
     pub is_appending: bool,
 }
 
-/// Progress of a running import, shared by all clones across threads.
+/// Progress of a running import. All clones share the same values and may be used by different
+/// threads.
 #[derive(Debug, Clone, Default)]
 pub struct ProgressMonitor(Arc<Counts>);
 
@@ -67,7 +68,7 @@ impl ProgressMonitor {
         self.0.formulas.fetch_add(to_u64(tile.formula_count()), Ordering::Relaxed);
     }
 
-    /// Resets the cell counts before the sheet is read again.
+    /// Resets the number of cells before a sheet is read again.
     pub(super) fn reset_cells(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
         self.0.formulas.store(0, Ordering::Relaxed);

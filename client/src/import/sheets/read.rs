@@ -1,4 +1,4 @@
-//! Reads a file and packs its sheets into objects on worker threads.
+//! Reads a file and packs its cells into objects on worker threads.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -18,16 +18,19 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes to remember, so that a text that occurs in many cells is
-/// uploaded only once. At the limit, all hashes are forgotten. Uploading an object again is harmless.
+/// Maximum number of object hashes that are remembered. They prevent a text that occurs in many
+/// cells from being uploaded more than once. When the limit is reached, all hashes are forgotten,
+/// which is harmless because an object may be uploaded again.
 const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
-/// Length of the CSV sample from which column types are detected, in bytes. Files no longer than
-/// the sample are examined completely before packing. If later rows contradict the detected types,
-/// the file is read again, and some uploaded objects remain unused.
+/// Number of bytes at the start of a CSV file from which column types are detected.
+///
+/// If later rows contradict the detected types, the file is read again, and objects that were
+/// already uploaded may remain unused. A file that is not longer than this sample is examined
+/// completely before its cells are packed.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Capacity of the channel from the parser to the packer, in steps.
+/// Maximum number of steps that wait between the parser and the packer.
 const STEP_QUEUE_LENGTH: usize = 1;
 
 /// Output of the reader.
@@ -44,7 +47,7 @@ pub(super) enum PackedItem {
 pub(super) struct PackedChunk {
     pub(super) packed: PackedObject,
     /// Number of long texts to which the object refers.
-    pub(super) long_texts: usize,
+    pub(super) long_text_count: usize,
 }
 
 /// A sheet whose cells have been packed.
@@ -54,17 +57,17 @@ pub(super) struct PackedSheet {
     pub(super) written: WrittenSheet,
 }
 
-/// Receives packed objects and sheets. Closing the sink stops the reader.
+/// Receives packed objects and sheets. If the sink is closed, reading stops.
 pub(super) trait Sink {
     /// Passes an item to the receiver. Blocks while the sink is full.
-    fn put(&mut self, item: PackedItem) -> Result<(), PackStop>;
+    fn send(&mut self, item: PackedItem) -> Result<(), PackStop>;
 
     /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
 impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
-    fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
+    fn send(&mut self, item: PackedItem) -> Result<(), PackStop> {
         self.blocking_send(item).map_err(|_| PackStop::SinkClosed)
     }
 
@@ -75,7 +78,7 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
 
 /// Reason why packing ended before the end of the file.
 pub(super) enum PackStop {
-    /// The receiver was dropped, because it needs no more items.
+    /// The receiver was dropped, so no more items are needed.
     SinkClosed,
     Failed(ImportError),
 }
@@ -98,7 +101,7 @@ pub(super) fn read_file(
     let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(STEP_QUEUE_LENGTH);
-        let parser = scope.spawn(move || send_steps(file, progress, &sender));
+        let parser = scope.spawn(move || parse_file(file, progress, &sender));
         let pack_result = SheetPacker::new(sink).pack_steps(&receiver, progress);
         // Closing the channel stops the parser.
         drop(receiver);
@@ -108,44 +111,60 @@ pub(super) fn read_file(
     })
 }
 
-/// Sends the steps of a file, followed by `None`. Stops when the receiver is dropped. After a read
-/// error, closes the channel without sending `None`.
-fn send_steps(
+/// A message from the parser to the packer.
+enum ParserMessage {
+    Step(ImportStep),
+    /// The whole file was read. Not sent if reading fails.
+    EndOfFile,
+}
+
+/// Parses a file and sends its parts. Stops when the receiver is dropped. Returns the column types
+/// of a CSV file.
+fn parse_file(
     mut file: SheetReader,
     progress: &ProgressMonitor,
-    sender: &SyncSender<Option<ImportStep>>,
+    sender: &SyncSender<ParserMessage>,
 ) -> Result<Option<Survey>, ImportError> {
-    loop {
+    let mut is_receiver_dropped = false;
+    while !is_receiver_dropped {
         let step = file.next_step()?;
         progress.set_read(file.progress());
-        let is_end = step.is_none();
-        if sender.send(step).is_err() || is_end {
-            return Ok(file.survey().cloned());
-        }
+        let Some(step) = step else {
+            // The receiver may have been dropped, in which case no message is needed.
+            let _ = sender.send(ParserMessage::EndOfFile);
+            break;
+        };
+        is_receiver_dropped = sender.send(ParserMessage::Step(step)).is_err();
     }
+    Ok(file.survey().cloned())
 }
 
 /// Packs the cells of sheets into chunks.
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
-    /// Hashes of objects that have already been passed to the sink.
-    put_hashes: HashSet<ChunkHash>,
-    /// Number of long texts to which each packed chunk refers. Excludes chunks without long texts
-    /// and chunks that have already been passed to the sink.
+    /// Hashes of objects that were already passed to the sink.
+    sent_hashes: HashSet<ChunkHash>,
+    /// Number of long texts in each packed chunk. Chunks without long texts, and chunks that were
+    /// already passed to the sink, are not included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
 
 impl<'a, S: Sink> SheetPacker<'a, S> {
     fn new(sink: &'a mut S) -> Self {
-        Self { sheet: None, put_hashes: HashSet::new(), long_text_counts: RefCell::default(), sink }
+        Self {
+            sheet: None,
+            sent_hashes: HashSet::new(),
+            long_text_counts: RefCell::default(),
+            sink,
+        }
     }
 
-    /// Packs the steps of a file until its end. Stops early if the sink is closed or the parser
-    /// closes the channel because of an error.
+    /// Packs all parts of a file. Stops early if the sink is closed, or if the parser closes the
+    /// channel because of an error.
     fn pack_steps(
         mut self,
-        receiver: &Receiver<Option<ImportStep>>,
+        receiver: &Receiver<ParserMessage>,
         progress: &ProgressMonitor,
     ) -> Result<(), ImportError> {
         match self.pack_until_end(receiver, progress) {
@@ -156,13 +175,13 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
 
     fn pack_until_end(
         &mut self,
-        receiver: &Receiver<Option<ImportStep>>,
+        receiver: &Receiver<ParserMessage>,
         progress: &ProgressMonitor,
     ) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
             match receiver.recv() {
-                Ok(Some(step)) => self.pack_step(step, progress)?,
-                Ok(None) => return self.finish_sheet(),
+                Ok(ParserMessage::Step(step)) => self.pack_step(step, progress)?,
+                Ok(ParserMessage::EndOfFile) => return self.finish_sheet(),
                 Err(_parser_failed) => return Ok(()),
             }
         }
@@ -188,71 +207,72 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Packs a block of cells and passes new objects to the sink.
+    /// Packs a block of cells and passes its new objects to the sink.
     fn pack_block(&mut self, block: Block) -> Result<(), PackStop> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
         for long_text in &block.long_texts {
-            self.put_long_text(long_text)?;
+            self.send_long_text_if_new(long_text)?;
         }
-        self.put_chunks(chunks)
+        self.send_new_chunks(chunks)
     }
 
-    /// Discards the current sheet's cells, because the parser sends them again. Objects that have
-    /// already been uploaded are reused or expire.
+    /// Discards the current sheet's cells, because the parser will send all of them again. Objects
+    /// that were already uploaded are reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Passes the current sheet's remaining objects, and then the sheet itself, to the sink.
+    /// Packs the current sheet's remaining cells, and passes the last objects and the sheet to the
+    /// sink.
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
-        self.put_chunks(chunks)?;
-        self.sink.put(PackedItem::Sheet(PackedSheet { start, written }))?;
+        self.send_new_chunks(chunks)?;
+        self.sink.send(PackedItem::Sheet(PackedSheet { start, written }))?;
         Ok(())
     }
 
-    /// Passes chunks to the sink if they are new.
-    fn put_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
+    /// Passes chunks to the sink, except for those that were passed before.
+    fn send_new_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
             let hash = packed.chunk.hash;
-            let long_texts = long_text_counts.get(&hash).copied().unwrap_or(0);
-            self.put_if_new(hash, PackedChunk { packed, long_texts })?;
+            let long_text_count = long_text_counts.get(&hash).copied().unwrap_or(0);
+            self.send_if_new(hash, PackedChunk { packed, long_text_count })?;
         }
         Ok(())
     }
 
-    /// Passes a long text to the sink if it is new.
-    fn put_long_text(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
+    /// Passes a long text to the sink, unless it was passed before.
+    fn send_long_text_if_new(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
         let hash = ChunkHash(body.hash);
-        if self.put_hashes.contains(&hash) {
+        if self.sent_hashes.contains(&hash) {
             return Ok(());
         }
         let packed = pack(body.text.as_bytes(), Bounds::CHUNK)
             .map_err(|why| ImportError::SheetTooLarge { name: self.sheet_name(), why })?;
-        self.put_if_new(hash, PackedChunk { packed, long_texts: 0 })
+        self.send_if_new(hash, PackedChunk { packed, long_text_count: 0 })
     }
 
-    /// Returns the current sheet's name in the file, or an empty string for CSV.
+    /// Returns the current sheet's name in the file, or an empty string for a CSV file.
     fn sheet_name(&self) -> String {
         let start = self.sheet.as_ref().map(|(start, _)| start);
         start.and_then(|start| start.name.clone()).unwrap_or_default()
     }
 
-    /// Passes an object to the sink unless the sink has already received it.
-    fn put_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
-        if self.put_hashes.len() >= MAX_REMEMBERED_HASHES {
-            self.put_hashes.clear();
+    /// Passes an object to the sink, unless an object with the same hash was passed before.
+    fn send_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
+        if self.sent_hashes.len() >= MAX_REMEMBERED_HASHES {
+            self.sent_hashes.clear();
         }
-        let is_new = self.put_hashes.insert(hash);
+        let is_new = self.sent_hashes.insert(hash);
         if is_new {
-            self.sink.put(PackedItem::Object(object))?;
+            self.sink.send(PackedItem::Object(object))?;
         }
         Ok(())
     }
@@ -292,7 +312,7 @@ mod tests {
     }
 
     impl Sink for Collected {
-        fn put(&mut self, item: PackedItem) -> Result<(), PackStop> {
+        fn send(&mut self, item: PackedItem) -> Result<(), PackStop> {
             match item {
                 PackedItem::Object(object) => self.objects.push(object),
                 PackedItem::Sheet(sheet) => self.sheets.push(sheet),
@@ -356,7 +376,7 @@ mod tests {
         let long = "x".repeat(10_000);
         let (found, ..) = read_text(&format!("{long},1\n{long},2\n{long}y,3\n"), None);
         let [one, two, tile] = found.objects.as_slice() else { panic!("{:?}", found.objects) };
-        assert_eq!([one, two, tile].map(|object| object.long_texts), [0, 0, 2]);
+        assert_eq!([one, two, tile].map(|object| object.long_text_count), [0, 0, 2]);
         assert_eq!(one.packed.chunk.hash, ChunkHash::of(long.as_bytes()));
     }
 

@@ -1,4 +1,4 @@
-//! Builds the append requests that import a file's sheets.
+//! Builds the requests that append the sheets of a file to a spreadsheet.
 
 use cellar_api::{wire::AppendRequest, wire::SentMutation};
 use cellar_base::limits::{
@@ -15,23 +15,23 @@ use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 
 use super::read::PackedSheet;
 
-/// Maximum number of objects to which an import's sheets refer directly. A sheet that would exceed
-/// this number refers to a single index object instead. Half of the request limit is reserved for
-/// these index objects.
+/// Maximum number of objects to which the sheets of an import refer directly. A sheet that would
+/// exceed this limit refers to a single index object instead. The limit is half of
+/// `MAX_IMPORT_OBJECTS`, so that the other half remains for index objects.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
-/// Maximum total size of the tile indexes in one request, in bytes. At this size, their Base64
-/// encoding is well below `MAX_REQUEST_BYTES` and fits in one log entry.
+/// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, indexes of
+/// this size fit in one log entry and are much shorter than `MAX_REQUEST_BYTES`.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
 /// Sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    /// The objects to which the sheets refer directly.
+    /// Number and size of the objects to which the tile indexes of all sheets refer directly.
     direct_objects: ReferencedObjects,
 }
 
-/// Number and total size of the objects to which the sheets' tile indexes refer directly.
+/// Number and total size of objects to which tile indexes refer directly.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReferencedObjects {
     count: usize,
@@ -53,7 +53,7 @@ impl ReferencedObjects {
     }
 }
 
-/// Size of the parts of a request that grow with the number of sheets.
+/// The part of a request's size that depends on the sheets in the request.
 #[derive(Debug, Clone, Copy, Default)]
 struct RequestSize {
     objects: ReferencedObjects,
@@ -79,7 +79,7 @@ impl RequestSize {
 /// A sheet of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileSheet {
-    /// Sheet name in the file, or `None` for CSV.
+    /// Sheet name in the file, or `None` for a CSV file.
     pub(super) name: Option<String>,
     pub(super) hidden: bool,
     pub(super) extent: Extent,
@@ -92,7 +92,7 @@ pub(super) struct FileSheet {
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,
-    /// Whether the tile index chunk refers only to cell chunks and not to other index chunks.
+    /// Whether the tile index chunk refers only to tiles and not to other index chunks.
     pub(super) is_leaf: bool,
 }
 
@@ -105,23 +105,28 @@ impl IndexObject {
     }
 }
 
-/// The state of the target spreadsheet to which an import appends sheets.
+/// The state of the spreadsheet to which an import adds sheets.
 #[derive(Debug, Clone)]
 pub(super) struct ImportTarget {
     pub(super) incarnation: u32,
     pub(super) base: Position,
     /// Number of the first new sheet.
     pub(super) next_sheet: SheetId,
-    /// The sheet that the first new sheet replaces.
+    /// The existing sheet that is replaced by the first imported sheet, if any.
     pub(super) replaces: Option<SheetId>,
-    /// The name of the new sheet, if it keeps the name of the sheet that it replaces.
+    /// The name of the replaced sheet, if the imported sheet keeps that name.
     pub(super) kept_name: Option<String>,
 }
 
 impl ImportTarget {
-    /// Builds the operation that imports the file's sheet number `sheet_index`. Only the first sheet
-    /// replaces an existing sheet.
-    fn to_import(&self, sheet: &FileSheet, sheet_index: u32, name_in_file: String) -> ImportSheet {
+    /// Creates the operation that imports a sheet. `sheet_index` is the number of preceding sheets
+    /// in the file. Only the first sheet can replace an existing sheet.
+    fn import_operation(
+        &self,
+        sheet: &FileSheet,
+        sheet_index: u32,
+        name_in_file: String,
+    ) -> ImportSheet {
         ImportSheet {
             sheet: SheetId(self.next_sheet.0 + sheet_index),
             name: self.kept_name.clone().unwrap_or(name_in_file),
@@ -138,8 +143,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns the sheet's tile index chunks, ordered so that each chunk follows the
-    /// chunks to which it refers.
+    /// Adds a sheet. Returns the chunks of its tile index. A chunk never precedes the chunks to
+    /// which it refers.
     pub(super) fn add_sheet(
         &mut self,
         sheet: PackedSheet,
@@ -159,9 +164,9 @@ impl FileSheets {
         index_chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// Packs the tile index of the next sheet. If the sheets would directly refer to too many
-    /// objects, or to objects of too many bytes in total, the next sheet refers to a single index
-    /// chunk instead.
+    /// Packs the tile index of the next sheet. If all sheets together would refer directly to too
+    /// many objects, or to too large objects, the next sheet refers to a single index chunk
+    /// instead.
     fn pack_tile_index(
         &self,
         stripes: &[Stripe],
@@ -175,9 +180,9 @@ impl FileSheets {
         Ok((index, index_chunks))
     }
 
-    /// Builds the requests that append the sheets. `name_of` returns a sheet's name in the file.
-    /// More than one request is needed only for hundreds of sheets.
-    pub(super) fn append_requests(
+    /// Builds the requests that append the sheets. `name_of` returns the name of a sheet in the
+    /// file. A single request is sufficient unless the file has hundreds of sheets.
+    pub(super) fn build_append_requests(
         &self,
         client_id: &str,
         target: &ImportTarget,
@@ -189,7 +194,7 @@ impl FileSheets {
             let acked_id = u64::from(sheet_index);
             let mut mutations = Vec::with_capacity(sheets.len());
             for sheet in sheets {
-                let import = target.to_import(sheet, sheet_index, name_of(sheet));
+                let import = target.import_operation(sheet, sheet_index, name_of(sheet));
                 sheet_index += 1;
                 mutations.push(SentMutation {
                     id: u64::from(sheet_index),
@@ -207,8 +212,8 @@ impl FileSheets {
         requests
     }
 
-    /// Splits the sheets, in order, into groups that each fit in one request. Returns at least one
-    /// group.
+    /// Splits the sheets into groups that each fit in one request, without changing their order.
+    /// Returns at least one group.
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();
         let mut group_start = 0;
@@ -267,7 +272,7 @@ mod tests {
             replaces: Some(SheetId(2)),
             kept_name: None,
         };
-        sheets.append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
+        sheets.build_append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }
 
     fn imports(requests: &[AppendRequest]) -> Vec<ImportSheet> {

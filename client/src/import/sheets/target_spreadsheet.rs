@@ -1,4 +1,4 @@
-//! Finds or creates the target spreadsheet of an import, and maintains the import's journal.
+//! Finds or creates the target spreadsheet of an import, and updates the import's journal.
 
 use std::path::Path;
 
@@ -23,19 +23,22 @@ pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
     target: &'a Target,
     journal: Journal,
-    /// Response to the creation of the spreadsheet, if this run or an earlier run created it.
+    /// The server's response to the request that created the spreadsheet. `None` if this call has
+    /// not sent that request.
     created: Option<CreateReply>,
-    /// Whether this run resumes an interrupted run.
+    /// Whether this call resumes an interrupted import.
     is_resumed: bool,
-    /// Whether the journal contained unacknowledged requests when this run started. An earlier run
-    /// may have sent them.
+    /// Whether the journal contained unacknowledged requests when this call started. The
+    /// interrupted import may have sent them.
     may_have_been_sent: bool,
-    /// Number of sheets in the spreadsheet, excluding the sheet to replace.
+    /// Number of sheets in the spreadsheet, not counting the sheet to replace.
     other_sheets: usize,
 }
 
 impl<'a> TargetSpreadsheet<'a> {
-    pub(super) fn open(
+    /// Reads the journal of an interrupted import, or creates a journal if there is none or if the
+    /// import must start over. `stamp` is that of the imported file.
+    pub(super) fn start_or_resume(
         client: &'a Client,
         source: &Path,
         target: &'a Target,
@@ -45,7 +48,7 @@ impl<'a> TargetSpreadsheet<'a> {
             delete_journal(&target.journal)?;
         }
         let resumed_journal =
-            Journal::resume(&target.journal)?.filter(|journal| !is_stale(journal, stamp));
+            Journal::read(&target.journal)?.filter(|journal| !is_stale(journal, stamp));
         let is_resumed = resumed_journal.is_some();
         let journal = resumed_journal.unwrap_or_else(|| Journal::new(source, target.into));
         let may_have_been_sent = !journal.unacknowledged().is_empty();
@@ -68,13 +71,13 @@ impl<'a> TargetSpreadsheet<'a> {
         &self.target.journal
     }
 
-    /// Returns the target spreadsheet. Creates a spreadsheet if the import has no target.
+    /// Returns the target spreadsheet. Creates it if the import has no target.
     pub(super) async fn find_or_create(&mut self) -> Result<Spreadsheet, ImportError> {
         if let Some(spreadsheet) = self.spreadsheet() {
             return Ok(spreadsheet);
         }
-        // Persist the nonce (idempotency key) before it is used, so that a later run gets the same
-        // spreadsheet.
+        // Save the nonce (idempotency key) before it is used. If this call is interrupted, a
+        // repeated request with the same nonce returns the same spreadsheet.
         self.journal.save(&self.target.journal)?;
         let name = self.target.name.as_ref().map(ToString::to_string);
         let request = CreateRequest { name, ..CreateRequest::new(self.journal.nonce.clone()) };
@@ -86,15 +89,15 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(spreadsheet)
     }
 
-    /// Returns the target spreadsheet if it is known.
+    /// Returns the target spreadsheet, or `None` if it has not been created yet.
     pub(super) fn spreadsheet(&self) -> Option<Spreadsheet> {
         let id = self.journal.spreadsheet?;
         Some(self.client.spreadsheet(id))
     }
 
-    /// Checks that the target spreadsheet, if the caller named one, and the sheet to replace exist.
-    /// Must be called before reading the file.
-    pub(super) async fn check_existing(&mut self) -> Result<(), ImportError> {
+    /// Checks that the target spreadsheet and the sheet to replace exist. No-op if the import
+    /// creates a spreadsheet. Must be called before the file is read.
+    pub(super) async fn check_target_exists(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply = self.client.spreadsheet(into).sheets().await.map_err(nothing_imported)?;
             let replaced = self.find_replaced(&reply)?;
@@ -103,7 +106,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Fails if adding `file_sheets` sheets would exceed the spreadsheet's sheet limit.
+    /// Fails if adding `file_sheets` sheets would exceed the maximum number of sheets, or if more
+    /// than one sheet would replace a sheet.
     pub(super) fn check_sheet_count(&self, file_sheets: usize) -> Result<(), ImportError> {
         if self.target.replace.is_some() && file_sheets > 1 {
             return Err(ImportError::OneSheet {
@@ -133,7 +137,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Builds the requests that append the file's sheets to the newest state of the spreadsheet.
+    /// Builds the requests that append the file's sheets to the spreadsheet. They are based on the
+    /// newest state of the spreadsheet.
     pub(super) async fn build_requests(
         &mut self,
         sheets: &FileSheets,
@@ -144,10 +149,11 @@ impl<'a> TargetSpreadsheet<'a> {
             Some(import_target) => import_target,
             None => self.read_import_target(&spreadsheet, sheets.iter().len()).await?,
         };
-        Ok(sheets.append_requests(&self.journal.client_id, &import_target, name_of))
+        Ok(sheets.build_append_requests(&self.journal.client_id, &import_target, name_of))
     }
 
-    /// Reads the newest state of the spreadsheet. Fails if it has no room for `file_sheets` sheets.
+    /// Reads the newest state of the spreadsheet. Fails if adding `file_sheets` sheets would exceed
+    /// the maximum number of sheets.
     async fn read_import_target(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -161,7 +167,8 @@ impl<'a> TargetSpreadsheet<'a> {
         };
         self.other_sheets = count_other_sheets(&reply, replaced_sheet);
         self.check_sheet_count(file_sheets)?;
-        // A replaced sheet keeps its name, so that the same command finds it again.
+        // The imported sheet keeps the name of the sheet that it replaces, so that repeating the
+        // command replaces the imported sheet.
         let kept_name = match &self.target.replace {
             Some(_) => replaced_sheet.map(|view| view.name.clone()),
             None => None,
@@ -175,8 +182,9 @@ impl<'a> TargetSpreadsheet<'a> {
         })
     }
 
-    /// Persists the requests in the journal before the first one is sent. If an earlier run has
-    /// persisted requests, keeps those instead, and fails if they import other cells.
+    /// Saves the requests in the journal. Must be called before the first request is sent. If the
+    /// journal already contains the requests of an interrupted import, they are kept. Fails if they
+    /// import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -194,16 +202,17 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Records that the next request was committed.
+    /// Records in the journal that the next request was committed.
     pub(super) fn acknowledge_request(&mut self) -> Result<(), ImportError> {
         self.journal.acknowledged = self.journal.acknowledged.saturating_add(1);
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Builds the error for a failed append request. If nothing was committed, removes the requests
-    /// from the journal, so that the next run builds new requests.
+    /// Creates the error for a failed append request. If nothing was committed, removes the
+    /// requests from the journal, so that new requests are built when the import is repeated.
     pub(super) fn append_error(&mut self, error: ClientError) -> ImportError {
-        // The server reports missing objects only for requests that have not been committed.
+        // If objects are missing, the request was not committed: the server does not report missing
+        // objects for a committed request.
         let may_be_committed = self.may_have_been_sent && !are_objects_missing(&error);
         let is_partly_committed = self.journal.acknowledged > 0;
         if may_be_committed || is_partly_committed || !error.certainly_not_done() {
@@ -214,7 +223,7 @@ impl<'a> TargetSpreadsheet<'a> {
         nothing_imported(error)
     }
 
-    /// Updates the journal file, if there is one, at the end of a run that a later run can resume.
+    /// Writes the journal if its file exists. Called when an import fails but can be resumed.
     pub(super) fn save_existing_journal(&self) -> Result<(), ImportError> {
         if self.target.journal.exists() {
             self.journal.save(&self.target.journal)?;
@@ -222,8 +231,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Returns whether a later run needs the journal. `error` is the error with which this run
-    /// ended, if any.
+    /// Returns whether the import can be resumed, so that its journal must be kept. `error` is the
+    /// error with which the import failed, or `None` if it succeeded.
     pub(super) fn can_resume(&self, error: Option<&ImportError>) -> bool {
         match error {
             None | Some(ImportError::Rejected { .. }) => false,
@@ -231,8 +240,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import may have created a spreadsheet. A later run must then import into
-    /// that spreadsheet, so that no empty spreadsheet is left behind.
+    /// Returns whether this import may have created a spreadsheet. If so, the journal must be kept,
+    /// so that a repeated import uses this spreadsheet instead of leaving it empty.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;
@@ -243,9 +252,9 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 }
 
-/// Returns the import target for a spreadsheet that was just created. Sends no request, because a
-/// new spreadsheet has a single, known sheet. Returns `None` if the spreadsheet has changed since
-/// its creation.
+/// Returns the import target for a spreadsheet that was just created. No request is needed, because
+/// a new spreadsheet always has the same single sheet. Returns `None` if the spreadsheet has
+/// changed since then.
 fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     if created.head != Position::FIRST {
         return None;
@@ -259,9 +268,9 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     })
 }
 
-/// Returns whether a journal belongs to a finished import of another version of the file. Such a
-/// journal is left behind by a run that was killed between finishing the import and deleting the
-/// journal.
+/// Returns whether a journal belongs to a finished import of an earlier version of the file. Such a
+/// journal remains if the process is killed after the import has finished and before the journal is
+/// deleted.
 fn is_stale(journal: &Journal, stamp: FileStamp) -> bool {
     journal.is_finished() && journal.stamp != Some(stamp)
 }

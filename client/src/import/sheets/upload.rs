@@ -1,5 +1,5 @@
-//! Uploads an import's objects. Requests upload URLs in batches, uploads the objects concurrently,
-//! and has the server verify them.
+//! Uploads the objects of an import. The objects are uploaded concurrently in batches, and are then
+//! verified by the server.
 
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
@@ -18,18 +18,19 @@ use crate::client::sha256;
 use crate::concurrent::{run_concurrently, task_error};
 use crate::{ClientError, Spreadsheet};
 
-/// Size at which a batch of objects is full and its upload starts, in bytes. A batch is also full
-/// when it has as many objects as one request for upload URLs allows.
+/// Total size at which a batch of objects is uploaded, in bytes. A batch is also uploaded when it
+/// contains as many objects as one request for upload URLs allows.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// Maximum number of concurrent check requests. The limit is low, because the server reads many
-/// objects per request.
+/// Maximum number of concurrent requests that verify objects. The number is low, because the server
+/// reads many objects for each request.
 const MAX_CONCURRENT_CHECKS: usize = 4;
-/// Maximum number of upload URLs requested per object. A URL expires after a few minutes.
+/// Maximum number of upload URLs that are requested for an object. More than one may be necessary,
+/// because a URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
-/// The objects of one import that are being uploaded or must still be checked.
+/// The objects of an import that have not been uploaded or verified yet.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
     /// Client id of the import.
@@ -40,10 +41,10 @@ pub(super) struct UploadQueue {
     running_uploads: JoinSet<Result<UploadedObject, ClientError>>,
     /// Uploaded tiles that refer to long texts.
     tiles_with_texts: Vec<TileWithTexts>,
-    /// Tile index chunks that refer only to cell chunks. Checked after all uploads.
+    /// Tile index chunks that refer only to tiles. They are verified after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
-    /// Tile index chunks that refer to other index chunks. Checked in order, after the chunks in
-    /// `leaf_indexes`.
+    /// Tile index chunks that refer to other index chunks. They are verified in this order, after
+    /// the chunks in `leaf_indexes`.
     inner_indexes: Vec<UploadedChunk>,
 }
 
@@ -59,7 +60,7 @@ struct Uploader {
 struct TileWithTexts {
     tile: UploadedChunk,
     /// Number of long texts to which the tile refers.
-    long_texts: usize,
+    long_text_count: usize,
 }
 
 /// Uploaded chunks that the server verifies in one request.
@@ -83,7 +84,7 @@ impl ChunkCheck {
 #[derive(Debug)]
 struct UploadedObject {
     chunk: ChunkRef,
-    long_texts: usize,
+    long_text_count: usize,
 }
 
 impl UploadQueue {
@@ -106,8 +107,8 @@ impl UploadQueue {
         self.batch.push(object);
     }
 
-    /// Adds a tile index chunk to the current batch. A chunk must be added before all chunks that
-    /// refer to it.
+    /// Adds a tile index chunk to the current batch. The chunks to which it refers must have been
+    /// added before.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
         let chunk = to_uploaded_chunk(packed.chunk);
@@ -116,7 +117,7 @@ impl UploadQueue {
         } else {
             self.inner_indexes.push(chunk);
         }
-        self.add(PackedChunk { packed, long_texts: 0 });
+        self.add(PackedChunk { packed, long_text_count: 0 });
     }
 
     /// Returns whether the current batch is large enough to send.
@@ -124,7 +125,7 @@ impl UploadQueue {
         self.batch.len() >= MAX_IMPORT_OBJECTS || self.batch_bytes >= BATCH_BYTES
     }
 
-    /// Returns whether there is nothing left to upload or to check.
+    /// Returns whether all objects were uploaded and verified.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
             && self.running_uploads.is_empty()
@@ -133,7 +134,7 @@ impl UploadQueue {
             && self.inner_indexes.is_empty()
     }
 
-    /// Starts uploading the current batch. Does not wait for all uploads to complete.
+    /// Starts uploading the current batch. Returns before the uploads are complete.
     pub(super) async fn start_batch_uploads(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -160,8 +161,8 @@ impl UploadQueue {
         Uploader { spreadsheet: spreadsheet.clone(), client_id: self.client_id.clone() }
     }
 
-    /// Uploads the remaining objects, waits for all uploads, and has the server verify all objects.
-    /// Each tile index chunk is checked after the chunks to which it refers.
+    /// Uploads the remaining objects, waits for all uploads, and lets the server verify all
+    /// objects. A tile index chunk is verified after the chunks to which it refers.
     pub(super) async fn finish_and_check(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -171,7 +172,7 @@ impl UploadQueue {
             self.wait_for_upload().await?;
         }
         let uploader = self.uploader(spreadsheet);
-        let tile_groups = split_into_checks(std::mem::take(&mut self.tiles_with_texts));
+        let tile_groups = group_tiles_by_check(std::mem::take(&mut self.tiles_with_texts));
         uploader.check_concurrently(tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
         let leaf_indexes = std::mem::take(&mut self.leaf_indexes);
         uploader.check_concurrently(leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
@@ -183,36 +184,38 @@ impl UploadQueue {
 
     async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
         let Some(joined) = self.running_uploads.join_next().await else { return Ok(()) };
-        let UploadedObject { chunk, long_texts } = joined.map_err(|error| task_error(&error))??;
+        let UploadedObject { chunk, long_text_count } =
+            joined.map_err(|error| task_error(&error))??;
         self.progress.add_uploaded(chunk.bytes);
-        if long_texts > 0 {
+        if long_text_count > 0 {
             let tile = to_uploaded_chunk(chunk);
-            self.tiles_with_texts.push(TileWithTexts { tile, long_texts });
+            self.tiles_with_texts.push(TileWithTexts { tile, long_text_count });
         }
         Ok(())
     }
 }
 
-/// Splits tiles that refer to long texts into check requests of at most `MAX_IMPORT_OBJECTS`
-/// objects. A tile with more long texts than this limit gets its own request.
-fn split_into_checks(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
-    let mut checks: Vec<Vec<UploadedChunk>> = Vec::new();
-    // Number of objects that still fit in the last check.
+/// Splits tiles with long texts into groups, each of which is verified by one request. The tiles
+/// and long texts of a group are at most `MAX_IMPORT_OBJECTS` objects, except that a tile with more
+/// long texts has a group of its own.
+fn group_tiles_by_check(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
+    let mut groups: Vec<Vec<UploadedChunk>> = Vec::new();
+    // Number of objects that can still be added to the last group.
     let mut free_objects = 0_usize;
-    for TileWithTexts { tile, long_texts } in tiles {
-        let tile_objects = long_texts.saturating_add(1);
-        match checks.last_mut() {
-            Some(last_check) if tile_objects <= free_objects => {
-                last_check.push(tile);
+    for TileWithTexts { tile, long_text_count } in tiles {
+        let tile_objects = long_text_count.saturating_add(1);
+        match groups.last_mut() {
+            Some(last_group) if tile_objects <= free_objects => {
+                last_group.push(tile);
                 free_objects -= tile_objects;
             }
             _ => {
-                checks.push(vec![tile]);
+                groups.push(vec![tile]);
                 free_objects = MAX_IMPORT_OBJECTS.saturating_sub(tile_objects);
             }
         }
     }
-    checks
+    groups
 }
 
 impl Uploader {
@@ -224,8 +227,8 @@ impl Uploader {
         self.spreadsheet.request_import_uploads(request).await
     }
 
-    /// Has the server verify uploaded chunks, with one request per check and at most
-    /// `MAX_CONCURRENT_CHECKS` requests at a time.
+    /// Lets the server verify uploaded chunks. Each check is a request, and at most
+    /// `MAX_CONCURRENT_CHECKS` requests run at the same time.
     async fn check_concurrently(
         &self,
         checks: impl Iterator<Item = ChunkCheck>,
@@ -244,22 +247,22 @@ impl Uploader {
         Ok(())
     }
 
-    /// Uploads one object. Requests a new URL if the first one has expired.
+    /// Uploads an object. If the upload URL has expired, requests a new one.
     async fn upload(
         self,
         mut upload_url: ChunkUpload,
         object: PackedChunk,
     ) -> Result<UploadedObject, ClientError> {
-        let PackedChunk { packed, long_texts } = object;
+        let PackedChunk { packed, long_text_count } = object;
         let client = self.spreadsheet.client();
         let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
             match client.upload_chunk(&upload_url, packed.stored.clone()).await {
-                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_texts }),
+                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_text_count }),
                 Err(error) if urls_left > 0 && needs_new_url(&error) => urls_left -= 1,
                 Err(error) => return Err(error),
             }
-            // The response contains exactly the one requested URL.
+            // The response contains one URL, because one was requested.
             let mut new_urls = self.request_upload_urls(vec![to_new_chunk(&packed)]).await?;
             if let Some(new_url) = new_urls.pop() {
                 upload_url = new_url;
@@ -268,8 +271,8 @@ impl Uploader {
     }
 }
 
-/// Returns whether a retry with a new URL may succeed, because the URL has expired (403) or the
-/// object was uploaded twice at the same time (409).
+/// Returns whether the upload may succeed with a new URL. This is the case if the URL has expired
+/// (403), or if the object was uploaded twice at the same time (409).
 fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }
@@ -290,12 +293,12 @@ mod tests {
     #[test]
     fn splits_tiles_at_the_limit_of_objects() {
         let most = MAX_IMPORT_OBJECTS;
-        let tile = |long_texts: usize| {
-            let tile = UploadedChunk { hash: long_texts.to_string(), bytes: 1 };
-            TileWithTexts { tile, long_texts }
+        let tile = |long_text_count: usize| {
+            let tile = UploadedChunk { hash: long_text_count.to_string(), bytes: 1 };
+            TileWithTexts { tile, long_text_count }
         };
         let counts = |tiles: &[usize]| -> Vec<usize> {
-            split_into_checks(tiles.iter().copied().map(tile).collect())
+            group_tiles_by_check(tiles.iter().copied().map(tile).collect())
                 .iter()
                 .map(Vec::len)
                 .collect()

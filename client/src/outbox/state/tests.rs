@@ -3,8 +3,9 @@ use cellar_sheet::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason,
 
 use super::*;
 
-fn key() -> (String, LogId) {
-    ("http://localhost".into(), LogId::from_uuid(uuid::Uuid::from_bytes([1; 16])))
+fn key() -> OutboxKey {
+    let spreadsheet = LogId::from_uuid(uuid::Uuid::from_bytes([1; 16]));
+    OutboxKey { identity: "http://localhost".into(), spreadsheet }
 }
 
 fn at(num: u32) -> Position {
@@ -74,16 +75,16 @@ fn a_request_does_not_change_when_newer_positions_are_seen() {
     let json = serde_json::to_string(&state).unwrap();
     let read: OutboxState = serde_json::from_str(&json).unwrap();
     assert_eq!(request(&read), first);
-    assert_eq!(read.find_fault(&key()), None);
+    assert_eq!(read.validate(&key()), Ok(()));
 }
 
 #[test]
 fn a_reply_settles_edits_and_advances_the_base() {
     let mut state = state();
     state.add_edit(set(0));
-    assert_eq!(state.settle_edits(1, &reply(&[2], 4)), None);
-    assert_eq!(state.settle_edits(1, &reply(&[], 4)), None);
-    assert_eq!(state.settle_edits(1, &reply(&[1, 2], 4)), None);
+    assert_eq!(state.settle_edits(1, &reply(&[2], 4)), Err(IncompleteReply));
+    assert_eq!(state.settle_edits(1, &reply(&[], 4)), Err(IncompleteReply));
+    assert_eq!(state.settle_edits(1, &reply(&[1, 2], 4)), Err(IncompleteReply));
     let settled = state.settle_edits(1, &reply(&[1], 4)).unwrap();
     assert_eq!((settled.len(), settled[0].answer.position), (1, Some(at(4))));
     assert_eq!(settled[0].description, "A1 = TRUE");
@@ -91,7 +92,7 @@ fn a_reply_settles_edits_and_advances_the_base() {
     state.add_edit(set(1));
     let next = request(&state);
     assert_eq!((next.acked_id, next.mutations[0].id, next.mutations[0].base), (1, 2, at(4)));
-    assert_eq!(state.find_fault(&key()), None);
+    assert_eq!(state.validate(&key()), Ok(()));
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn undos_and_large_edits_need_their_own_requests() {
             }
         };
         state.settle_edits(sent.len(), &reply(&sent, 9)).unwrap();
-        assert_eq!(state.find_fault(&key()), None);
+        assert_eq!(state.validate(&key()), Ok(()));
         ids.push(sent);
     }
     assert_eq!(ids, [vec![1, 2], vec![3], vec![4], vec![5], vec![6]]);
@@ -213,10 +214,10 @@ fn the_first_sheet_is_known_until_it_may_be_deleted() {
 fn a_withdrawn_edit_leaves_no_gap() {
     let mut state = state();
     state.add_edit(set(0));
-    state.withdraw_newest();
+    state.remove_newest_edit();
     state.add_edit(set(1));
     assert_eq!(request(&state).mutations[0].id, 1);
-    assert_eq!(state.find_fault(&key()), None);
+    assert_eq!(state.validate(&key()), Ok(()));
 }
 
 #[test]
@@ -225,12 +226,12 @@ fn start_over_makes_the_same_edits_as_a_new_client() {
     state.add_edit(set(0));
     state.settle_edits(1, &reply(&[1], 4)).unwrap();
     state.add_edit(set(5));
-    state.start_over("two".into(), 8, at(1));
+    state.recreate_edits_as_new_client("two".into(), 8, at(1));
     let request = request(&state);
     assert_eq!((request.client_id.as_str(), request.incarnation, request.acked_id), ("two", 8, 0));
     let edit = &request.mutations[0];
     assert_eq!((edit.id, edit.base, EditPayload::Op(edit.op.clone())), (1, at(1), set(5)));
-    assert_eq!(state.find_fault(&key()), None);
+    assert_eq!(state.validate(&key()), Ok(()));
 }
 
 #[test]
@@ -253,11 +254,11 @@ fn rejects_inconsistent_states() {
     let mut gap = state();
     gap.add_edit(set(0));
     gap.pending[0].id = 2;
-    assert!(gap.find_fault(&key()).is_some());
-    let other = ("http://other".into(), key().1);
-    assert!(state().find_fault(&other).is_some());
-    assert!(OutboxState { version: 2, ..state() }.find_fault(&key()).is_some());
-    assert!(OutboxState { next_id: 9, ..state() }.find_fault(&key()).is_some());
+    assert!(gap.validate(&key()).is_err());
+    let other = OutboxKey { identity: "http://other".into(), ..key() };
+    assert!(state().validate(&other).is_err());
+    assert!(OutboxState { version: 2, ..state() }.validate(&key()).is_err());
+    assert!(OutboxState { next_id: 9, ..state() }.validate(&key()).is_err());
 }
 
 #[test]
@@ -272,7 +273,7 @@ fn added_sheets_are_renumbered_after_a_restore() {
     state.add_edit(add(SheetId(3)));
     state.add_edit(add(SheetId(4)));
     assert!(state.adds_a_sheet());
-    state.start_over("two".into(), 8, at(1));
+    state.recreate_edits_as_new_client("two".into(), 8, at(1));
     state.renumber_added_sheets(SheetId(9));
     let request = request(&state);
     let numbers = request.mutations.iter().filter_map(|sent| match &sent.op {
