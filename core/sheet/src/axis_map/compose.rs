@@ -3,8 +3,7 @@
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Composes two axis maps. The result maps the older space of `self` to the newer space of
-    /// `next`. Takes time linear in the number of runs.
+    /// Returns the map that first applies `self` and then `next`. Runs are merged in linear time.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let strays = self.compose_strays(next);
@@ -15,8 +14,7 @@ impl AxisMap {
             if let Some(composed_run) = compose_runs(**own_run, **next_run) {
                 composed.push(composed_run);
             }
-            // Advance past the run that ends first in the intermediate space. This run cannot
-            // overlap any later run of the other map.
+            // Continue after the run that ends first, because it cannot overlap any later run.
             if own_run.dst_end() <= next_run.src_end() {
                 own_runs.next();
             } else {
@@ -48,7 +46,7 @@ impl AxisMap {
     }
 }
 
-/// Composes two runs, or returns `None` if they do not overlap in the intermediate space.
+/// Composes the rows that both runs contain. Returns `None` if there are no such rows.
 fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

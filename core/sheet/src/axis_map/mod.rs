@@ -1,13 +1,11 @@
-//! Axis maps: mappings of row (or column) indices from an older state of a sheet to a newer state.
-//! The indices in one state form a *space*.
+//! Axis maps, which map row or column indices from an older state of a sheet to a newer state.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`. The runs are as long as possible and, except
-//! for strays, in ascending order in both spaces. Source rows outside all runs were deleted;
-//! destination rows outside all runs were inserted. Both spaces end at [`Axis::limit`], and an
-//! insertion discards rows that move past the end.
+//! A map is a list of runs `(src, dst, len)`. Each run contains consecutive rows that still exist
+//! and are still consecutive. Rows of the older state that are in no run were deleted, and rows of
+//! the newer state that are in no run were inserted. Both states have [`Axis::limit`] rows, so an
+//! insertion discards rows at the end.
 //!
-//! Lookups in both directions use binary search, so no inverse map is stored. Two maps are composed
-//! in a single pass.
+//! Indices are looked up by binary search in both directions.
 
 mod compose;
 mod stored;
@@ -19,7 +17,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// A kept run: rows (or columns) that are adjacent in both the older and the newer space.
+/// Consecutive rows or columns that still exist and are still consecutive in the newer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -43,12 +41,13 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns whether this run ends at or before the start of `other` in both spaces.
+    /// Returns whether this run ends at or before the start of `other` in both the older and the
+    /// newer state.
     fn is_entirely_before(self, other: Self) -> bool {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
 
-    /// Returns the part of the run with source indices in `first..end`.
+    /// Returns the part of the run whose older indices are in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -56,31 +55,31 @@ impl Run {
     }
 }
 
-/// An axis map: maps row (or column) indices from an older state of a sheet to a newer state.
+/// Maps row or column indices from an older state of a sheet to a newer state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Strays: kept runs that are out of order in the newer space. A stray results if an author
-    /// inserts rows next to existing rows, and the inserted rows are committed on the other side of
-    /// the existing rows. Strays are rare.
+    /// Runs whose order differs between the two states. This is rare: a user inserts rows next to
+    /// existing rows, but another user's concurrent edits move the inserted rows to the other side
+    /// of them.
     strays: Vec<Run>,
 }
 
 impl AxisMap {
-    /// Creates the identity map, which leaves every index unchanged.
+    /// Creates a map that leaves every index unchanged.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
     }
 
-    /// Creates a map without kept runs, to be added by [`AxisMap::push`].
+    /// Creates a map without runs. Runs are added with [`AxisMap::push`].
     pub fn empty(axis: Axis) -> Self {
         Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
     }
 
-    /// Creates the axis map of an insertion of `count` rows (or columns) before index `before`.
+    /// Creates the map of an insertion of `count` rows or columns before the index `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -93,7 +92,7 @@ impl AxisMap {
         map
     }
 
-    /// Creates the axis map of a deletion of the rows (or columns) in `spans`.
+    /// Creates the map of a deletion of the rows or columns in `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
@@ -110,8 +109,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a kept run. If it is adjacent to the last run in both spaces, the two runs are
-    /// joined.
+    /// Appends a run. The run is joined with the last run if it directly follows it in both states.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -124,25 +122,25 @@ impl AxisMap {
         }
     }
 
-    /// Returns the kept runs in ascending order.
+    /// Returns the runs in ascending order, except those whose order changed.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns whether the kept rows (or columns) have the same order in both spaces.
+    /// Returns whether the rows or columns have the same order in both states.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.strays.is_empty()
     }
 
-    /// Returns whether the map is the identity map, which leaves every index unchanged.
+    /// Returns whether the map leaves every index unchanged.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Returns the index of a row or column in the newer space, or `None` if it was deleted.
+    /// Returns the index of a row or column in the newer state, or `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
@@ -151,7 +149,7 @@ impl AxisMap {
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Returns the index of a row or column in the older space, or `None` if it was inserted.
+    /// Returns the index of a row or column in the older state, or `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
@@ -161,9 +159,9 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Maps the insertion point before row `before` to the newer space. The result is directly
-    /// before the first kept row at or after `before`, and therefore after rows that other authors
-    /// inserted at the same point.
+    /// Returns where rows are inserted in the newer state if their author inserted them before the
+    /// row `before` of the older state. They are inserted directly before the first row from
+    /// `before` on that still exists, and therefore after rows that other users inserted there.
     #[must_use]
     pub fn insertion_point(&self, before: u32) -> u32 {
         let next_run = self.run_from(before).copied();
@@ -176,9 +174,9 @@ impl AxisMap {
         }
     }
 
-    /// Returns the new indices of the kept rows in `spans`, without rows that were inserted between
-    /// them. Used for clears and deletes, which must not affect rows that their author has not
-    /// seen.
+    /// Returns the rows of `spans` that still exist, with their indices in the newer state. Rows
+    /// that were inserted between them are not included, because clearing and deleting must not
+    /// affect rows that the author has not seen.
     #[must_use]
     pub fn kept_spans(&self, spans: &Spans) -> Spans {
         let mut kept_spans = Vec::new();
@@ -195,9 +193,9 @@ impl AxisMap {
         Spans::from_sorted(kept_spans)
     }
 
-    /// Maps each span to the newer space, including rows that were inserted inside the span. Used
-    /// for range formats, which grow when rows are inserted. A span that covers the whole axis also
-    /// covers the whole axis in the newer space.
+    /// Returns each span in the newer state, including rows that were inserted inside the span.
+    /// Range formats thus grow when rows are inserted. A span that covers the whole axis still
+    /// covers the whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
@@ -215,15 +213,15 @@ impl AxisMap {
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Returns the inverse map, in which insertions are deletions and deletions are insertions.
+    /// Returns the inverse map, which maps indices from the newer state to the older state.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
         Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
     }
 
-    /// Adds a kept run of rows that were inserted by the author's own operations. If the run is out
-    /// of order, it becomes a stray.
+    /// Adds a run of rows that the author inserted. The order of its rows relative to other rows
+    /// may differ between the two states.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -245,7 +243,7 @@ impl AxisMap {
         self
     }
 
-    /// Returns the kept run that contains `src` or, if there is none, the next kept run.
+    /// Returns the run that contains the older index `src`, or the first run after it.
     fn run_from(&self, src: u32) -> Option<&Run> {
         self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
     }

@@ -1,4 +1,4 @@
-//! Range formats: number formats that apply to ranges of cells.
+//! Number formats of ranges of cells.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +17,12 @@ pub struct RangeFormat {
     pub rows: Spans,
     /// Columns of the range.
     pub columns: Spans,
-    /// Number format. `General` overrides the number formats of older ranges.
+    /// Number format of the range. `General` overrides the number formats of older ranges.
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. A cell is displayed with the format of the newest range
-/// that contains the cell.
+/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
+/// number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
@@ -43,13 +43,14 @@ impl RangeFormat {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Returns whether the whole range is inside `rows` and `columns`.
+    /// Returns whether the whole range is within `rows` and `columns`.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
-/// Total number, spans and memory size of several range formats.
+/// Number of several range formats, with their total number of spans and their total size in
+/// memory.
 struct Totals {
     records: usize,
     spans: usize,
@@ -69,8 +70,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the format of the newest range that contains the cell, or `None` if no range
-    /// contains the cell. The format may be `General`.
+    /// Returns the number format of the newest range that contains the cell, or `None` if no range
+    /// contains the cell.
     #[must_use]
     pub fn format_at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -84,8 +85,7 @@ impl FormatLayer {
         &self.records
     }
 
-    /// Creates a format layer from range formats, oldest first. The limits of a format layer are
-    /// not checked.
+    /// Creates a format layer from range formats, oldest first, without checking limits.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, total_bytes: 0, total_spans: 0 };
         layer.update_totals();
@@ -119,9 +119,8 @@ impl FormatLayer {
         intersections.filter(|intersection| !intersection.is_empty()).collect()
     }
 
-    /// Returns the range formats that differ between the two layers. Range formats that are in both
-    /// layers in the same order are omitted. Both layers display the same formats outside the
-    /// returned ranges.
+    /// Returns the range formats in which the two layers differ, including range formats in a
+    /// different order. Outside the returned ranges, both layers determine the same number formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
         let mut remaining_own_records = self.records.as_slice();
@@ -129,7 +128,7 @@ impl FormatLayer {
             let matching_index =
                 remaining_own_records.iter().position(|own_record| own_record == other_record);
             if let Some(matching_index) = matching_index {
-                // The range formats before the match do not exist in the other layer.
+                // The other layer does not contain the range formats before the matching one.
                 let (records_before, matching_and_later) =
                     remaining_own_records.split_at(matching_index);
                 differing_records.extend(records_before.iter().cloned());
@@ -143,9 +142,8 @@ impl FormatLayer {
         differing_records
     }
 
-    /// Adds a range format and removes older range formats that it covers completely. Returns
-    /// `false` and changes nothing if the layer would exceed its limits. Dropping a range format is
-    /// better than creating a state that cannot be stored.
+    /// Adds a range format and removes older range formats that it covers completely. If the sheet
+    /// would have too many range formats to be stored, nothing changes and the result is `false`.
     pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
         let covered = self.totals_of_covered(set_format);
         if !self.has_room_if_replacing(&covered, set_format) {
@@ -153,7 +151,7 @@ impl FormatLayer {
         }
         self.remove_covered(set_format, &covered);
         let SetFormat { rows, columns, format, .. } = set_format;
-        // A `General` format is stored only if it overrides an older range format.
+        // `General` is stored only if it overrides an older range format.
         let is_needed = format != GENERAL || !self.intersection(rows, columns).is_empty();
         if is_needed {
             self.push(RangeFormat {
@@ -165,8 +163,7 @@ impl FormatLayer {
         true
     }
 
-    /// Removes the range formats that `set_format` covers completely. `covered` contains their
-    /// totals.
+    /// Removes the range formats that `set_format` covers completely, whose totals are `covered`.
     fn remove_covered(&mut self, set_format: &SetFormat, covered: &Totals) {
         if covered.records == 0 {
             return;
@@ -192,8 +189,8 @@ impl FormatLayer {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }
 
-    /// Returns whether the layer stays within its limits if `set_format` replaces the `covered`
-    /// range formats.
+    /// Returns whether `set_format` can replace the `covered` range formats without exceeding a
+    /// limit.
     fn has_room_if_replacing(&self, covered: &Totals, set_format: &SetFormat) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
         let remaining_spans = self.total_spans.saturating_sub(covered.spans);
@@ -214,7 +211,7 @@ impl FormatLayer {
         self.total_bytes = totals.bytes;
     }
 
-    /// Returns the layer with all ranges mapped through the axis maps of rows and columns.
+    /// Returns the range formats after rows and columns were moved as described by the axis maps.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map_ranges(Axis::Rows, rows);
@@ -222,8 +219,8 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the highest end of all ranges on an axis. Ranges that extend to the end of the axis
-    /// are ignored.
+    /// Returns the index after the last row or column of any range. Ranges that extend to the end
+    /// of the axis are ignored.
     pub(crate) fn used_end(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -232,8 +229,8 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Maps every range through an axis map. A range grows if rows or columns were inserted inside
-    /// it.
+    /// Moves all ranges as described by an axis map. A range grows if rows or columns were inserted
+    /// inside it.
     pub fn map_ranges(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
@@ -246,7 +243,7 @@ impl FormatLayer {
         self.update_totals();
     }
 
-    /// Returns the approximate size of the layer in memory, in bytes.
+    /// Returns the approximate size of the range formats in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.total_bytes
     }

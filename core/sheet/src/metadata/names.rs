@@ -1,4 +1,4 @@
-//! Sheet names of a workbook. The names are unique, ignoring case.
+//! Names of the sheets of a workbook, which are unique when case is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 /// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// Sheets, keyed by the length and text of the lowercase name. Numbered names of the same
-    /// length are therefore adjacent and in numeric order.
+    /// Sheets, keyed by the length and the text of the lowercase name. Names such as `Sheet (2)`
+    /// and `Sheet (3)` are therefore adjacent and in numeric order.
     by_lowercase: BTreeMap<(usize, String), SheetId>,
 }
 
@@ -32,18 +32,19 @@ impl Names {
         self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns a name that no sheet other than `named_sheet` has: `name` itself or, if taken,
-    /// `name` with the lowest free number appended, as in `Sheet1 (2)`.
+    /// Returns `name` if no sheet other than `named_sheet` has this name. Otherwise, returns `name`
+    /// with the lowest unused number, such as `Sheet1 (2)`.
     pub(super) fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         const FIRST_NUMBER: usize = 2;
         let is_free = self.get(name).is_none_or(|sheet| Some(sheet) == named_sheet);
         if is_free {
             return name.to_owned();
         }
-        // At least one of the numbers up to this maximum is free.
+        // There are fewer names than numbers from 2 to this maximum, so one of the numbers is
+        // unused.
         let max_number = self.by_lowercase.len() + FIRST_NUMBER;
-        // Each number of digits is tried separately, because a longer number leaves less space for
-        // the name.
+        // A longer number leaves less space for the name. The numbers with one digit are tried
+        // first, then those with two digits, and so on.
         let mut first_number = FIRST_NUMBER;
         let mut digit_count = 1;
         while first_number <= max_number {
@@ -61,8 +62,8 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the used numbers with `digit_count` digits: those that follow `stem` in the names of
-    /// sheets other than `named_sheet`.
+    /// Returns the numbers with `digit_count` digits that follow `stem` in the names of sheets
+    /// other than `named_sheet`.
     fn taken_numbers(
         &self,
         stem: &str,
@@ -86,8 +87,7 @@ impl Names {
     }
 }
 
-/// Returns the length of a number with `digit_count` digits. The length is the same in bytes and in
-/// characters.
+/// Returns the number of bytes of a number with `digit_count` digits.
 fn digit_bytes(digit_count: u32) -> usize {
     usize::try_from(digit_count).unwrap_or(usize::MAX)
 }
@@ -98,8 +98,8 @@ fn parse_plain_number(text: &str) -> Option<usize> {
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// Returns the part of a numbered name before the number, such as `Sheet1 (`. Truncates `name` so
-/// that `digit_count` digits and a closing parenthesis fit.
+/// Returns the start of a numbered name, such as `Sheet1 (`. The name is truncated so that
+/// `digit_count` digits and a closing parenthesis fit.
 fn stem_before_number(name: &str, digit_count: u32) -> String {
     let suffix_characters = " ()".len() + digit_bytes(digit_count);
     let max_name_characters = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_characters);
@@ -119,7 +119,7 @@ mod tests {
         all
     }
 
-    /// Reference model of `free_name` that tries one number after another.
+    /// Reference implementation that tries one number after another.
     fn first_free_name(names: &Names, name: &str, own: Option<SheetId>) -> String {
         let taken = |name: &str| names.get(name).is_some_and(|sheet| Some(sheet) != own);
         let numbered = |number: usize| {

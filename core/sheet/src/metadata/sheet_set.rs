@@ -1,5 +1,4 @@
-//! Set of a workbook's sheets, without their names. Determines whether a sheet can be added or
-//! deleted.
+//! Numbers of the sheets of a workbook. They determine whether a sheet can be added or deleted.
 
 use super::SheetNumbers;
 use crate::operation::Operation;
@@ -7,16 +6,16 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Set of a workbook's sheets: the numbers of the existing sheets, and all numbers ever used.
+/// The numbers of the existing sheets, and the numbers of all sheets that ever existed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
     live: Spans,
-    /// All numbers ever used, including those of deleted sheets.
+    /// The numbers of all sheets that ever existed.
     used: SheetNumbers,
 }
 
-/// Reason why an operation on a whole sheet has no effect.
+/// Why adding, deleting or using a sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
     /// No sheet has this number.
@@ -24,10 +23,10 @@ pub enum SheetFault {
     NoSuchSheet {
         /// Number of the missing sheet.
         sheet: u32,
-        /// Description of the existing sheets, for the error message.
+        /// List of the existing sheets for the error message.
         sheets: String,
     },
-    /// The number of a new sheet was already used, or is too far above the next free number.
+    /// The number of a new sheet was already used, or is too far above the next unused number.
     #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
     Number {
         /// Rejected number.
@@ -38,7 +37,7 @@ pub enum SheetFault {
     /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooMany,
-    /// The sheet cannot be deleted, because it is the only sheet of the spreadsheet.
+    /// The sheet cannot be deleted because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     Last {
         /// Number of the sheet.
@@ -46,18 +45,18 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of runs of sheet numbers in an error message.
+/// Maximum number of ranges of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
-    /// Creates the set of a new workbook, which contains only [`SheetId::FIRST`].
+    /// Creates the set for a new workbook, whose only sheet is [`SheetId::FIRST`].
     #[must_use]
     pub fn first() -> Self {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// Creates a set from the existing sheet numbers and all numbers ever used. `used` need not
-    /// include the existing numbers.
+    /// Creates a set from the numbers of the existing sheets and the numbers of deleted sheets.
+    /// `used` may also contain existing numbers.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -73,7 +72,7 @@ impl SheetSet {
         &self.live
     }
 
-    /// Returns all numbers ever used, including those of deleted sheets.
+    /// Returns the numbers of all sheets that ever existed.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         &self.used
@@ -85,9 +84,8 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. Each number can be used only once. The number must be at most
-    /// `MAX_SHEET_NUMBER_STEP` above the next free number, so that a client cannot exhaust the
-    /// numbers.
+    /// Adds a sheet. Its number must be unused, and at most `MAX_SHEET_NUMBER_STEP` above the next
+    /// unused number. The latter prevents a client from using up all numbers.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
@@ -95,7 +93,7 @@ impl SheetSet {
         self.add_to_others(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet and deletes the sheet that it replaces, if that sheet exists.
+    /// Adds an imported sheet and deletes the sheet that it replaces, if any.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
@@ -110,7 +108,7 @@ impl SheetSet {
         }
     }
 
-    /// Adds a sheet to a workbook with `other_sheet_count` other sheets.
+    /// Adds a sheet next to `other_sheet_count` sheets that remain.
     fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
         if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
             return Err(SheetFault::TooMany);
@@ -148,11 +146,11 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Applies the effect of an operation on the set of sheets.
+    /// Adds or deletes a sheet if the operation does so.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] and changes nothing if the operation has no effect because its sheet
-    /// is invalid.
+    /// Returns [`SheetFault`] and changes nothing if the operation has no effect, for example
+    /// because its sheet does not exist.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -162,10 +160,11 @@ impl SheetSet {
         }
     }
 
-    /// Checks whether [`SheetSet::apply`] would succeed, without changing the set.
+    /// Checks that [`SheetSet::apply`] would succeed.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the operation would have no effect because its sheet is invalid.
+    /// Returns [`SheetFault`] if the operation would have no effect, for example because its sheet
+    /// does not exist.
     pub fn check_operation(&self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_) => {
@@ -175,7 +174,7 @@ impl SheetSet {
         }
     }
 
-    /// Lists the existing sheets, as in `the sheets are 0 to 3, 7`.
+    /// Lists the existing sheets in words, such as `the sheets are 0 to 3, 7`.
     fn describe_sheets(&self) -> String {
         let described_runs: Vec<String> = self
             .live

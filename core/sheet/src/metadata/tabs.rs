@@ -1,4 +1,4 @@
-//! Tabs of a workbook: the order and names of its sheets.
+//! Order and names of the sheets of a workbook.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ impl Default for Tabs {
 
 impl Tabs {
     /// Creates tabs in the order of `sheet_names`. If several sheets have the same number or name,
-    /// only the first of them is kept. `used_numbers` contains all sheet numbers ever used, but
-    /// need not include the numbers in `sheet_names`.
+    /// only the first one is kept. `used_numbers` contains the numbers of deleted sheets, and may
+    /// also contain existing numbers.
     #[must_use]
     pub fn from_parts(sheet_names: Vec<(SheetId, String)>, used_numbers: SheetNumbers) -> Self {
         let mut tabs = Self {
@@ -53,20 +53,19 @@ impl Tabs {
         &self.order
     }
 
-    /// Returns all sheet numbers ever used, including those of deleted sheets.
+    /// Returns the numbers of all sheets that ever existed.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         self.numbers.used()
     }
 
-    /// Returns the numbers of the existing sheets and all numbers ever used, without names and
-    /// order.
+    /// Returns the numbers of the existing sheets and of all sheets that ever existed.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
     }
 
-    /// Returns the name of a sheet, if it exists.
+    /// Returns the name of a sheet, or `None` if the sheet does not exist.
     #[must_use]
     pub fn name(&self, sheet: SheetId) -> Option<&str> {
         self.names_by_sheet.get(&sheet).map(String::as_str)
@@ -84,14 +83,14 @@ impl Tabs {
         self.used().next()
     }
 
-    /// Returns `name`. If a sheet other than `named_sheet` has this name, a number is appended.
+    /// Returns `name`. A number is appended if a sheet other than `named_sheet` has this name.
     #[must_use]
     pub fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         self.sheets_by_name.free_name(name, named_sheet)
     }
 
-    /// Adds a sheet after the last sheet. Returns `false` and changes nothing if [`SheetSet::add`]
-    /// fails.
+    /// Adds a sheet after the last sheet. The result is `false` and nothing changes if
+    /// [`SheetSet::add`] fails.
     pub fn add(&mut self, add: &AddSheet) -> bool {
         if self.numbers.add(add.sheet).is_err() {
             return false;
@@ -101,9 +100,9 @@ impl Tabs {
         true
     }
 
-    /// Adds an imported sheet in place of the replaced sheet. The imported sheet may have the same
-    /// name as the replaced sheet. If the replaced sheet does not exist, the imported sheet is
-    /// added last. Returns `false` and changes nothing if [`SheetSet::import`] fails.
+    /// Adds an imported sheet in place of the sheet that it replaces, whose name it may have. If
+    /// that sheet does not exist, the imported sheet is added after the last sheet. The result is
+    /// `false` and nothing changes if [`SheetSet::import`] fails.
     pub fn import(&mut self, import: &ImportSheet) -> bool {
         if self.numbers.import(import.sheet, import.replaces).is_err() {
             return false;
@@ -135,7 +134,7 @@ impl Tabs {
         self.order.retain(|other| *other != sheet);
     }
 
-    /// Renames a sheet, if it exists. If another sheet has the new name, a number is appended.
+    /// Renames a sheet if it exists. A number is appended if another sheet has the new name.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
         let new_name = self.free_name(name, Some(sheet));
         if let Some(current_name) = self.names_by_sheet.get_mut(&sheet) {
@@ -145,7 +144,7 @@ impl Tabs {
         }
     }
 
-    /// Deletes a sheet. Returns `false` and changes nothing if the sheet does not exist or is the
+    /// Deletes a sheet. The result is `false` and nothing changes if it does not exist or is the
     /// only sheet.
     pub fn delete(&mut self, sheet: SheetId) -> bool {
         if self.numbers.delete(sheet).is_err() {

@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason why an operation is invalid, regardless of the spreadsheet's state.
+/// Why an operation is invalid regardless of the state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -26,9 +26,9 @@ pub enum InvalidOperation {
         row: u32,
         /// Column, from 0.
         column: u32,
-        /// Number of rows in the largest possible sheet.
+        /// Maximum number of rows of a sheet.
         rows: u32,
-        /// Number of columns in the largest possible sheet.
+        /// Maximum number of columns of a sheet.
         columns: u32,
     },
     /// A text, formula or number format is too long.
@@ -43,7 +43,7 @@ pub enum InvalidOperation {
         /// Maximum length in bytes.
         max_bytes: usize,
     },
-    /// An edit has a formula without a value, or has neither a value nor a format.
+    /// An edit has a formula but no value, or it has neither a value nor a format.
     #[error("{cell}: {reason}")]
     EmptyEdit {
         /// Cell, in A1 notation.
@@ -82,14 +82,14 @@ pub enum InvalidOperation {
     SpanOutsideSheet {
         /// `rows` or `columns`.
         axis_name: &'static str,
-        /// Index of the first row or column, 0-based.
+        /// Index of the first row or column, counted from 0.
         first: u32,
         /// Number of rows or columns.
         count: u32,
-        /// Number of rows or columns in the largest possible sheet.
+        /// Maximum number of rows or columns of a sheet.
         limit: u32,
     },
-    /// The number of inserted rows or columns is zero or too large.
+    /// The number of rows or columns to insert is zero or too large.
     #[error("cannot insert {count} {axis_name}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
@@ -113,7 +113,7 @@ pub enum InvalidOperation {
         /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet exceeds the largest possible sheet.
+    /// An imported sheet is larger than the largest possible sheet.
     #[error(
         "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
@@ -124,7 +124,7 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
-    /// The operation is a rejection, which only the server may create.
+    /// A client sent a rejection, which only the server may create.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

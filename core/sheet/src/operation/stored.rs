@@ -1,8 +1,8 @@
-//! Stored encoding of operations in entry bodies.
+//! Stored encoding of operations in log entries.
 //!
-//! Existing logs depend on this encoding: variants may be appended but never changed. The golden
-//! files in `tests/golden/` verify this. The types are not recursive, so malformed input cannot
-//! cause deep recursion in the decoder.
+//! Existing logs depend on this encoding. Variants may be added at the end but never changed, as
+//! the golden files in `tests/golden/` verify. The types are not recursive, so malformed input
+//! cannot cause deep recursion in the decoder.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,21 +37,21 @@ pub enum StoredOperation {
     InsertColumns(StoredInsert),
     /// See [`Operation::DeleteColumns`].
     DeleteColumns(StoredDelete),
-    /// See [`Operation::AddSheet`]: sheet number and name.
+    /// [`Operation::AddSheet`]: number and name of the sheet.
     AddSheet(u32, String),
-    /// See [`Operation::RenameSheet`]: sheet number and name.
+    /// [`Operation::RenameSheet`]: number and new name of the sheet.
     RenameSheet(u32, String),
-    /// See [`Operation::DeleteSheet`]: sheet number.
+    /// [`Operation::DeleteSheet`]: number of the sheet.
     DeleteSheet(u32),
-    /// See [`Operation::SetFormat`]: range and number format.
+    /// [`Operation::SetFormat`]: range and number format.
     SetFormat(StoredRange, String),
-    /// See [`Operation::Undo`]: packed position.
+    /// [`Operation::Undo`]: packed position of the entry.
     Undo(u64),
-    /// See [`Operation::Rejected`]: number of the reason, and detail.
+    /// [`Operation::Rejected`]: number of the reason, and detail.
     Rejected(u8, String),
     /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
-    /// See [`Operation::Revert`]: packed position.
+    /// [`Operation::Revert`]: packed position.
     Revert(u64),
 }
 
@@ -67,7 +67,7 @@ struct StoredIndex(
     Vec<u8>,
 );
 
-/// Stored encoding of an insertion: sheet number, row or column to insert before, count.
+/// Stored encoding of an insertion: sheet number, row or column before which to insert, and count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredInsert(u32, u32, u32);
 
@@ -75,12 +75,12 @@ pub struct StoredInsert(u32, u32, u32);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredDelete(u32, StoredSpans);
 
-/// Stored encoding of a range: sheet number, rows, columns.
+/// Stored encoding of a range: sheet number, rows and columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredRange(u32, StoredSpans, StoredSpans);
 
-/// Stored encoding of a list of spans. Each span is stored as two numbers: the distance from the
-/// end of the preceding span, and the length. An empty list represents the whole axis.
+/// Stored encoding of spans. Each span consists of two numbers: the distance from the end of the
+/// preceding span, and the length. An empty list stands for the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
@@ -270,8 +270,8 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. If a name were too long for the snapshot root, no further
-/// snapshot of the log could be created.
+/// Checks that a sheet name is neither empty nor too long. With a longer name, no snapshot of the
+/// log could be created.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let is_too_long = name.chars().nth(MAX_SHEET_NAME_CHARACTERS).is_some();
     if name.is_empty() || is_too_long { Err(UnreadableOperation::SheetName) } else { Ok(name) }

@@ -1,10 +1,9 @@
-//! Reference model of a workbook for model-based tests. Each axis is a list of ids, and all other
-//! data is keyed by ids.
+//! Reference implementation of a workbook, with which tests compare [`crate::workbook`].
 //!
-//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that the
-//! two are unlikely to have the same bug. A line is a row or a column. The id of an inserted line
-//! consists of the inserting mutation's tag and a number, and does not depend on the position at
-//! which the mutation is committed.
+//! Rows, columns and sheets have ids, and each axis is a list of ids. The id of an inserted row or
+//! column consists of the tag of the mutation and a number, so it does not depend on where the
+//! mutation is committed. The implementation is slow and deliberately different, so that both
+//! implementations are unlikely to have the same bug.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,7 +26,7 @@ pub use sheet::{LINES, LineId, PlainSheet};
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
-/// Tag that identifies a mutation. Tag 0 identifies the initial state.
+/// Identifies a mutation. Tag 0 identifies the initial state.
 pub type Tag = u32;
 
 /// Model of a workbook.
@@ -51,13 +50,13 @@ impl PlainWorkbook {
         self.sheets.iter().find(|sheet| sheet.tag == tag)
     }
 
-    /// Returns the lowest unused sheet number that is not below `number`.
+    /// Returns the lowest unused sheet number that is at least `number`.
     fn free_number_from(&self, number: SheetId) -> SheetId {
         let mut numbers = (number.0..).map(SheetId);
         numbers.find(|number| !self.used_numbers.contains(number)).unwrap()
     }
 
-    /// Applies an operation whose coordinates refer to the current state.
+    /// Applies an operation to the current state.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
             Operation::AddSheet(add) => self.add_sheet(add, tag),
@@ -94,7 +93,7 @@ impl PlainWorkbook {
         }
     }
 
-    /// Adds an imported sheet without its cells.
+    /// Adds an imported sheet without cells.
     fn import_sheet(&mut self, import: &ImportSheet, tag: Tag) {
         if !self.used_numbers.insert(import.sheet) {
             return;
@@ -122,8 +121,7 @@ impl PlainWorkbook {
         candidate
     }
 
-    /// Describes the first difference between the model and a workbook, or returns `None` if they
-    /// are equal.
+    /// Describes the first difference from a workbook. Returns `None` if there is none.
     pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
         let expected_tabs: Vec<(SheetId, &str)> =
             self.sheets.iter().map(|sheet| (sheet.number, sheet.name.as_str())).collect();
