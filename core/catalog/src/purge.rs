@@ -1,8 +1,8 @@
-//! Selects the deleted spreadsheets to be purged: those that can no longer be undeleted.
+//! Selects the deleted spreadsheets that must be purged because they can no longer be recovered.
 //!
-//! A fork does not copy the entries that it inherits, so a log is retained as long as it has forks.
-//! In a family of forks, identical snapshot objects are stored only once. They are retained as long
-//! as any log of the family needs them.
+//! A fork shares the entries before its fork position with its source, so a log is kept as long as
+//! it has forks. Forks also share snapshot objects, which are kept as long as any of the logs needs
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,31 +16,31 @@ pub struct Resident {
     pub log: LogId,
     /// Source log, if the log is a fork.
     pub source: Option<LogId>,
-    /// Depth in the fork tree. The original log has depth 0.
+    /// Number of forks between the original log and this log. The original log has depth 0.
     pub depth: u32,
-    /// Status in the catalog, or `None` if the log was never added to the catalog.
+    /// Status in the catalog, or `None` if the catalog does not contain the log.
     pub status: Option<Status>,
 }
 
 /// Plan for a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
-    /// Retain the log, because it can still be undeleted.
+    /// Keep the log, because it can still be recovered.
     Restorable {
-        /// Undelete deadline in seconds since the Unix epoch.
+        /// Time until which the log can be recovered, in seconds since the Unix epoch.
         until_s: u64,
     },
-    /// Retain the log, because forks inherit its entries.
+    /// Keep the log, because its forks share its entries.
     Forked {
-        /// Number of direct forks that are retained.
+        /// Number of direct forks that are kept.
         forks: usize,
     },
     /// Purge the log.
     Purge,
 }
 
-/// Decides for each deleted log whether it is retained or purged. In the result, forks precede
-/// their sources, and logs that are not deleted are omitted.
+/// Decides for each deleted log whether it is kept or purged. Forks precede their sources in the
+/// result. Logs that are not deleted are omitted.
 #[must_use]
 pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
     let mut forks_first: Vec<&Resident> = residents.iter().collect();
@@ -63,8 +63,8 @@ pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPl
     plans
 }
 
-/// Decides whether a deleted log with `fork_count` retained forks is purged. Returns `None` if the
-/// log is not deleted.
+/// Decides whether a deleted log with `fork_count` kept forks is purged. Returns `None` if the log
+/// is not deleted.
 fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
     match status? {
         Status::Active | Status::Archived { .. } => return None,
@@ -75,8 +75,8 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
                 return Some(DeletedPlan::Restorable { until_s });
             }
         }
-        // The log is already recorded as purged but still exists: either a purge was interrupted,
-        // or the log was recreated concurrently.
+        // The catalog states that the log was purged, but the log exists. A purge was interrupted,
+        // or the log was created again concurrently.
         Status::Purged { .. } => {}
     }
     if fork_count > 0 {
@@ -90,14 +90,15 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Whether the purge is due: the log can no longer be undeleted and has no retained forks. If
-    /// set, its unfinished snapshots are not needed.
+    /// Whether the log will be purged. Its unfinished snapshots are then not needed.
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots must be retained. A log is omitted if it has no
-/// forks and the catalog records it as purged. Because clocks differ, an expired undelete deadline
-/// alone is not sufficient: the log is retained until the catalog records its purge.
+/// Returns the logs of a family whose snapshots must be kept: all logs except those that have no
+/// forks and that the catalog records as purged.
+///
+/// A log that is due to be purged is still kept until the catalog records the purge. Until then, a
+/// process whose clock is slow may still recover the log.
 #[must_use]
 pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();
@@ -175,7 +176,7 @@ mod tests {
         // One of two forks is purged.
         let other = resident(4, Some((1, 1)), Some(Status::Archived { at_s: 1 }));
         assert_eq!(planned(&[origin, middle, other]), [gone(2), kept(1)]);
-        // An interrupted purge does not continue while a fork needs the log.
+        // An interrupted purge is not continued while a fork needs the log.
         let begun = Resident { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
         assert_eq!(planned(&[begun, other]), [kept(1)]);
     }
