@@ -63,7 +63,7 @@ pub struct AxisMap {
     /// Runs whose order differs between the two states. This is rare: a user inserts rows next to
     /// existing rows, but another user's concurrent edits move the inserted rows to the other side
     /// of them.
-    strays: Vec<Run>,
+    reordered_runs: Vec<Run>,
 }
 
 impl AxisMap {
@@ -71,12 +71,12 @@ impl AxisMap {
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
-        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
+        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], reordered_runs: Vec::new() }
     }
 
     /// Creates a map without runs. Runs are added with [`AxisMap::push`].
     pub fn empty(axis: Axis) -> Self {
-        Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
+        Self { limit: axis.limit(), runs: Vec::new(), reordered_runs: Vec::new() }
     }
 
     /// Creates the map of an insertion of `count` rows or columns before the index `before`.
@@ -131,7 +131,7 @@ impl AxisMap {
     /// Returns whether the rows or columns have the same order in both states.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        self.strays.is_empty()
+        self.reordered_runs.is_empty()
     }
 
     /// Returns whether the map leaves every index unchanged.
@@ -144,8 +144,8 @@ impl AxisMap {
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
-        let ordered_run = self.run_from(src).filter(contains_src);
-        let run = ordered_run.or_else(|| self.strays.iter().find(contains_src))?;
+        let ordered_run = self.runs_ending_after_src(src).first().filter(contains_src);
+        let run = ordered_run.or_else(|| self.reordered_runs.iter().find(contains_src))?;
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
@@ -153,9 +153,8 @@ impl AxisMap {
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
-        let run_index = self.runs.partition_point(|run| run.dst_end() <= dst);
-        let ordered_run = self.runs.get(run_index).filter(contains_dst);
-        let run = ordered_run.or_else(|| self.strays.iter().find(contains_dst))?;
+        let ordered_run = self.runs_ending_after_dst(dst).first().filter(contains_dst);
+        let run = ordered_run.or_else(|| self.reordered_runs.iter().find(contains_dst))?;
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
@@ -164,10 +163,13 @@ impl AxisMap {
     /// `before` on that still exists, and therefore after rows that other users inserted there.
     #[must_use]
     pub fn insertion_point(&self, before: u32) -> u32 {
-        let next_run = self.run_from(before).copied();
-        let later_strays = self.strays.iter().filter_map(|run| run.within(before, self.limit));
-        let run_of_first_kept_row =
-            next_run.into_iter().chain(later_strays).min_by_key(|run| run.src.max(before));
+        let next_ordered_run = self.runs_ending_after_src(before).first().copied();
+        let reordered_runs = self.reordered_runs.iter();
+        let later_reordered_runs = reordered_runs.filter_map(|run| run.within(before, self.limit));
+        let run_of_first_kept_row = next_ordered_run
+            .into_iter()
+            .chain(later_reordered_runs)
+            .min_by_key(|run| run.src.max(before));
         match run_of_first_kept_row {
             Some(run) => run.dst.saturating_add(before.saturating_sub(run.src)),
             None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
@@ -182,10 +184,10 @@ impl AxisMap {
         let mut kept_spans = Vec::new();
         for span in spans.iter() {
             let part_in_span = |run: &Run| run.within(span.first, span.end());
-            let first_overlapping = self.runs.partition_point(|run| run.src_end() <= span.first);
-            let ordered_parts = self.runs.iter().skip(first_overlapping).map_while(part_in_span);
-            let stray_parts = self.strays.iter().filter_map(part_in_span);
-            for part in ordered_parts.chain(stray_parts) {
+            let ordered_runs = self.runs_ending_after_src(span.first).iter();
+            let ordered_parts = ordered_runs.map_while(part_in_span);
+            let reordered_parts = self.reordered_runs.iter().filter_map(part_in_span);
+            for part in ordered_parts.chain(reordered_parts) {
                 kept_spans.push(Span { first: part.dst, count: part.len });
             }
         }
@@ -217,7 +219,11 @@ impl AxisMap {
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
-        Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
+        Self {
+            limit: self.limit,
+            runs: reversed(&self.runs),
+            reordered_runs: reversed(&self.reordered_runs),
+        }
     }
 
     /// Adds a run of rows that the author inserted. The order of its rows relative to other rows
@@ -235,7 +241,7 @@ impl AxisMap {
         if fits_after_previous && fits_before_next {
             self.push(run);
         } else {
-            self.strays.push(run);
+            self.reordered_runs.push(run);
         }
         for later_run in later_runs {
             self.push(later_run);
@@ -243,8 +249,15 @@ impl AxisMap {
         self
     }
 
-    /// Returns the run that contains the older index `src`, or the first run after it.
-    fn run_from(&self, src: u32) -> Option<&Run> {
-        self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
+    /// Returns the ordered runs that end after the older index `src`.
+    fn runs_ending_after_src(&self, src: u32) -> &[Run] {
+        let first_index = self.runs.partition_point(|run| run.src_end() <= src);
+        self.runs.get(first_index..).unwrap_or_default()
+    }
+
+    /// Returns the ordered runs that end after the newer index `dst`.
+    fn runs_ending_after_dst(&self, dst: u32) -> &[Run] {
+        let first_index = self.runs.partition_point(|run| run.dst_end() <= dst);
+        self.runs.get(first_index..).unwrap_or_default()
     }
 }

@@ -1,5 +1,7 @@
 //! Number formats of ranges of cells.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
 use crate::a1::Rectangle;
@@ -20,6 +22,11 @@ pub struct RangeFormat {
     /// Number format of the range. `General` overrides the number formats of older ranges.
     pub format: String,
 }
+
+/// A sheet has the maximum number of range formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the sheet has too many range formats")]
+pub struct TooManyRangeFormats;
 
 /// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
 /// number format.
@@ -123,31 +130,32 @@ impl FormatLayer {
     /// different order. Outside the returned ranges, both layers determine the same number formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
-        let mut remaining_own_records = self.records.as_slice();
+        let mut own_records: VecDeque<&RangeFormat> = self.records.iter().collect();
         for other_record in &other.records {
-            let matching_index =
-                remaining_own_records.iter().position(|own_record| own_record == other_record);
-            if let Some(matching_index) = matching_index {
-                // The other layer does not contain the range formats before the matching one.
-                let (records_before, matching_and_later) =
-                    remaining_own_records.split_at(matching_index);
-                differing_records.extend(records_before.iter().cloned());
-                remaining_own_records =
-                    matching_and_later.split_first().map_or(&[], |(_, later)| later);
-            } else {
+            if !own_records.contains(&other_record) {
                 differing_records.push(other_record.clone());
+                continue;
+            }
+            // The other layer does not contain the range formats before the matching one.
+            while let Some(own_record) = own_records.pop_front()
+                && own_record != other_record
+            {
+                differing_records.push(own_record.clone());
             }
         }
-        differing_records.extend(remaining_own_records.iter().cloned());
+        differing_records.extend(own_records.into_iter().cloned());
         differing_records
     }
 
-    /// Adds a range format and removes older range formats that it covers completely. If the sheet
-    /// would have too many range formats to be stored, nothing changes and the result is `false`.
-    pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
+    /// Adds a range format and removes older range formats that it covers completely.
+    ///
+    /// # Errors
+    /// Returns [`TooManyRangeFormats`] and changes nothing if the sheet would have too many range
+    /// formats to be stored.
+    pub fn try_set(&mut self, set_format: &SetFormat) -> Result<(), TooManyRangeFormats> {
         let covered = self.totals_of_covered(set_format);
         if !self.has_room_if_replacing(&covered, set_format) {
-            return false;
+            return Err(TooManyRangeFormats);
         }
         self.remove_covered(set_format, &covered);
         let SetFormat { rows, columns, format, .. } = set_format;
@@ -160,7 +168,7 @@ impl FormatLayer {
                 format: format.clone(),
             });
         }
-        true
+        Ok(())
     }
 
     /// Removes the range formats that `set_format` covers completely, whose totals are `covered`.
@@ -184,7 +192,7 @@ impl FormatLayer {
         self.total_spans
     }
 
-    /// Returns whether [`FormatLayer::set_if_room`] would return `true` for `set_format`.
+    /// Returns whether [`FormatLayer::try_set`] would succeed for `set_format`.
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }

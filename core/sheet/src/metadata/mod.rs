@@ -11,7 +11,7 @@ mod sheet_set;
 mod summary;
 mod tabs;
 
-pub use format_layer::{FormatLayer, RangeFormat};
+pub use format_layer::{FormatLayer, RangeFormat, TooManyRangeFormats};
 pub use sheet_numbers::SheetNumbers;
 pub use sheet_set::{SheetFault, SheetSet};
 pub use summary::StateSummary;

@@ -85,8 +85,8 @@ impl Tabs {
 
     /// Returns `name`. A number is appended if a sheet other than `named_sheet` has this name.
     #[must_use]
-    pub fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
-        self.sheets_by_name.free_name(name, named_sheet)
+    pub fn unique_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        self.sheets_by_name.unique_name(name, named_sheet)
     }
 
     /// Adds a sheet after the last sheet. The result is `false` and nothing changes if
@@ -95,7 +95,7 @@ impl Tabs {
         if self.numbers.add(add.sheet).is_err() {
             return false;
         }
-        let name = self.free_name(&add.name, None);
+        let name = self.unique_name(&add.name, None);
         self.push(add.sheet, name);
         true
     }
@@ -112,7 +112,7 @@ impl Tabs {
         if let Some(replaced_sheet) = import.replaces {
             self.remove(replaced_sheet);
         }
-        let name = self.free_name(&import.name, None);
+        let name = self.unique_name(&import.name, None);
         self.insert(tab_index, import.sheet, name);
         true
     }
@@ -136,7 +136,7 @@ impl Tabs {
 
     /// Renames a sheet if it exists. A number is appended if another sheet has the new name.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
-        let new_name = self.free_name(name, Some(sheet));
+        let new_name = self.unique_name(name, Some(sheet));
         if let Some(current_name) = self.names_by_sheet.get_mut(&sheet) {
             self.sheets_by_name.remove(current_name);
             self.sheets_by_name.insert(&new_name, sheet);

@@ -61,21 +61,22 @@ impl DeleteSpans {
 /// Returns [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends
 /// past the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
-    let Spans(mut spans) = spans;
-    if spans.is_empty() || spans.iter().any(|span| span.count == 0) {
+    let Spans(mut sorted_spans) = spans;
+    if sorted_spans.is_empty() || sorted_spans.iter().any(|span| span.count == 0) {
         return Err(InvalidOperation::EmptySpan { axis_name: axis.name() });
     }
-    if spans.len() > MAX_SPANS {
-        return Err(InvalidOperation::TooManySpans { axis_name: axis.name(), count: spans.len() });
+    if sorted_spans.len() > MAX_SPANS {
+        let count = sorted_spans.len();
+        return Err(InvalidOperation::TooManySpans { axis_name: axis.name(), count });
     }
-    for span in &spans {
+    for span in &sorted_spans {
         let end = u64::from(span.first) + u64::from(span.count);
         if end > u64::from(axis.limit()) {
             return Err(outside_sheet(axis, *span));
         }
     }
-    spans.sort_by_key(|span| span.first);
-    Ok(Spans::from_sorted(spans))
+    sorted_spans.sort_by_key(|span| span.first);
+    Ok(Spans::from_sorted(sorted_spans))
 }
 
 fn outside_sheet(axis: Axis, span: Span) -> InvalidOperation {

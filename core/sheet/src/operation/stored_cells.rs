@@ -269,13 +269,13 @@ impl TryFrom<StoredValue> for Value {
             StoredValue::Integer(integer) => Ok(Self::Number(integer as f64)),
             StoredValue::Decimal(decimal) => Ok(Self::Number(decimal.number())),
             StoredValue::Number(number) if number.is_finite() => Ok(Self::Number(number)),
-            StoredValue::Number(_) => Err(UnreadableOperation::NotFinite),
+            StoredValue::Number(_) => Err(UnreadableOperation::NumberNotFinite),
             StoredValue::Text(text) => Ok(Self::Text(text)),
             StoredValue::False => Ok(Self::Bool(false)),
             StoredValue::True => Ok(Self::Bool(true)),
             StoredValue::Error(number) => ErrorCode::from_number(number)
                 .map(Self::Error)
-                .ok_or(UnreadableOperation::Number { number }),
+                .ok_or(UnreadableOperation::UnknownErrorValue { number }),
         }
     }
 }
@@ -355,7 +355,7 @@ mod tests {
         assert!(operation(MAX_CELLS_PER_OPERATION + 1, 1).is_err());
         assert!(operation(1, MAX_FORMAT_BYTES + 1).is_err());
         let infinite = StoredValue::Number(f64::INFINITY);
-        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NotFinite));
+        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NumberNotFinite));
     }
 
     #[test]

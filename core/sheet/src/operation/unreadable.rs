@@ -5,7 +5,7 @@
 pub enum UnreadableOperation {
     /// An unknown error value.
     #[error("{number} is not the number of a known error value")]
-    Number {
+    UnknownErrorValue {
         /// The stored number, to which no error value corresponds.
         number: u8,
     },
@@ -18,11 +18,11 @@ pub enum UnreadableOperation {
     TooLarge,
     /// A sheet name is empty or too long. Cellar never writes such a name.
     #[error("the name of the sheet is empty or too long")]
-    SheetName,
+    InvalidSheetName,
     /// A number is infinite or NaN.
     #[error("a number of the operation is infinite or NaN")]
-    NotFinite,
+    NumberNotFinite,
     /// A tile index is too long.
     #[error("the tile index of an imported sheet is too long")]
-    Index,
+    TileIndexTooLong,
 }

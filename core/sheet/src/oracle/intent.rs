@@ -175,38 +175,15 @@ impl IntendedAction {
     fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
         let number = sheet.number;
         match self {
-            Self::Set(edits) => {
-                let cells: Vec<CellEdit> = edits
-                    .iter()
-                    .filter_map(|((row, column), edit)| {
-                        let (row, column) = sheet.coordinates_of(*row, *column)?;
-                        Some(CellEdit { row, column, ..edit.clone() })
-                    })
-                    .collect();
-                Some(Operation::SetCells(SetCells { sheet: number, cells }))
-            }
+            Self::Set(edits) => Some(set_operation(sheet, edits)),
             Self::Clear(row_ids, column_ids) => {
                 let rows = sheet.spans_of(Axis::Rows, row_ids);
                 let columns = sheet.spans_of(Axis::Columns, column_ids);
                 Some(Operation::ClearRange(ClearRange { sheet: number, rows, columns }))
             }
-            Self::Format(rows, columns, format) => {
-                let rows = rows.spans(sheet, Axis::Rows);
-                let columns = columns.spans(sheet, Axis::Columns);
-                if rows.is_empty() || columns.is_empty() {
-                    return None;
-                }
-                let format = format.clone();
-                Some(Operation::SetFormat(SetFormat { sheet: number, rows, columns, format }))
-            }
+            Self::Format(rows, columns, format) => format_operation(sheet, rows, columns, format),
             Self::Insert { axis, following, count, .. } => {
-                let first_remaining = following.iter().find_map(|id| sheet.index_of(*axis, *id));
-                let before = first_remaining.unwrap_or(u32::MAX);
-                let insert = InsertBefore { sheet: number, before, count: *count };
-                Some(match axis {
-                    Axis::Rows => Operation::InsertRows(insert),
-                    Axis::Columns => Operation::InsertColumns(insert),
-                })
+                Some(insert_operation(sheet, *axis, following, *count))
             }
             Self::Delete { axis, ids } => {
                 let delete = DeleteSpans { sheet: number, spans: sheet.spans_of(*axis, ids) };
@@ -230,6 +207,46 @@ impl IntendedAction {
             Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,
             _ => 0,
         }
+    }
+}
+
+fn set_operation(sheet: &PlainSheet, edits: &[((LineId, LineId), CellEdit)]) -> Operation {
+    let mut cells = Vec::new();
+    for ((row_id, column_id), edit) in edits {
+        if let Some((row, column)) = sheet.coordinates_of(*row_id, *column_id) {
+            cells.push(CellEdit { row, column, ..edit.clone() });
+        }
+    }
+    Operation::SetCells(SetCells { sheet: sheet.number, cells })
+}
+
+fn format_operation(
+    sheet: &PlainSheet,
+    rows: &FormattedLines,
+    columns: &FormattedLines,
+    format: &str,
+) -> Option<Operation> {
+    let rows = rows.spans(sheet, Axis::Rows);
+    let columns = columns.spans(sheet, Axis::Columns);
+    if rows.is_empty() || columns.is_empty() {
+        return None;
+    }
+    let format = format.to_owned();
+    Some(Operation::SetFormat(SetFormat { sheet: sheet.number, rows, columns, format }))
+}
+
+fn insert_operation(
+    sheet: &PlainSheet,
+    axis: Axis,
+    following_ids: &[LineId],
+    count: u32,
+) -> Operation {
+    let first_remaining = following_ids.iter().find_map(|id| sheet.index_of(axis, *id));
+    let before = first_remaining.unwrap_or(u32::MAX);
+    let insert = InsertBefore { sheet: sheet.number, before, count };
+    match axis {
+        Axis::Rows => Operation::InsertRows(insert),
+        Axis::Columns => Operation::InsertColumns(insert),
     }
 }
 

@@ -75,7 +75,7 @@ impl PlainWorkbook {
 
     fn add_sheet(&mut self, add: &AddSheet, tag: Tag) {
         if self.used_numbers.insert(add.sheet) {
-            let name = self.free_name(&add.name, None);
+            let name = self.unique_name(&add.name, None);
             self.sheets.push(PlainSheet::new(tag, add.sheet, name));
         }
     }
@@ -87,9 +87,9 @@ impl PlainWorkbook {
     }
 
     fn rename_sheet(&mut self, number: SheetId, name: &str) {
-        let free_name = self.free_name(name, Some(number));
+        let unique_name = self.unique_name(name, Some(number));
         if let Some(sheet) = self.sheets.iter_mut().find(|sheet| sheet.number == number) {
-            sheet.name = free_name;
+            sheet.name = unique_name;
         }
     }
 
@@ -103,12 +103,12 @@ impl PlainWorkbook {
         if let Some(replaced_index) = replaced_index {
             self.sheets.remove(replaced_index);
         }
-        let name = self.free_name(&import.name, None);
+        let name = self.unique_name(&import.name, None);
         let sheet = PlainSheet::new(tag, import.sheet, name);
         self.sheets.insert(replaced_index.unwrap_or(self.sheets.len()), sheet);
     }
 
-    fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+    fn unique_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         let other_sheets = self.sheets.iter().filter(|sheet| Some(sheet.number) != named_sheet);
         let taken_names: Vec<String> =
             other_sheets.map(|sheet| sheet.name.to_lowercase()).collect();

@@ -215,8 +215,7 @@ impl Sheet {
     /// Adds a range format, which replaces the number formats of individual cells in the range.
     /// No-op if the sheet already has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set_format: &SetFormat) {
-        let was_set = self.formats.set_if_room(set_format);
-        if !was_set {
+        if self.formats.try_set(set_format).is_err() {
             return;
         }
         for id in self.ids_in(&set_format.rows, &set_format.columns) {

@@ -105,8 +105,7 @@ impl Fold {
 
     fn set_range_format(&mut self, set: &SetFormat) {
         self.edit_sheet(set.sheet, |sheet, delta| {
-            let is_format_set = sheet.formats.set_if_room(set);
-            if is_format_set {
+            if sheet.formats.try_set(set).is_ok() {
                 delta.clear_formats(&set.rows, &set.columns);
             }
         });

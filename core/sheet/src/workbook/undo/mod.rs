@@ -137,8 +137,8 @@ impl UndoBuilder {
 
     fn rename_sheet(&mut self, sheet: SheetId, name: &str) {
         let tabs = self.workbook.tabs();
-        let free_name = tabs.free_name(name, Some(sheet));
-        if tabs.name(sheet).is_some_and(|current_name| current_name != free_name) {
+        let unique_name = tabs.unique_name(name, Some(sheet));
+        if tabs.name(sheet).is_some_and(|current_name| current_name != unique_name) {
             let name = name.to_owned();
             self.push(Operation::RenameSheet(RenameSheet { sheet, name }));
         }

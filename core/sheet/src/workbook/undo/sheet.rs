@@ -41,6 +41,27 @@ impl SheetStates<'_> {
         changed_cells.map(|id| line_of(*id, axis)).collect()
     }
 
+    /// Returns the rows or columns of `inserted` in which no cell was changed after the entry that
+    /// is undone, with their indices in `current_sheet`.
+    fn still_blank(&self, axis: Axis, inserted: &Spans, current_sheet: &Sheet) -> Spans {
+        let current_lookup = current_sheet.order(axis).index_lookup();
+        let changed_ids = self.lines_changed_since(axis);
+        let order_after_entry = self.after.order(axis);
+        let mut blank_spans = Vec::new();
+        for span in inserted.iter() {
+            for run in order_after_entry.runs_in(span.first, span.end()) {
+                let mut first_blank_id = run.first_id;
+                for changed_id in changed_ids.range(run.first_id..run.id_end()) {
+                    blank_spans.extend(current_lookup.spans(first_blank_id, *changed_id));
+                    first_blank_id = changed_id.saturating_add(1);
+                }
+                blank_spans.extend(current_lookup.spans(first_blank_id, run.id_end()));
+            }
+        }
+        blank_spans.sort_by_key(|span| span.first);
+        Spans::from_sorted(blank_spans)
+    }
+
     /// Returns the ids of the cells that were changed by the entry that is undone.
     fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
         let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
@@ -76,20 +97,7 @@ impl UndoBuilder {
         states: &SheetStates<'_>,
     ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let index_lookup = sheet.order(axis).index_lookup();
-        let lines_in_use = states.lines_changed_since(axis);
-        let order_after = states.after.order(axis);
-        let mut blank_spans = Vec::new();
-        for run in inserted.iter().flat_map(|span| order_after.runs_in(span.first, span.end())) {
-            let mut first_blank = run.first_id;
-            for line_in_use in lines_in_use.range(run.first_id..run.id_end()) {
-                blank_spans.extend(index_lookup.spans(first_blank, *line_in_use));
-                first_blank = line_in_use.saturating_add(1);
-            }
-            blank_spans.extend(index_lookup.spans(first_blank, run.id_end()));
-        }
-        blank_spans.sort_by_key(|span| span.first);
-        let spans = Spans::from_sorted(blank_spans);
+        let spans = states.still_blank(axis, inserted, sheet);
         if spans.is_empty() {
             return;
         }
