@@ -17,6 +17,5 @@ pub fn is_append(image: &Item) -> bool {
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn appended_span(image: &Item) -> Result<Span, RecordError> {
-    let (stream, first, kinds) = decode_appended(image)?;
-    Ok(Span { stream, first, kinds })
+    decode_appended(image)
 }

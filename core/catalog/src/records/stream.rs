@@ -1,6 +1,7 @@
 //! Records of the EventStream table: the newest item of each event stream, and batches of older
 //! events.
 
+use crate::feed::Span;
 use crate::stream::{
     Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId, event_count,
 };
@@ -153,12 +154,12 @@ fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
     unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
-/// Decodes the events that the last write appended: the stream, the index of the first event, and
-/// the event kinds. The record may lack the attribute with the events themselves.
+/// Decodes the name, the indices and the kinds of the events that the last write appended. The
+/// record may lack the attribute with the events themselves.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
-pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
+pub fn decode_appended(item: &Item) -> Result<Span, RecordError> {
     let reader = Reader { record: TIP, item };
     let next_index = reader.number(NEXT_INDEX)?;
     let appended_count = reader.number(APPENDED)?;
@@ -167,18 +168,21 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
     }
     let invalid_count =
         || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
-    let first_index = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
-    let tip_kinds = reader.list(KINDS)?;
-    let kinds_before = usize::try_from(appended_count)
-        .ok()
-        .filter(|appended_count| *appended_count > 0)
-        .and_then(|appended_count| tip_kinds.len().checked_sub(appended_count))
-        .ok_or_else(invalid_count)?;
-    let appended_kinds: Option<Vec<Kind>> =
-        tip_kinds.iter().skip(kinds_before).map(decode_kind).collect();
-    let appended_kinds =
-        appended_kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
-    Ok((decode_name(&reader)?, first_index, appended_kinds))
+    let first = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
+    let all_kinds = reader.list(KINDS)?;
+    let appended_kinds = last_elements(all_kinds, appended_count).ok_or_else(invalid_count)?;
+    if appended_kinds.is_empty() {
+        return Err(invalid_count());
+    }
+    let kinds: Option<Vec<Kind>> = appended_kinds.iter().map(decode_kind).collect();
+    let kinds = kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
+    Ok(Span { stream: decode_name(&reader)?, first, kinds })
+}
+
+/// Returns the last `count` elements of a list, or `None` if the list has fewer.
+fn last_elements(list: &[Attribute], count: u64) -> Option<&[Attribute]> {
+    let first_index = list.len().checked_sub(usize::try_from(count).ok()?)?;
+    list.get(first_index..)
 }
 
 fn decode_kind(attribute: &Attribute) -> Option<Kind> {

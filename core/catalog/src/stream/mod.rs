@@ -23,7 +23,7 @@ pub use etag::Etag;
 pub use event::{InvalidEvent, Kind, StreamEvent, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
-pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};
+pub use rebuild::{Dated, Rebuild, RebuildFault, RebuildStep, RebuiltState, newest_first};
 pub(crate) use tip::event_count;
 pub use tip::{EventBatch, SplitPolicy, Tip};
 pub use unfold::Unfold;

@@ -10,11 +10,11 @@ use super::tip::{EventBatch, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
 /// Next step of a rebuild.
-pub enum Need<'a, D: Decider> {
+pub enum RebuildStep<'a, D: Decider> {
     /// The state is complete.
-    Nothing(Rebuilt<D::State>),
+    Complete(RebuiltState<D::State>),
     /// Batches of older events must be read, latest first.
-    Batches {
+    ReadBatches {
         /// Exclusive upper bound on the indices of the required batches.
         below: u64,
         /// The computation, which continues after the batches have been read.
@@ -24,7 +24,7 @@ pub enum Need<'a, D: Decider> {
 
 /// The state of an event stream, and the number of events that it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebuilt<S> {
+pub struct RebuiltState<S> {
     /// State after the included events.
     pub state: S,
     /// Index after the last included event.
@@ -91,9 +91,9 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     ///
     /// # Errors
     /// Returns a [`RebuildFault`] if a required event cannot be decoded.
-    pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
+    pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<RebuildStep<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
-            return Ok(Need::Nothing(Rebuilt { state: decider.initial(), next: 0 }));
+            return Ok(RebuildStep::Complete(RebuiltState { state: decider.initial(), next: 0 }));
         };
         let mut rebuild = Self {
             decider,
@@ -112,7 +112,10 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     ///
     /// # Errors
     /// Returns a [`RebuildFault`] if events are missing or a required event cannot be decoded.
-    pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
+    pub fn add_batches(
+        mut self,
+        batches: &[EventBatch],
+    ) -> Result<RebuildStep<'a, D>, RebuildFault> {
         if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.oldest_index });
         }
@@ -156,9 +159,9 @@ impl<'a, D: Decider> Rebuild<'a, D> {
 
     /// Computes the state if no earlier events are required. Otherwise, requests batches of older
     /// events.
-    fn finish_or_continue(self) -> Need<'a, D> {
+    fn finish_or_continue(self) -> RebuildStep<'a, D> {
         if !self.has_required_events() {
-            return Need::Batches { below: self.oldest_index, rebuild: self };
+            return RebuildStep::ReadBatches { below: self.oldest_index, rebuild: self };
         }
         let mut state = match self.unfold {
             Some((_, unfolded_state)) if !self.found_origin => unfolded_state,
@@ -167,7 +170,7 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         for event in self.events_newest_first.iter().rev() {
             state = self.decider.evolve(state, event);
         }
-        Need::Nothing(Rebuilt { state, next: self.stream_end })
+        RebuildStep::Complete(RebuiltState { state, next: self.stream_end })
     }
 }
 
@@ -178,7 +181,8 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
     newest_first.sort_by_key(|unfold| std::cmp::Reverse(unfold.index));
     newest_first.into_iter().find_map(|unfold| {
         let data = unfold.data.unpack().ok()?;
-        Some((unfold.index, decider.refold(&unfold.kind, &data)?))
+        let state = decider.refold(&unfold.kind, &data)?;
+        Some((unfold.index, state))
     })
 }
 

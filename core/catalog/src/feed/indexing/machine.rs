@@ -133,7 +133,7 @@ impl Indexing {
                 self.set_tail_after_last_item(partition, feed, last_item, inputs)
             }
             (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
-                self.record_marks(streams, feed, marks, inputs)
+                self.cache_stored_marks(streams, feed, marks, inputs)
             }
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.record_raised_marks(marks, inputs)
@@ -193,7 +193,7 @@ impl Indexing {
         let Some(tail) = self.known.tail.clone() else {
             return self.enter(Phase::ReadingPartition);
         };
-        if let Some(mark_action) = self.raise_marks_of_last_item(&tail) {
+        if let Some(mark_action) = self.read_or_raise_marks(&tail) {
             return mark_action;
         }
         self.remove_indexed_events();
@@ -222,7 +222,7 @@ impl Indexing {
 
     /// Returns the action that reads unknown marks, or the action that raises the stored marks to
     /// include the last item. Returns `None` if neither is necessary.
-    fn raise_marks_of_last_item(&mut self, tail: &Tail) -> Option<IndexingAction> {
+    fn read_or_raise_marks(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
             return Some(self.enter(Phase::ReadingMarks(streams_without_marks, tail.feed)));
@@ -381,21 +381,22 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    fn record_marks(
+    fn cache_stored_marks(
         &mut self,
         requested_streams: Vec<StreamName>,
         feed: Feed,
         stored_marks: Vec<(StreamName, Mark)>,
         inputs: Inputs,
     ) -> IndexingAction {
-        for stream_without_mark in requested_streams {
-            self.known.raise_mark(stream_without_mark, 0);
+        let feed_was_replaced =
+            stored_marks.iter().any(|(_, mark)| mark.first_partition > feed.first_partition);
+        if feed_was_replaced {
+            return self.reread_feed_end(inputs);
+        }
+        for stream in requested_streams {
+            self.known.raise_mark(stream, 0);
         }
         for (stream, mark) in stored_marks {
-            if mark.first_partition > feed.first_partition {
-                // Another indexer has started a new generation of the feed.
-                return self.reread_feed_end(inputs);
-            }
             if mark.first_partition == feed.first_partition {
                 self.known.raise_mark(stream, mark.next);
             }
