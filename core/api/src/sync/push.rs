@@ -43,7 +43,7 @@ pub enum PushAction {
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The append was refused for one of the reasons that [`PushEvent::of`] accepts.
+    /// The append was refused for one of the reasons that [`PushEvent::from_append_result`] accepts.
     Refused(Refusal),
     /// The request can never succeed. Its mutations must be rejected for this reason.
     Unfit(Rejection),
@@ -56,7 +56,7 @@ impl PushEvent {
     ///
     /// # Errors
     /// Returns the refusal if it is transient. The client must then retry the push.
-    pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
+    pub fn from_append_result(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
             Err(
@@ -197,17 +197,13 @@ impl RunPush {
         run: Run,
         rules: PushRules,
     ) -> (Self, PushAction) {
-        let incarnation = match &run {
-            Run::Edits { incarnation, .. } => *incarnation,
-            // An invalid mutation has no incarnation. The incarnation is set after a lookup.
-            Run::Invalid { .. } => 0,
-        };
-        let remaining: VecDeque<RemainingMutation> = match run {
-            Run::Edits { mutations, .. } => {
-                mutations.into_iter().map(RemainingMutation::Edit).collect()
+        let (incarnation, remaining) = match run {
+            Run::Edits { incarnation, mutations, .. } => {
+                (incarnation, mutations.into_iter().map(RemainingMutation::Edit).collect())
             }
+            // An invalid mutation has no incarnation. The incarnation is set after a lookup.
             Run::Invalid { id, rejection, .. } => {
-                VecDeque::from([RemainingMutation::Rejected(id, rejection)])
+                (0, VecDeque::from([RemainingMutation::Rejected(id, rejection)]))
             }
         };
         let mut push = Self {
@@ -259,7 +255,7 @@ impl RunPush {
                 self.reject_edits_on(*base);
                 self.next_action()
             }
-            // `PushEvent::of` accepts only one other refusal, a changed incarnation.
+            // `PushEvent::from_append_result` accepts only one other refusal, a changed incarnation.
             _ => {
                 self.reject_all_of_changed_incarnation();
                 self.next_action()
