@@ -19,7 +19,7 @@ const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
 /// A nonce or client id is empty or too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {what} has {length} bytes; it must have 1 to {max}")]
+#[error("the {what} has {length} bytes; its length must be between 1 and {max} bytes")]
 pub struct BadLength {
     /// Name of the value.
     pub what: &'static str,

@@ -20,7 +20,7 @@ pub enum Attribute {
 /// A table item: attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
-/// Why a table item cannot be decoded.
+/// The reason why a table item cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// An attribute is missing or has the wrong type.

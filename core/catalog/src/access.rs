@@ -127,7 +127,7 @@ impl Principal {
         }
     }
 
-    /// Returns the user by whom the catalog identifies members and the authors of changes.
+    /// Returns the caller as a user of the catalog, such as a member or the author of a change.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }

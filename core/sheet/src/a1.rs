@@ -14,7 +14,7 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, defined by two opposite corners that are part of it.
+/// A rectangle of cells. The cells `first` and `last` at opposite corners are part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.

@@ -107,7 +107,7 @@ pub struct Acknowledged {
     pub id: u64,
     /// Position of the entry.
     pub position: Position,
-    /// Why the edit was rejected, or `None` if it was not rejected.
+    /// The reason why the edit was rejected, or `None` if it was not rejected.
     pub rejection: Option<Rejection>,
     /// The committed operations, or `None` if they equal the operation that the client sent.
     pub committed: Option<Vec<Operation>>,

@@ -41,8 +41,8 @@ pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     let byte_length = arguments.len();
     if byte_length > MAX_MUTATION_BYTES {
         let detail = format!(
-            "the mutation has {byte_length} bytes, at most {MAX_MUTATION_BYTES} are allowed; \
-             split it"
+            "the mutation has {byte_length} bytes; at most {MAX_MUTATION_BYTES} are allowed; \
+             split it into several mutations"
         );
         return ParsedArguments::Invalid(Rejection::new(RejectionReason::TooLarge, detail));
     }
@@ -51,7 +51,8 @@ pub fn parse_arguments(arguments: &str) -> ParsedArguments {
             ParsedArguments::Edit { base, incarnation, operation: op }
         }
         Err(error) => {
-            let detail = format!("args must be {{base, incarnation, op}}: {error}");
+            let detail =
+                format!("`args` must have the fields `base`, `incarnation` and `op`: {error}");
             ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, detail))
         }
     }

@@ -76,7 +76,7 @@ pub struct PushedResult {
     /// entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
-    /// Why the mutation was rejected. A rejected mutation has no effect, but its id counts as used.
+    /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
     /// Operations that took effect. Set only if the mutation was appended by this push and they

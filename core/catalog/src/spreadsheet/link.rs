@@ -66,7 +66,7 @@ pub struct LinkToken {
 pub enum BadLink {
     /// The secret is not 16 bytes long.
     #[error(
-        "the secret of a link must have 16 random bytes, as 22 characters of unpadded base64url"
+        "the secret of a link must consist of 16 random bytes, encoded as 22 characters of unpadded base64url"
     )]
     Secret,
     /// The id is not 8 bytes.

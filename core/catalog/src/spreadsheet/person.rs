@@ -18,7 +18,7 @@ pub struct Person {
     pub subject: String,
 }
 
-/// Why an issuer and a subject do not identify a user.
+/// The reason why an issuer and a subject do not identify a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// The subject is empty or too long.

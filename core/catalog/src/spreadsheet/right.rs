@@ -5,7 +5,7 @@ use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
-/// Why a caller has a role on a spreadsheet.
+/// The reason why a caller has a role on a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     /// A token that lists the spreadsheet or applies to all spreadsheets. It grants a role even if

@@ -20,7 +20,7 @@ pub struct Payload {
     pub stored: Vec<u8>,
 }
 
-/// Why data cannot be encoded or decoded.
+/// The reason why data cannot be encoded or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// The uncompressed data is too large.

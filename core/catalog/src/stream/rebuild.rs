@@ -31,7 +31,7 @@ pub struct RebuiltState<S> {
     pub next: u64,
 }
 
-/// Why the state of an event stream cannot be computed.
+/// The reason why the state of an event stream cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
     /// The kind of an event is unknown because a later version of Cellar wrote the event.

@@ -2,7 +2,7 @@
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// How far the webhook has delivered the feed.
+/// The position up to which the webhook has delivered the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.
@@ -53,7 +53,8 @@ pub enum DeliveryAction {
 /// Result of a [`DeliveryAction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAnswer {
-    /// How far the feed has been delivered, or `None` if nothing was ever delivered.
+    /// The position up to which the feed has been delivered, or `None` if nothing was ever
+    /// delivered.
     Progress(Option<WebhookProgress>),
     /// The requested page.
     Page(Page),

@@ -60,9 +60,9 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Runs whose order differs between the two states. This is rare: a user inserts rows next to
-    /// existing rows, but another user's concurrent edits move the inserted rows to the other side
-    /// of them.
+    /// Runs whose order differs between the two states. They are rare: a user inserts rows next to
+    /// existing rows, and due to a concurrent edit, the server places the inserted rows on the
+    /// other side of them.
     reordered_runs: Vec<Run>,
 }
 
@@ -195,9 +195,8 @@ impl AxisMap {
         Spans::from_sorted(kept_spans)
     }
 
-    /// Returns each span in the newer state, including rows that were inserted inside the span.
-    /// Range formats thus grow when rows are inserted. A span that covers the whole axis still
-    /// covers the whole axis.
+    /// Returns the spans in the newer state. Rows that were inserted inside a span are included, so
+    /// range formats grow. A span that covers the whole axis still covers the whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));

@@ -56,8 +56,7 @@ impl RangeFormat {
     }
 }
 
-/// Number of several range formats, with their total number of spans and their total size in
-/// memory.
+/// Totals of several range formats: their number, their spans, and their size in memory in bytes.
 struct Totals {
     records: usize,
     spans: usize,
@@ -171,7 +170,8 @@ impl FormatLayer {
         Ok(())
     }
 
-    /// Removes the range formats that `set_format` covers completely, whose totals are `covered`.
+    /// Removes the range formats that `set_format` covers completely. `covered` contains their
+    /// totals.
     fn remove_covered(&mut self, set_format: &SetFormat, covered: &Totals) {
         if covered.records == 0 {
             return;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
-/// Maximum number of digits that are appended to a name. There are more such numbers than sheets.
+/// Maximum number of digits of a number that is appended to a name. A workbook has fewer sheets
+/// than there are such numbers.
 const MAX_NUMBER_DIGITS: u32 = 9;
 
 /// Sheets by name.

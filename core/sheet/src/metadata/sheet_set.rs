@@ -15,7 +15,7 @@ pub struct SheetSet {
     used: SheetNumbers,
 }
 
-/// Why adding, deleting or using a sheet has no effect.
+/// The reason why adding, deleting or using a sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
     /// No sheet has this number.
@@ -146,7 +146,8 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Adds or deletes a sheet if the operation does so.
+    /// Applies an operation to the set of sheets. Only adding, importing and deleting a sheet
+    /// change the set.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the operation has no effect, for example

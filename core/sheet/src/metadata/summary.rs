@@ -43,9 +43,9 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether `set_format` is certain not to exceed the limits on range formats,
-    /// regardless of its sheet. Each range format has at least two spans, so the number of spans is
-    /// also an upper bound on the number of range formats.
+    /// Returns whether `set_format` certainly stays within the limits on range formats. Each range
+    /// format has at least two spans, so the number of spans is also an upper bound on the number
+    /// of range formats.
     #[must_use]
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         let spans_after = self.format_spans.saturating_add(span_count(set_format));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A decimal number, stored as an integer and the number of its digits that are decimals.
+/// A decimal number, stored as an integer and a number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,

@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Why an operation is invalid regardless of the state of the spreadsheet.
+/// The reason why an operation is invalid regardless of the state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -59,7 +59,7 @@ pub enum InvalidOperation {
     },
     /// The list of spans is empty, or a span is empty.
     #[error(
-        "the operation has no {axis_name} or an empty span; at least one span with a count of 1 or more is required"
+        "the operation needs at least one span of {axis_name}, and the count of each span must be at least 1"
     )]
     EmptySpan {
         /// `rows` or `columns`.
@@ -67,7 +67,7 @@ pub enum InvalidOperation {
     },
     /// Too many spans.
     #[error(
-        "the operation has {count} spans of {axis_name}; at most {MAX_SPANS} are allowed; split it"
+        "the operation has {count} spans of {axis_name}; at most {MAX_SPANS} are allowed; split the operation"
     )]
     TooManySpans {
         /// `rows` or `columns`.
@@ -77,7 +77,7 @@ pub enum InvalidOperation {
     },
     /// Rows or columns are outside the largest possible sheet.
     #[error(
-        "{count} {axis_name} from {first} are outside the sheet; {axis_name} must be below {limit}"
+        "{count} {axis_name} starting at index {first} extend past the end of the sheet, which can have {limit} {axis_name}"
     )]
     SpanOutsideSheet {
         /// `rows` or `columns`.
@@ -107,7 +107,7 @@ pub enum InvalidOperation {
     },
     /// The number of a new sheet is invalid.
     #[error(
-        "a new sheet cannot have the number {sheet}; use the number after the largest number ever used"
+        "a new sheet cannot have the number {sheet}; use the number after the highest number ever used"
     )]
     SheetNumber {
         /// Number of the sheet.

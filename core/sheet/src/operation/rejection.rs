@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_REJECTION_BYTES;
 
-/// Why a mutation was rejected. A rejected mutation has no effect, but its id counts as used.
+/// The reason why a mutation was rejected. The mutation has no effect, but its id counts as used.
 ///
 /// The rejection is stored in the log instead of the mutation, so that the client can continue with
 /// the next mutation id. If the server only returned an error, the client would retry the mutation

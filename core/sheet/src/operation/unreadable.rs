@@ -1,6 +1,6 @@
 //! Errors of decoding stored operations.
 
-/// Why a stored operation cannot be decoded.
+/// The reason why a stored operation cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableOperation {
     /// An unknown error value.

@@ -37,7 +37,7 @@ pub struct Workbook {
 /// so all readers fail at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"
+    "the cells of the spreadsheet take more than {MAX_REPLAY_BYTES} bytes, the maximum for a replay of its log"
 )]
 pub struct WorkbookTooLarge;
 

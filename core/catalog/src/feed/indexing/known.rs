@@ -7,7 +7,7 @@ use crate::feed::span::Span;
 use crate::stream::StreamName;
 use cellar_base::limits::MAX_CACHED_MARKS;
 
-/// How far the events of an event stream have been added to the feed.
+/// High-water mark of an event stream: all events with lower indices are in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
     /// First partition of the feed generation to which the mark applies. Marks of other generations
@@ -28,7 +28,8 @@ pub struct Tail {
     pub offset: u64,
     /// Total size of the items in the partition, in bytes.
     pub bytes: u64,
-    /// Events of the last item, or an empty list if the stored marks already include them.
+    /// Events of the last item, or an empty list if the stored high-water marks already include
+    /// them.
     pub last_item_spans: Vec<Span>,
 }
 
@@ -44,7 +45,7 @@ impl Tail {
 pub struct Known {
     pub(super) tail: Option<Tail>,
     /// For each event stream, the index after the last event that is in the feed. Events of the
-    /// last feed item are included only after the stored marks include them.
+    /// last feed item are included only after the stored high-water marks include them.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
@@ -72,7 +73,7 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Removes all cached marks if there are more than `MAX_CACHED_MARKS`.
+    /// Removes all cached high-water marks if there are more than `MAX_CACHED_MARKS`.
     pub(in crate::feed) fn limit_marks(mut self) -> Self {
         if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();

@@ -138,7 +138,8 @@ impl Indexing {
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.record_raised_marks(marks, inputs)
             }
-            // Raising marks and performing reactions are idempotent, so they can be repeated.
+            // Raising high-water marks and performing reactions are idempotent, so they can be
+            // repeated.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.retry_failed_action(phase, true, inputs)
             }
@@ -214,14 +215,14 @@ impl Indexing {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Returns whether the stored marks include the events of the last item.
+    /// Returns whether the stored high-water marks include the events of the last item.
     fn marks_are_raised(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
     }
 
-    /// Returns the action that reads unknown marks, or the action that raises the stored marks to
-    /// include the last item. Returns `None` if neither is necessary.
+    /// Returns the action that reads unknown high-water marks, or the action that raises the stored
+    /// high-water marks to include the last item. Returns `None` if neither is necessary.
     fn read_or_raise_marks(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
@@ -242,7 +243,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
-    /// Returns the streams of the last item and of the remaining events whose marks are unknown.
+    /// Returns the streams of the last item and of the remaining events whose high-water marks are
+    /// unknown.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
         let streams_without_marks: BTreeSet<StreamName> = last_item_streams
@@ -253,7 +255,7 @@ impl Indexing {
         streams_without_marks.into_iter().collect()
     }
 
-    /// Records that the stored marks include the events of the last item.
+    /// Records that the stored high-water marks include the events of the last item.
     fn set_marks_raised(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.last_item_spans.clear();
@@ -404,8 +406,8 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    /// Records that the stored marks have been raised to `marks` and include the events of the last
-    /// item.
+    /// Records that the stored high-water marks have been raised to `marks` and include the events
+    /// of the last item.
     fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,

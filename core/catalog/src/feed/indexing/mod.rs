@@ -31,13 +31,13 @@ pub enum IndexingAction {
         /// Number of the partition.
         partition: u64,
     },
-    /// For each event stream, read how far its events have been added to the feed.
+    /// Read the high-water marks of these event streams.
     ReadMarks {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Record how far the events of streams have been added to the feed. A stored mark must not be
-    /// changed if it is at least as high, or if it belongs to a later generation of the feed.
+    /// Raise the stored high-water marks of event streams. A stored mark must not be changed if it
+    /// is at least as high, or if it belongs to a later generation of the feed.
     RaiseMarks {
         /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,
@@ -87,8 +87,8 @@ pub enum IndexingAnswer {
     /// The offset of the last item in the partition, and the item. `None` if the partition is
     /// empty.
     Last(Option<(u64, Item)>),
-    /// How far the events of the requested streams have been added to the feed. Streams without a
-    /// stored mark are omitted.
+    /// High-water marks of the requested streams. Streams without a stored high-water mark are
+    /// omitted.
     Marks(Vec<(StreamName, Mark)>),
     /// The requested events or the first of them, or `None` if the stream does not contain them.
     Missing(Option<Span>),
@@ -113,12 +113,12 @@ pub struct Indexed {
     pub found: u64,
 }
 
-/// Why events were not added to the feed. They can be added again safely, because no event is added
-/// twice.
+/// The reason why events were not added to the feed. Adding them again is safe, because no event is
+/// added twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
     /// An event is missing from its stream although a later event of the stream exists.
-    #[error("the stream `{stream}` has no event {index}, although a later event was announced")]
+    #[error("the stream `{stream}` has no event {index}, although a later event exists")]
     NotInStream {
         /// Name of the stream.
         stream: StreamName,

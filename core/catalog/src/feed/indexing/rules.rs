@@ -6,7 +6,8 @@ use cellar_base::safety_rules::SafetyRules;
 /// (feature `model`) disables one rule at a time, and must then find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// An item is written only after the stored marks include the events of the preceding item.
+    /// An item is written only after the stored high-water marks include the events of the
+    /// preceding item.
     SettleFirst,
     /// If the first reported event of a stream does not directly follow the last event in the feed,
     /// the events in between are read from the stream.
@@ -15,7 +16,7 @@ pub enum SafetyRule {
     TrimSeen,
     /// The reactions to events are performed before the events are added to the feed.
     ReactFirst,
-    /// After a write has failed, the end of the feed and the marks are read again.
+    /// After a write has failed, the end of the feed and the high-water marks are read again.
     ForgetWhenRefused,
 }
 
