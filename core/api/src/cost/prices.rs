@@ -7,7 +7,7 @@ use super::Cost;
 
 /// Number of pico-dollars per dollar.
 const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
-/// Number of decimals of a dollar amount in pico-dollars.
+/// Number of decimals of a dollar amount with a precision of one pico-dollar.
 const DIGITS: usize = 12;
 
 /// An amount in US dollars with a precision of one pico-dollar (10⁻¹² dollars). It is displayed

@@ -35,7 +35,7 @@ pub struct PendingMutation {
     /// Base of the edit: the latest position that the client had seen when the user made the edit.
     /// It never changes.
     pub base: Position,
-    /// The operation as the user made it, in the coordinates after the client's earlier edits.
+    /// The operation as the user made it, in the row and column numbers after earlier edits.
     pub operation: Operation,
     /// Size of the uploaded body in bytes, if the edit is sent as an uploaded object.
     pub object_bytes: Option<u64>,
@@ -145,7 +145,7 @@ pub struct EntriesNeeded {
 pub struct Known<'a> {
     /// Position after which all entries up to the last loaded entry are available.
     pub after: Position,
-    /// The loaded entries, in order and without gaps. The first entry may precede `after`.
+    /// The loaded entries, which are contiguous and in order. The first entry may precede `after`.
     pub entries: &'a [EntryView],
     /// Workbook metadata after the last loaded entry. Without the metadata, the rebase does not
     /// predict every rejection and every edit without effect.

@@ -28,12 +28,12 @@ pub enum KeySetStep {
 }
 
 impl KeySetAge {
-    /// Decides how to verify a token. `key_is_cached` is whether the cache contains the key that
-    /// the token specifies.
+    /// Decides how to verify a token. `key_is_cached` states whether the cache contains the key
+    /// that the token specifies.
     ///
     /// A key that is not cached may be new, so the keys are fetched again. A token can specify any
-    /// key id, so the keys are fetched at most once per [`KEY_SET_REFRESH_S`] for this reason. A
-    /// failed request is retried after [`KEY_SET_RETRY_S`].
+    /// key id, so such requests are limited to one per [`KEY_SET_REFRESH_S`]. A failed request is
+    /// retried after [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
         let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));

@@ -74,7 +74,8 @@ pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
 }
 
-/// Returns the key of the record that states how far an event stream has been added to the feed.
+/// Returns the key of the high-water mark of an event stream, which states how far the stream has
+/// been added to the feed.
 #[must_use]
 pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
@@ -159,7 +160,8 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     Ok((partition, feed))
 }
 
-/// Decodes the record that states how far an event stream has been added to the feed.
+/// Decodes the high-water mark of an event stream, which states how far the stream has been added
+/// to the feed.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.

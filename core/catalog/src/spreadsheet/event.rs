@@ -174,7 +174,7 @@ impl CatalogEvent {
 
     fn apply_to(&self, listing: &mut Listing) {
         match self {
-            // `Created` creates the catalog record, which `apply` does.
+            // `apply` handles `Created`, which creates the catalog record.
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
             Self::Shared { with: Grantee::Member(member), .. } => listing.set_member(member),

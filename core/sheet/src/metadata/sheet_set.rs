@@ -28,7 +28,7 @@ pub enum SheetFault {
     },
     /// The number of a new sheet was already used, or is too far above the next unused number.
     #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
-    Number {
+    InvalidNumber {
         /// Rejected number.
         sheet: u32,
         /// Next free number.
@@ -36,10 +36,10 @@ pub enum SheetFault {
     },
     /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
-    TooMany,
+    TooManySheets,
     /// The sheet cannot be deleted because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
-    Last {
+    OnlySheet {
         /// Number of the sheet.
         sheet: u32,
     },
@@ -110,15 +110,21 @@ impl SheetSet {
 
     /// Adds a sheet next to `other_sheet_count` sheets that remain.
     fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
+        const UNLIMITED_SPANS: usize = usize::MAX;
         if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
-            return Err(SheetFault::TooMany);
+            return Err(SheetFault::TooManySheets);
         }
         let next_number = self.used.next().0;
         let max_number = next_number.saturating_add(MAX_SHEET_NUMBER_STEP);
-        if sheet.0 > max_number || !self.used.insert(sheet) {
-            return Err(SheetFault::Number { sheet: sheet.0, next: next_number });
+        let invalid_number = SheetFault::InvalidNumber { sheet: sheet.0, next: next_number };
+        if sheet.0 > max_number {
+            return Err(invalid_number);
         }
-        self.live.insert(sheet.0, usize::MAX);
+        let was_unused = self.used.insert(sheet);
+        if !was_unused {
+            return Err(invalid_number);
+        }
+        self.live.insert(sheet.0, UNLIMITED_SPANS);
         Ok(())
     }
 
@@ -129,7 +135,7 @@ impl SheetSet {
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
-            return Err(SheetFault::Last { sheet: sheet.0 });
+            return Err(SheetFault::OnlySheet { sheet: sheet.0 });
         }
         self.live = self.live.without(&Spans::one(sheet.0, 1));
         Ok(())
@@ -203,11 +209,14 @@ mod tests {
     #[test]
     fn rejects_used_numbers_and_deleting_the_last_sheet() {
         let mut set = SheetSet::first();
-        assert_eq!(set.delete(SheetId(0)), Err(SheetFault::Last { sheet: 0 }));
+        assert_eq!(set.delete(SheetId(0)), Err(SheetFault::OnlySheet { sheet: 0 }));
         set.add(SheetId(1)).unwrap();
         set.delete(SheetId(0)).unwrap();
-        assert_eq!(set.add(SheetId(0)), Err(SheetFault::Number { sheet: 0, next: 2 }));
-        assert_eq!(set.import(SheetId(1), None), Err(SheetFault::Number { sheet: 1, next: 2 }));
+        assert_eq!(set.add(SheetId(0)), Err(SheetFault::InvalidNumber { sheet: 0, next: 2 }));
+        assert_eq!(
+            set.import(SheetId(1), None),
+            Err(SheetFault::InvalidNumber { sheet: 1, next: 2 })
+        );
         set.import(SheetId(2), Some(SheetId(1))).unwrap();
         set.import(SheetId(4), Some(SheetId(1))).unwrap();
         assert_eq!(numbers(&set), [2, 4]);
@@ -222,12 +231,12 @@ mod tests {
         let highest = most - 1 + MAX_SHEET_NUMBER_STEP;
         assert_eq!(
             set.add(SheetId(highest + 1)),
-            Err(SheetFault::Number { sheet: highest + 1, next: most - 1 })
+            Err(SheetFault::InvalidNumber { sheet: highest + 1, next: most - 1 })
         );
         set.add(SheetId(highest)).unwrap();
-        assert_eq!(set.add(SheetId(highest + 1)), Err(SheetFault::TooMany));
+        assert_eq!(set.add(SheetId(highest + 1)), Err(SheetFault::TooManySheets));
         set.import(SheetId(highest + 1), Some(SheetId(highest))).unwrap();
-        assert_eq!(set.import(SheetId(highest + 2), None), Err(SheetFault::TooMany));
+        assert_eq!(set.import(SheetId(highest + 2), None), Err(SheetFault::TooManySheets));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::names::Names;
-use super::{SheetNumbers, SheetSet};
+use super::{SheetFault, SheetNumbers, SheetSet};
 use crate::operation::{AddSheet, ImportSheet};
 use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use crate::spans::Spans;
@@ -89,24 +89,24 @@ impl Tabs {
         self.sheets_by_name.unique_name(name, named_sheet)
     }
 
-    /// Adds a sheet after the last sheet. The result is `false` and nothing changes if
-    /// [`SheetSet::add`] fails.
-    pub fn add(&mut self, add: &AddSheet) -> bool {
-        if self.numbers.add(add.sheet).is_err() {
-            return false;
-        }
+    /// Adds a sheet after the last sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
+    pub fn add(&mut self, add: &AddSheet) -> Result<(), SheetFault> {
+        self.numbers.add(add.sheet)?;
         let name = self.unique_name(&add.name, None);
         self.push(add.sheet, name);
-        true
+        Ok(())
     }
 
     /// Adds an imported sheet in place of the sheet that it replaces, whose name it may have. If
-    /// that sheet does not exist, the imported sheet is added after the last sheet. The result is
-    /// `false` and nothing changes if [`SheetSet::import`] fails.
-    pub fn import(&mut self, import: &ImportSheet) -> bool {
-        if self.numbers.import(import.sheet, import.replaces).is_err() {
-            return false;
-        }
+    /// that sheet does not exist, the imported sheet is added after the last sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
+    pub fn import(&mut self, import: &ImportSheet) -> Result<(), SheetFault> {
+        self.numbers.import(import.sheet, import.replaces)?;
         let replaced_index = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
         let tab_index = replaced_index.unwrap_or(self.order.len());
         if let Some(replaced_sheet) = import.replaces {
@@ -114,7 +114,7 @@ impl Tabs {
         }
         let name = self.unique_name(&import.name, None);
         self.insert(tab_index, import.sheet, name);
-        true
+        Ok(())
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {
@@ -144,13 +144,13 @@ impl Tabs {
         }
     }
 
-    /// Deletes a sheet. The result is `false` and nothing changes if it does not exist or is the
-    /// only sheet.
-    pub fn delete(&mut self, sheet: SheetId) -> bool {
-        if self.numbers.delete(sheet).is_err() {
-            return false;
-        }
+    /// Deletes a sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet does not exist or is the only sheet.
+    pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
+        self.numbers.delete(sheet)?;
         self.remove(sheet);
-        true
+        Ok(())
     }
 }

@@ -65,7 +65,7 @@ impl Workbook {
     }
 
     fn add_sheet(&mut self, add: &AddSheet) {
-        if self.tabs.add(add) {
+        if self.tabs.add(add).is_ok() {
             let sheet = Sheet::default();
             self.bytes = self.bytes.saturating_add(sheet.bytes());
             self.sheets.insert(add.sheet, sheet);
@@ -74,7 +74,7 @@ impl Workbook {
 
     /// Adds an imported sheet without cells. [`Workbook::fill`] adds the cells.
     fn import_sheet(&mut self, import: &ImportSheet) {
-        if !self.tabs.import(import) {
+        if self.tabs.import(import).is_err() {
             return;
         }
         if let Some(replaced_id) = import.replaces
@@ -104,7 +104,7 @@ impl Workbook {
     }
 
     fn delete_sheet(&mut self, id: SheetId) {
-        if self.tabs.delete(id)
+        if self.tabs.delete(id).is_ok()
             && let Some(sheet) = self.sheets.remove(&id)
         {
             self.bytes = self.bytes.saturating_sub(sheet.bytes());
