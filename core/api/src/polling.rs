@@ -22,7 +22,7 @@ pub enum PollEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
     /// The last delay that did not follow a failure, in milliseconds. Initially 0.
-    quiet_ms: u64,
+    steady_delay_ms: u64,
     /// Number of consecutive failures.
     failures: u32,
 }
@@ -36,10 +36,11 @@ impl Polling {
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
-            PollEvent::Active => (Self { quiet_ms: POLL_MIN_MS, failures: 0 }, POLL_MIN_MS),
+            PollEvent::Active => (Self { steady_delay_ms: POLL_MIN_MS, failures: 0 }, POLL_MIN_MS),
             PollEvent::Quiet => {
-                let quiet_ms = self.quiet_ms.saturating_mul(2).clamp(POLL_MIN_MS, POLL_MAX_MS);
-                (Self { quiet_ms, failures: 0 }, quiet_ms)
+                let steady_delay_ms =
+                    self.steady_delay_ms.saturating_mul(2).clamp(POLL_MIN_MS, POLL_MAX_MS);
+                (Self { steady_delay_ms, failures: 0 }, steady_delay_ms)
             }
             PollEvent::Failed => {
                 let failures = self.failures.saturating_add(1);

@@ -60,19 +60,20 @@ impl ReplyFormats {
     /// The newest range format that contains a cell determines the format of the cell. Omitting
     /// older range formats therefore does not change the formats that the selected ones determine.
     #[must_use]
-    pub fn newest_of(all: Vec<RangeFormat>) -> Self {
-        let (mut bytes, mut kept) = (0_usize, 0_usize);
-        for format in all.iter().rev() {
-            let new_bytes = bytes.saturating_add(format_bytes(format));
-            if new_bytes > MAX_REPLY_SPANS_BYTES {
+    pub fn newest_of(formats: Vec<RangeFormat>) -> Self {
+        let mut bytes = 0_usize;
+        let mut selected_count = 0_usize;
+        for format in formats.iter().rev() {
+            let bytes_with_format = bytes.saturating_add(format_bytes(format));
+            if bytes_with_format > MAX_REPLY_SPANS_BYTES {
                 break;
             }
-            bytes = new_bytes;
-            kept += 1;
+            bytes = bytes_with_format;
+            selected_count += 1;
         }
-        let omitted = all.len().saturating_sub(kept);
-        let newest = all.into_iter().skip(omitted).collect();
-        Self { newest, bytes, truncated: omitted > 0 }
+        let omitted_count = formats.len().saturating_sub(selected_count);
+        let newest = formats.into_iter().skip(omitted_count).collect();
+        Self { newest, bytes, truncated: omitted_count > 0 }
     }
 }
 
