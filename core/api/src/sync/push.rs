@@ -257,13 +257,13 @@ impl RunPush {
             }
             // `PushEvent::from_append_result` accepts only one other refusal, a changed incarnation.
             _ => {
-                self.reject_all_of_changed_incarnation();
+                self.reject_all_after_restore();
                 self.next_action()
             }
         }
     }
 
-    fn reject_all_of_changed_incarnation(&mut self) {
+    fn reject_all_after_restore(&mut self) {
         let detail = "the tables were restored since the base of the mutation; \
                       reload the spreadsheet";
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);

@@ -23,8 +23,8 @@ pub struct CellsReply {
     /// Position of the state that was read. To read further pages of the same state, send it as
     /// `at`.
     pub position: Position,
-    /// Number of times that the tables were restored (the incarnation). It must be sent with edits
-    /// that are based on this position.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits that are based on this position.
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,

@@ -36,7 +36,8 @@ pub struct CreateReply {
     pub id: LogId,
     /// Latest position of the spreadsheet, which is the base of the first edit.
     pub head: Position,
-    /// Number of times that the tables were restored (the incarnation). It must be sent with edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
 }
 
@@ -46,8 +47,8 @@ pub struct CreateReply {
 pub struct Head {
     /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Number of times that the tables were restored (the incarnation). If it has changed, the
-    /// client must reload the spreadsheet.
+    /// Incarnation of the tables: the number of times that they were restored. If it has changed,
+    /// the client must reload the spreadsheet.
     pub incarnation: u32,
 }
 

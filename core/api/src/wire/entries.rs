@@ -16,7 +16,8 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 pub struct LoadReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Number of times that the tables were restored (the incarnation). It must be sent with edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
     /// The spreadsheet from which this spreadsheet was forked. Absent if the token does not grant
     /// access to it.
@@ -43,8 +44,8 @@ pub struct LoadReply {
 pub struct EntriesReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Number of times that the tables were restored (the incarnation). If it has changed, the
-    /// client must reload the spreadsheet.
+    /// Incarnation of the tables: the number of times that they were restored. If it has changed,
+    /// the client must reload the spreadsheet.
     pub incarnation: u32,
     /// Entries, oldest first.
     pub entries: Vec<EntryView>,

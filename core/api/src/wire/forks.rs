@@ -46,7 +46,8 @@ pub struct ForkReply {
     /// Latest position of the fork. The base of an edit can be this position or any position that
     /// is shared with the source.
     pub head: Position,
-    /// Number of times that the tables were restored (the incarnation). It must be sent with edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
 }
 

@@ -46,8 +46,8 @@ pub struct DiffReply {
 pub struct SheetsReply {
     /// Position of the returned state.
     pub position: Position,
-    /// Number of times that the tables were restored (the incarnation). It must be sent with edits
-    /// that are based on this position.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits that are based on this position.
     pub incarnation: u32,
     /// Sheets in tab order.
     pub sheets: Vec<SheetView>,
