@@ -17,8 +17,8 @@ pub const MAX_CELLS_PER_UPLOAD: usize = 200_000;
 /// Timeout for completing an upload, in seconds. The bucket deletes incomplete uploads after three
 /// days.
 pub const MAX_UPLOAD_AGE_S: u64 = 24 * 60 * 60;
-/// Maximum number of sheets whose rows or columns other clients may move before an uploaded body is
-/// committed.
+/// Maximum number of sheets whose rows or columns may be moved between the base of an uploaded body
+/// and its commit.
 pub const MAX_MOVED_SHEETS: usize = 1_000;
 /// Maximum length of the author's name in an entry, in bytes.
 pub const MAX_AUTHOR_BYTES: usize = 64;

@@ -122,11 +122,12 @@ pub const MAX_BAND_CELLS: u32 = 256 * 1024;
 /// because the oldest level does not store such spans.
 pub const MAX_LEVEL_CHANGES: usize = 4_000;
 
-/// Maximum size of an imported sheet's tile index in its entry, in bytes.
+/// Maximum size of the tile index in an import entry, in bytes. An import with a larger tile index
+/// is rejected.
 pub const MAX_IMPORT_INDEX_BYTES: usize = 16 * 1024;
-/// Maximum size of a tile index that is stored in an import entry, in bytes. A larger tile index is
-/// stored as an object, which costs as much as eight write units. Each KB in the entry costs one
-/// write unit.
+/// Size of a tile index in bytes above which a client stores it as an object instead of in the
+/// import entry. An object costs as much as eight write units. Each KB in the entry costs one write
+/// unit.
 pub const INLINE_IMPORT_BYTES: usize = 4 * 1024;
 /// Maximum size of a tile index chunk of an import, in bytes. A chunk with a single element may
 /// exceed the limit. A chunk of this size references about 170 other chunks.

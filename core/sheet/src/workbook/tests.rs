@@ -96,7 +96,7 @@ proptest! {
         prop_assert!(now.displays_same(now) && before.displays_same(before));
         let back = apply_undo(before, now, now);
         prop_assert_eq!(crate::oracle::display_difference_by_name(before, &back), None);
-        prop_assert_eq!(revert(before, &back), Err(UndoFault::Nothing));
+        prop_assert_eq!(revert(before, &back), Err(UndoFault::NothingToUndo));
     }
 
     /// Cells that were changed after the entry are not restored.
@@ -188,7 +188,7 @@ fn an_undo_restores_exchanged_names() {
     after.apply_operations(&[rename(1, "c"), rename(2, "a"), rename(1, "b")]).unwrap();
     let back = apply_undo(&before, &after, &after);
     assert_eq!(crate::oracle::display_difference(&before, &back), None);
-    assert_eq!(undo(&before, &before, &after), Err(UndoFault::Nothing));
+    assert_eq!(undo(&before, &before, &after), Err(UndoFault::NothingToUndo));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
     (2..most).for_each(|sheet| now.apply_operation(&add(sheet)));
     assert_eq!(undo(&before, &after, &now).map(|operations| operations.len()), Ok(1));
     now.apply_operation(&add(most));
-    assert_eq!(undo(&before, &after, &now), Err(UndoFault::Nothing));
+    assert_eq!(undo(&before, &after, &now), Err(UndoFault::NothingToUndo));
 }
 
 #[test]

@@ -22,13 +22,13 @@ use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 pub enum UndoFault {
     /// The entry had no effect, or all its effects were changed later.
     #[error("the entry has no effects that can be undone")]
-    Nothing,
+    NothingToUndo,
 }
 
 /// Returns the operations that, applied to `now`, reverse the change from `before` to `after`.
 ///
 /// # Errors
-/// Returns [`UndoFault::Nothing`] if there is no effect to reverse.
+/// Returns [`UndoFault::NothingToUndo`] if there is no effect to reverse.
 pub fn undo(
     before: &Workbook,
     after: &Workbook,
@@ -54,17 +54,21 @@ pub fn undo(
         builder.undo_in_sheet(diff, before, after);
     }
     builder.restore_names(&names_to_restore);
-    if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
+    if builder.operations.is_empty() {
+        Err(UndoFault::NothingToUndo)
+    } else {
+        Ok(builder.operations)
+    }
 }
 
 /// Returns the operations that, applied to `now`, result in a state that displays the same as
 /// `before`.
 ///
 /// # Errors
-/// Returns [`UndoFault::Nothing`] if both states already display the same.
+/// Returns [`UndoFault::NothingToUndo`] if both states already display the same.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.displays_same(now) {
-        return Err(UndoFault::Nothing);
+        return Err(UndoFault::NothingToUndo);
     }
     undo(before, now, now)
 }
