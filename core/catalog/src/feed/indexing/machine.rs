@@ -129,7 +129,7 @@ impl Indexing {
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.reread_feed_end(inputs)
             }
-            (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last_item)) => {
+            (Phase::ReadingTail(partition, feed), IndexingAnswer::LastItem(last_item)) => {
                 self.set_tail_after_last_item(partition, feed, last_item, inputs)
             }
             (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
@@ -143,7 +143,7 @@ impl Indexing {
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.retry_failed_action(phase, true, inputs)
             }
-            (Phase::ReadingMissing(gap), IndexingAnswer::Missing(span)) => {
+            (Phase::ReadingMissing(gap), IndexingAnswer::Events(span)) => {
                 self.add_missing_events(gap, span, inputs)
             }
             (Phase::Reacting(spans), IndexingAnswer::Done) => {

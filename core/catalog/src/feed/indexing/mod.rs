@@ -86,12 +86,12 @@ pub enum IndexingAnswer {
     Partition(Option<(u64, Feed)>),
     /// The offset of the last item in the partition, and the item. `None` if the partition is
     /// empty.
-    Last(Option<(u64, Item)>),
+    LastItem(Option<(u64, Item)>),
     /// High-water marks of the requested streams. Streams without a stored high-water mark are
     /// omitted.
     Marks(Vec<(StreamName, Mark)>),
     /// The requested events or the first of them, or `None` if the stream does not contain them.
-    Missing(Option<Span>),
+    Events(Option<Span>),
     /// The action failed.
     Failed {
         /// Whether a retry may succeed.
