@@ -35,7 +35,7 @@ pub enum ParsedArguments {
 }
 
 /// Parses the arguments `{base, incarnation, op}` of a mutation. Returns
-/// [`ParsedArguments::Invalid`] if they are malformed, too long or nested too deeply.
+/// [`ParsedArguments::Invalid`] if they are too long, malformed or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     let byte_length = arguments.len();

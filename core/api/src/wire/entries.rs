@@ -209,7 +209,7 @@ pub struct ExternalBody {
     pub axis_maps: Vec<SheetAxisMaps>,
 }
 
-/// How the row and column numbers of a sheet changed between the base and the entry.
+/// Describes how the row and column numbers of a sheet changed between the base and the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetAxisMaps {

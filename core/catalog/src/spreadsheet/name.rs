@@ -34,7 +34,7 @@ impl Name {
     /// Creates a name from a string. Surrounding whitespace is removed.
     ///
     /// # Errors
-    /// Returns [`BadName`] if the name is empty, too long or contains control characters.
+    /// Returns [`BadName`] if the name is too long, is empty or contains control characters.
     pub fn new(text: &str) -> Result<Self, BadName> {
         let text = text.trim();
         match text.len() {

@@ -36,7 +36,7 @@ impl Person {
     /// Creates a user from the issuer and subject of a token.
     ///
     /// # Errors
-    /// Returns [`BadPerson`] if either is empty, too long or contains control characters.
+    /// Returns [`BadPerson`] if either is too long, is empty or contains control characters.
     pub fn new(issuer: &str, subject: &str) -> Result<Self, BadPerson> {
         if !(1..=MAX_AUTHOR_BYTES).contains(&subject.len()) {
             return Err(BadPerson::Subject);

@@ -3,8 +3,8 @@
 
 use super::event::Kind;
 
-/// How events change the state of an event stream, and which events a command causes. The functions
-/// are pure, so every process computes the same state.
+/// Defines how events change the state of an event stream, and which events a command causes. The
+/// functions are pure, so every process computes the same state.
 pub trait Decider {
     /// State after a stream's events.
     type State;

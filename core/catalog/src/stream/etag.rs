@@ -9,7 +9,8 @@ use super::unfold::Unfold;
 /// content.
 ///
 /// An etag never recurs in a stream, except for a retry of the same write. A delayed write is
-/// therefore harmless: once another write has taken effect, the expected etag never exists again.
+/// therefore harmless: once another write has taken effect, the etag that it expects never exists
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 

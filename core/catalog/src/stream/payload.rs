@@ -55,7 +55,7 @@ impl Payload {
     /// Decodes the data. If it would be too large, no memory is allocated.
     ///
     /// # Errors
-    /// Returns a [`PayloadError`] if the data is malformed, too large or has an unknown encoding.
+    /// Returns a [`PayloadError`] if the data is too large, is malformed or has an unknown encoding.
     pub fn unpack(&self) -> Result<Cow<'_, [u8]>, PayloadError> {
         match self.encoding {
             PLAIN if self.stored.len() > MAX_STREAM_PAYLOAD_BYTES => Err(PayloadError::TooLong),

@@ -31,7 +31,7 @@ pub enum InvalidOperation {
         /// Maximum number of columns of a sheet.
         columns: u32,
     },
-    /// A text, formula or number format is too long.
+    /// Text, a formula or a number format is too long.
     #[error("{cell}: the {part} has {byte_length} bytes; at most {max_bytes} are allowed")]
     TooLong {
         /// Cell, in A1 notation.
