@@ -1,10 +1,9 @@
-//! CRC checksums that S3 supports, with the part of the `crc-fast` API that the AWS SDK and `s3s`
-//! use.
+//! The CRC checksums that S3 supports. This crate replaces the crate `crc-fast` and provides the
+//! part of its API that the AWS SDK and `s3s` use.
 //!
-//! The original crate allows any of 50 checksums to be selected at run time. Its lookup tables take
-//! up 700 KB, hardly compress, and would be a sixth of the Lambda bundle. S3 uses only three of
-//! these checksums, and Cellar's own objects use SHA-256 instead. This crate computes the three
-//! checksums with the slower crate `crc`.
+//! The original crate supports about 50 checksums, whose lookup tables take up 700 KB, a sixth of
+//! the Lambda bundle. S3 uses only three of them, and Cellar's own objects use SHA-256 instead.
+//! This crate computes the three checksums with the slower crate `crc`.
 //!
 //! If an update of the SDK requires a newer `crc-fast`, Cargo warns that this patch is unused, and
 //! the test of the bundle size fails.
@@ -37,7 +36,7 @@ enum State {
 }
 
 impl Digest {
-    /// Creates a computation whose input is still empty.
+    /// Starts the computation of a checksum.
     #[must_use]
     pub fn new(algorithm: CrcAlgorithm) -> Self {
         Self(match algorithm {
@@ -55,7 +54,7 @@ impl Digest {
         }
     }
 
-    /// Returns the checksum of the input so far. A 32-bit checksum is stored in the low bits.
+    /// Returns the checksum of the bytes so far. A 32-bit checksum is in the low bits.
     #[must_use]
     pub fn finalize(&self) -> u64 {
         match &self.0 {
@@ -71,7 +70,7 @@ impl std::fmt::Debug for Digest {
     }
 }
 
-/// Returns the checksum of `bytes`. A 32-bit checksum is stored in the low bits.
+/// Returns the checksum of `bytes`. A 32-bit checksum is in the low bits.
 #[must_use]
 pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
     let mut digest = Digest::new(algorithm);
@@ -83,7 +82,7 @@ pub fn checksum(algorithm: CrcAlgorithm, bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The check values from the CRC catalogue: checksums of the input `123456789`.
+    /// The checksums of `123456789` that the CRC catalogue lists.
     #[test]
     fn checksums_match_the_catalogue() {
         for (algorithm, expected) in [

@@ -1,14 +1,13 @@
-//! Names of the environment variables of the functions.
-//!
-//! `stacks` writes the variables to the template, and `runtime` reads them. `local` passes the
-//! variables from the template to the runtime unchanged.
+//! Names of the environment variables of the Lambda functions. `stacks` writes the variables to the
+//! CloudFormation template, and `runtime` reads them. `local` passes them from the template to
+//! `runtime` unchanged.
 
-/// Function that the `bootstrap` binary runs. One of [`FUNCTION_API`], [`FUNCTION_RELAY`],
+/// The function that the `bootstrap` binary runs: one of [`FUNCTION_API`], [`FUNCTION_RELAY`],
 /// [`FUNCTION_INDEXER`], [`FUNCTION_WEBHOOK`] and [`FUNCTION_SNAPSHOT`].
 pub const FUNCTION: &str = "CELLAR_FUNCTION";
 /// Value of [`FUNCTION`] for the HTTP API.
 pub const FUNCTION_API: &str = "api";
-/// Value of [`FUNCTION`] for the relay, which starts the jobs that are due after new entries.
+/// Value of [`FUNCTION`] for the relay, which starts snapshot jobs after new entries were written.
 pub const FUNCTION_RELAY: &str = "relay";
 /// Value of [`FUNCTION`] for the indexer, which adds the events of event streams to the feed.
 pub const FUNCTION_INDEXER: &str = "indexer";
@@ -26,35 +25,36 @@ pub const PENDING_SNAPSHOTS_TABLE: &str = "CELLAR_PENDING_SNAPSHOTS_TABLE";
 pub const EVENT_STREAM_TABLE: &str = "CELLAR_EVENT_STREAM_TABLE";
 /// Name of the Feed table.
 pub const FEED_TABLE: &str = "CELLAR_FEED_TABLE";
-/// Policy that determines when Snapshot entries and new log segments are created, as JSON
+/// When to create Snapshot entries and new log segments, as a JSON object
 /// ([`LogPolicy`](cellar_log::upkeep::LogPolicy)). If unset, neither is created.
 pub const UPKEEP: &str = "CELLAR_LOG_POLICY";
 /// Name of the bucket for external bodies, snapshots and offloaded segments.
 pub const BUCKET: &str = "CELLAR_BUCKET";
-/// Incarnation of the tables, which is also the minimum incarnation of every log. If unset, 0. See
-/// [`Entry::raise_incarnation`](cellar_log::entry::Entry::raise_incarnation).
+/// Number of times that the tables were restored, 0 if unset. Every log has at least this
+/// incarnation; see [`Entry::raise_incarnation`](cellar_log::entry::Entry::raise_incarnation).
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the queue for snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
 /// Name of the stack, returned by `GET /v1/health`.
 pub const STACK: &str = "CELLAR_STACK";
-/// Request timeout in milliseconds. When it elapses, the API responds with status 503. Must be less
+/// Request timeout in milliseconds, after which the API responds with status 503. It must be less
 /// than the timeout of the Lambda function.
 pub const REQUEST_TIMEOUT_MS: &str = "CELLAR_REQUEST_TIMEOUT_MS";
-/// Required issuer (claim `iss`) of tokens that are signed with one of the stack's own keys.
+/// Issuer (claim `iss`) that tokens signed with one of the stack's own keys must have.
 pub const TOKEN_ISSUER: &str = "CELLAR_TOKEN_ISSUER";
-/// Required audience (claim `aud`) of tokens.
+/// Audience (claim `aud`) that tokens must have.
 pub const TOKEN_AUDIENCE: &str = "CELLAR_TOKEN_AUDIENCE";
-/// Public keys for token verification, as JSON: `[{"id":"…","public_key":"base64url of 32
+/// Public keys with which tokens are verified, as JSON: `[{"id":"…","public_key":"base64url of 32
 /// bytes"}]`.
 pub const TOKEN_KEYS: &str = "CELLAR_TOKEN_KEYS";
-/// OIDC issuers accepted in addition to the stack's own keys, as a JSON list of
-/// [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). If unset, no OIDC issuer is accepted.
+/// OIDC issuers whose tokens are accepted in addition to tokens signed with the stack's own keys,
+/// as a JSON list of [`OidcIssuer`](cellar_catalog::oidc::OidcIssuer). The default is an empty
+/// list.
 pub const TOKEN_OIDC: &str = "CELLAR_TOKEN_OIDC";
-/// Earliest issue time of accepted tokens, in seconds since the Unix epoch. If unset, the issue
-/// time is not checked.
+/// Earliest time at which an accepted token may have been issued, in seconds since the Unix epoch.
+/// If unset, the time is not checked.
 pub const TOKEN_NOT_BEFORE_S: &str = "CELLAR_TOKEN_NOT_BEFORE_S";
 /// URL to which the webhook delivers the feed.
 pub const WEBHOOK_URL: &str = "CELLAR_WEBHOOK_URL";
-/// Whether deliveries include event payloads: `true` or `false`. If unset, `false`.
+/// Whether the webhook delivers event payloads: `true` or `false`. The default is `false`.
 pub const WEBHOOK_EVENTS: &str = "CELLAR_WEBHOOK_PAYLOADS";

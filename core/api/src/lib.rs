@@ -1,4 +1,4 @@
-//! Wire types of the HTTP API, and logic shared by servers and clients.
+//! Types of HTTP requests and responses, and logic shared by servers and clients.
 
 #![deny(missing_docs)]
 

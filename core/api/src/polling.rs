@@ -1,16 +1,16 @@
-//! Polling intervals of a client that waits for changes. The interval is short after activity and
-//! grows while nothing changes. While the server is unavailable, the interval follows a backoff.
+//! The polling interval of a client that waits for changes to a spreadsheet.
 //!
-//! A poll costs half a read unit. At the maximum interval, a client sends 60 polls per hour, which
-//! cost 30 read units.
+//! The interval is short after activity and grows while nothing changes. While the server is
+//! unavailable, it grows exponentially with jitter. A poll costs half a read unit. At the maximum
+//! interval, a client sends 60 polls per hour, which cost 30 read units.
 
 use cellar_base::backoff::Backoff;
 use cellar_base::limits::{POLL_MAX_MS, POLL_MIN_MS};
 
-/// The result of a poll, or an edit made by the client since the last poll.
+/// The result of a poll, or a local edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PollEvent {
-    /// The poll found changes, or the client made an edit.
+    /// The poll found changes, or the user made an edit.
     Active,
     /// The poll found no changes.
     Quiet,
@@ -18,29 +18,29 @@ pub enum PollEvent {
     Failed,
 }
 
-/// State machine that computes the intervals between polls.
+/// Computes the delay before each poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Polling {
-    /// Last interval in milliseconds. Initially 0, and `POLL_MIN_MS` after activity.
-    quiet_ms: u64,
+    /// The last delay that did not follow a failure, in milliseconds. Initially 0.
+    steady_delay_ms: u64,
     /// Number of consecutive failures.
     failures: u32,
 }
 
-/// Backoff while the server is unavailable. Jitter prevents all clients from retrying at the same
-/// time.
+/// Bounds of the delay while the server is unavailable.
 const FAILURE_BACKOFF: Backoff = Backoff { base_ms: 2 * POLL_MIN_MS, max_ms: POLL_MAX_MS };
 
 impl Polling {
-    /// Handles an event. Returns the new state and the delay before the next poll, in milliseconds.
-    /// `random` is a random number for the jitter after a failure.
+    /// Handles an event. Returns the new state, and the delay before the next poll in milliseconds.
+    /// `random` provides the jitter after a failure.
     #[must_use]
     pub fn step(self, event: PollEvent, random: u64) -> (Self, u64) {
         match event {
-            PollEvent::Active => (Self { quiet_ms: POLL_MIN_MS, failures: 0 }, POLL_MIN_MS),
+            PollEvent::Active => (Self { steady_delay_ms: POLL_MIN_MS, failures: 0 }, POLL_MIN_MS),
             PollEvent::Quiet => {
-                let quiet_ms = self.quiet_ms.saturating_mul(2).clamp(POLL_MIN_MS, POLL_MAX_MS);
-                (Self { quiet_ms, failures: 0 }, quiet_ms)
+                let steady_delay_ms =
+                    self.steady_delay_ms.saturating_mul(2).clamp(POLL_MIN_MS, POLL_MAX_MS);
+                (Self { steady_delay_ms, failures: 0 }, steady_delay_ms)
             }
             PollEvent::Failed => {
                 let failures = self.failures.saturating_add(1);

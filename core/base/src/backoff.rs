@@ -15,20 +15,18 @@ pub struct Backoff {
     pub max_ms: u64,
 }
 
-/// Default backoff, used for Cellar's own requests.
 const DEFAULT: Backoff = Backoff { base_ms: BACKOFF_BASE_MS, max_ms: BACKOFF_MAX_MS };
 
 impl Backoff {
-    /// Returns a random backoff in milliseconds before retry number `attempt`, starting at 1. The
-    /// backoff is uniformly distributed between 0 and [`Backoff::longest_ms`].
+    /// Returns the delay before retry number `attempt`, in milliseconds. Attempts are counted from
+    /// 1. The delay is uniformly distributed between 0 and [`Backoff::longest_ms`].
     #[must_use]
     pub fn full_jitter_ms(self, attempt: u32, random: u64) -> u64 {
         random % self.longest_ms(attempt).saturating_add(1)
     }
 
-    /// Returns the maximum backoff in milliseconds before retry number `attempt`, starting at 1:
-    /// `base_ms · 2^(attempt−1)`, limited to `max_ms`. A caller that does not compete with other
-    /// callers needs no jitter and can wait for exactly this time.
+    /// Returns the maximum delay before retry number `attempt`, in milliseconds. Attempts are
+    /// counted from 1. The delay is `base_ms · 2^(attempt−1)`, limited to `max_ms`.
     #[must_use]
     pub fn longest_ms(self, attempt: u32) -> u64 {
         let doublings = attempt.saturating_sub(1).min(DOUBLINGS_MAX);
@@ -36,13 +34,14 @@ impl Backoff {
     }
 }
 
-/// Like [`Backoff::full_jitter_ms`], but with the bounds `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::full_jitter_ms`], with the default bounds `BACKOFF_BASE_MS` and
+/// `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn full_jitter_ms(attempt: u32, random: u64) -> u64 {
     DEFAULT.full_jitter_ms(attempt, random)
 }
 
-/// Like [`Backoff::longest_ms`], but with the bounds `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
+/// Like [`Backoff::longest_ms`], with the default bounds `BACKOFF_BASE_MS` and `BACKOFF_MAX_MS`.
 #[must_use]
 pub fn longest_ms(attempt: u32) -> u64 {
     DEFAULT.longest_ms(attempt)

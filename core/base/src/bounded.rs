@@ -1,16 +1,15 @@
-//! Decoding of lists with a maximum length.
+//! Deserialization of lists with a maximum length.
 //!
-//! A stored byte may decode to a hundred bytes in memory. A list is therefore rejected as soon as
-//! its declared length, if known, or the number of decoded elements exceeds the maximum. The
-//! declared length is untrusted, so no memory is reserved based on it.
+//! A byte of untrusted input may decode to a hundred bytes in memory. Decoding therefore fails as
+//! soon as the declared length or the number of decoded elements exceeds the maximum. No memory is
+//! allocated based on the declared length.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// Decodes a list of at most `MAX` elements, encoded like a `Vec`. For use with
-/// `#[serde(deserialize_with)]`.
+/// Deserializes a list of at most `MAX` elements. For use with `#[serde(deserialize_with)]`.
 pub fn at_most<'de, D, T, const MAX: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -29,8 +28,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
-        // If the declared length exceeds the maximum, decoding fails. Memory is never allocated
-        // based on the declared length.
+        // A list that declares too many elements is rejected before the first element is decoded.
         if let Some(declared_length) = items.size_hint()
             && declared_length > MAX
         {
@@ -49,7 +47,8 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX>
     }
 }
 
-/// Decodes an optional list of at most `MAX` elements. For use with `#[serde(deserialize_with)]`.
+/// Deserializes an optional list of at most `MAX` elements. For use with
+/// `#[serde(deserialize_with)]`.
 pub fn at_most_optional<'de, D, T, const MAX: usize>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error>
@@ -90,8 +89,7 @@ mod tests {
         static DECODED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// Test element of one byte. Each time that such an element is decoded, a counter is
-    /// incremented.
+    /// A one-byte element that counts how often it is decoded.
     #[derive(Debug, PartialEq)]
     struct Counted;
 
@@ -119,12 +117,12 @@ mod tests {
         };
         assert_eq!(decoded(&[3, 0, 0, 0]), (Some(3), 3));
         assert_eq!(decoded(&[4, 0, 0, 0, 0]), (None, 0));
-        // The declared length exceeds the input length. Decoding stops at the end of the input or,
-        // if the limit is reached earlier, one element past the limit.
+        // The input declares more elements than it contains. Decoding stops at the end of the input
+        // or after `MAX + 1` elements.
         let declared = [0xff, 0xff, 0xff, 0xff, 0x0f];
         assert_eq!(decoded(&[declared.as_slice(), &[0; 2]].concat()), (None, 3));
         assert_eq!(decoded(&[declared.as_slice(), &[0; 100]].concat()), (None, 4));
-        // JSON declares no length, so elements are counted during decoding.
+        // JSON does not declare the length of a list, so the elements are counted during decoding.
         for (text, count, all) in [("[0,0,0]", 3, true), ("[0,0,0,0,0]", 4, false)] {
             DECODED.set(0);
             assert_eq!(serde_json::from_str::<List>(text).is_ok(), all);

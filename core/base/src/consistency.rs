@@ -1,11 +1,13 @@
 //! Consistency of table reads.
 
-/// Whether a table read includes all recent writes.
+/// The consistency of a DynamoDB read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadConsistency {
-    /// The read may miss recent writes. It costs half as much as a strongly consistent read.
+    /// An eventually consistent read, which may miss recent writes. It costs half as much as a
+    /// strongly consistent read.
     Eventual,
-    /// The read includes every write that was acknowledged before the read.
+    /// A strongly consistent read, which includes every write that was acknowledged before the
+    /// read.
     Strong,
 }
 

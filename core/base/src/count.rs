@@ -1,4 +1,4 @@
-//! Formatting of numbers and counts for messages.
+//! Formatting of numbers and counts for display.
 
 /// Formats a non-negative number with commas as thousands separators: `23,632`.
 pub fn grouped(number: impl TryInto<u64>) -> String {

@@ -6,11 +6,11 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Parses hexadecimal digits in upper or lower case, two per byte. Returns `None` if the string is
-/// malformed.
+/// Parses a string of hexadecimal digits in upper or lower case, two digits per byte. Returns
+/// `None` if the string is malformed.
 pub fn parse_hexadecimal<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digits = text.as_bytes();
-    // The digits must be checked first, because `from_str_radix` also accepts a sign.
+    // `from_str_radix` also accepts a leading `+`, so the digits are checked first.
     if digits.len() != 2 * BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }

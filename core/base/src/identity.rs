@@ -1,4 +1,4 @@
-//! Spreadsheet ids, and the hashes that identify users and clients.
+//! Spreadsheet ids, and hashes that identify users and clients.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,18 @@ use uuid::Uuid;
 
 use crate::limits::{MAX_CLIENT_ID_BYTES, MAX_NONCE_BYTES};
 
-/// Id of a spreadsheet and of its log (a UUID).
+/// The UUID of a spreadsheet and of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SpreadsheetId))]
 pub struct LogId(Uuid);
 
-/// Third group of the UUID of every fork: version 8 (a custom UUID), followed by `f0c`.
+/// Bytes 6 and 7 of every fork's UUID: the UUID version (8, custom), followed by the digits `f0c`.
 const FORK_MARK: [u8; 2] = [0x8f, 0x0c];
 
-/// Error for a nonce or client id that is empty or too long.
+/// A nonce or client id is empty or too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {what} has {length} bytes; it must have 1 to {max}")]
+#[error("the {what} has {length} bytes; its length must be between 1 and {max} bytes")]
 pub struct BadLength {
     /// Name of the value.
     pub what: &'static str,
@@ -30,9 +30,9 @@ pub struct BadLength {
 }
 
 impl LogId {
-    /// Derives the id of the spreadsheet that `subject` creates with `nonce`. The id is a hash of
-    /// the subject and the nonce. Creation is therefore idempotent, and no subject can choose the
-    /// id of another subject's spreadsheet.
+    /// Derives the id of the spreadsheet that the user `subject` creates with the idempotency key
+    /// `nonce`. The id is a hash of both values. A repeated request therefore yields the same id,
+    /// and a user cannot choose the id of another user's spreadsheet.
     ///
     /// # Errors
     /// Returns [`BadLength`] if the nonce is empty or longer than `MAX_NONCE_BYTES`.
@@ -46,8 +46,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 
-    /// Derives the id of the fork of `source` that `subject` creates with `nonce`.
-    /// [`LogId::may_be_fork`] returns `true` for every such id.
+    /// Derives the id of the fork that the user `subject` creates from the spreadsheet `source`
+    /// with the idempotency key `nonce`. [`LogId::may_be_fork`] returns `true` for every such id.
     ///
     /// # Errors
     /// Returns [`BadLength`] if the nonce is empty or longer than `MAX_NONCE_BYTES`.
@@ -66,9 +66,8 @@ impl LogId {
         Ok(Self(uuid::Builder::from_custom_bytes(marked).into_uuid()))
     }
 
-    /// Returns whether the id has the UUID group `8f0c`, like the id of every fork. The id of a
-    /// spreadsheet that is not a fork may have this group by chance, so the caller must read the
-    /// log to be certain.
+    /// Returns whether the spreadsheet may be a fork. The ids of all forks contain the UUID group
+    /// `8f0c`. Other ids may contain it by chance, so a caller that must be certain reads the log.
     #[must_use]
     pub fn may_be_fork(&self) -> bool {
         let [_, _, _, _, _, _, high, low, ..] = *self.as_bytes();
@@ -108,7 +107,7 @@ impl SubjectKey {
     #[must_use]
     pub fn new(issuer: &str, subject: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 subject");
-        // The length prefix makes the hashed bytes unambiguous: without it, ("ab", "c") and ("a",
+        // The length prefix makes the hash input unambiguous. Without it, ("ab", "c") and ("a",
         // "bc") would have the same hash.
         hasher.update(&u64::try_from(issuer.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(issuer.as_bytes());
@@ -122,14 +121,14 @@ impl SubjectKey {
     }
 }
 
-/// Key that identifies the client that wrote an entry, used to deduplicate the client's mutations.
-/// The key is an 8-byte hash of the subject and the client id. Including the subject prevents a
-/// subject from impersonating another subject's client.
+/// Identifies the client that wrote an entry, so that repeated mutations are recognized. The key is
+/// an 8-byte hash of the user and the client id. The user is included so that no user can
+/// impersonate another user's client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ClientKey(pub [u8; 8]);
 
 impl ClientKey {
-    /// Derives the key of the client `client_id` of `subject`.
+    /// Derives the key of the client `client_id` of the user `subject`.
     ///
     /// # Errors
     /// Returns [`BadLength`] if the client id is empty or longer than `MAX_CLIENT_ID_BYTES`.
@@ -148,8 +147,8 @@ impl ClientKey {
     }
 }
 
-/// Ids of a Replicache client and of its client group. Both ids are stored with the client's
-/// mutations, because pull responses contain both.
+/// The ids of a Replicache client and of its client group. A pull response must contain both ids,
+/// so both are stored with the client's mutations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName {
     group: String,
@@ -177,13 +176,13 @@ impl ClientName {
         &self.client
     }
 
-    /// Derives the client key from the subject, client group and client id. The key of a client in
-    /// a group never equals the key of a client without a group.
+    /// Derives the client key from the user, the client group id and the client id. The result
+    /// never equals the key of a client without a client group.
     #[must_use]
     pub fn key(&self, subject: &SubjectKey) -> ClientKey {
         let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client of a group");
         hasher.update(&subject.0);
-        // The length prefix makes the hashed bytes unambiguous: without it, ("ab", "c") and ("a",
+        // The length prefix makes the hash input unambiguous. Without it, ("ab", "c") and ("a",
         // "bc") would have the same hash.
         hasher.update(&u64::try_from(self.group.len()).unwrap_or(u64::MAX).to_le_bytes());
         hasher.update(self.group.as_bytes());
@@ -198,8 +197,8 @@ impl ClientName {
     }
 }
 
-/// Checks that `text` has 1 to `max` bytes. `what` is the name of the value, as shown in the error
-/// message.
+/// Checks that the length of `text` is between 1 and `max` bytes. `what` names the value in the
+/// error message.
 fn check_length(what: &'static str, text: &str, max: usize) -> Result<(), BadLength> {
     if text.is_empty() || text.len() > max {
         return Err(BadLength { what, max, length: text.len() });

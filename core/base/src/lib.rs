@@ -1,8 +1,9 @@
 //! Base types shared by all Cellar crates: ids, positions, limits and table records.
 //!
-//! The crates under `core/` implement Cellar's rules without async code, clocks, randomness or I/O;
-//! callers supply times and random numbers. Each protocol is a state machine `(state, event) ->
-//! (state, action)` shared by the engine, the model checker and the simulator.
+//! The crates under `core/` contain no async code, clocks, randomness or I/O. Callers pass in the
+//! current time and random numbers. Each protocol is a state machine that maps a state and an event
+//! to a new state and an action. The engine, the model checker and the simulator share these state
+//! machines.
 
 pub mod backoff;
 pub mod base64_text;

@@ -8,17 +8,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::MAX_SEGMENTS;
 
-/// Position of an entry in a log: a segment number, and the entry's number within the segment.
-///
-/// Positions are ordered by segment, then by number. A position is written as `segment.num` in
-/// text, and as a single number in JSON; see [`Position::pack`].
+/// Position of an entry in a log: the number of the segment, and the number of the entry within the
+/// segment. Positions are ordered by segment, then by entry. In text, a position is written as
+/// `segment.num`. In JSON, it is a single number; see [`Position::pack`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     segment: u32,
     num: u32,
 }
 
-/// Error for a segment number that is too large for packed positions.
+/// A segment number exceeds the range of packed positions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("log segment {segment} is out of range; it must be below {MAX_SEGMENTS}")]
 pub struct SegmentOutOfRange {
@@ -87,10 +86,9 @@ impl Position {
         Self { num: 0, ..self }
     }
 
-    /// Doubles the range of a backward reader, which reads from a position up to `later`. Returns
-    /// the position that is twice as far before `later` as this position, but not before the start
-    /// of this position's segment. Because the range doubles with each step, the reader reads each
-    /// entry only a few times.
+    /// Moves the start of a range that ends at `later` back, so that the range becomes twice as
+    /// long. Returns the new start, which is never before the start of this position's segment. A
+    /// backward search that doubles its range reads each entry only a few times.
     #[must_use]
     pub fn step_back_from(self, later: Self) -> Self {
         if self.segment != later.segment {
@@ -152,7 +150,8 @@ impl utoipa::PartialSchema for Position {
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0))
             .description(Some(
-                "Position in the log: segment · 2³² + number of the entry in the segment",
+                "Position of an entry in the log: the segment number times 2³², plus the number of \
+                 the entry within the segment",
             ))
             .into()
     }

@@ -1,5 +1,7 @@
-//! Table items as typed attributes, independent of the database API. Each record type has a file in
-//! its crate's `records/` directory, with functions `key`, `encode` and `decode`.
+//! Table items as typed attributes, independent of the database API.
+//!
+//! Each record type is defined in the `records/` directory of its crate, with the functions `key`,
+//! `encode` and `decode`.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +20,7 @@ pub enum Attribute {
 /// A table item: attributes by name.
 pub type Item = BTreeMap<String, Attribute>;
 
-/// Reason why a table item cannot be decoded.
+/// The reason why a table item cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// An attribute is missing or has the wrong type.
@@ -31,10 +33,10 @@ pub enum RecordError {
         /// Expected type.
         expected: &'static str,
     },
-    /// The entry has an unknown type, because a later version of Cellar wrote it.
+    /// The type of the entry is unknown because a later version of Cellar wrote the entry.
     #[error("entry type `{letter}` is not supported by this version of Cellar; upgrade it")]
     UnknownType {
-        /// Letter that encodes the unknown entry type.
+        /// Letter that encodes the type of the entry.
         letter: String,
     },
     /// The entry body cannot be decoded.
@@ -45,19 +47,19 @@ pub enum RecordError {
     },
 }
 
-/// Returns the billed size of an item in bytes: the sizes of all attribute names and values.
+/// Returns the item size for which DynamoDB bills, in bytes: the total size of all attribute names
+/// and values.
 #[must_use]
 pub fn item_bytes(item: &Item) -> usize {
     item.iter().map(|(name, value)| name.len() + value_bytes(value)).sum()
 }
 
-/// Returns the billed size of an attribute value in bytes.
+/// Returns the size of an attribute value for which DynamoDB bills, in bytes.
 fn value_bytes(value: &Attribute) -> usize {
     match value {
         Attribute::Text(text) => text.len(),
         Attribute::Bytes(bytes) => bytes.len(),
-        // A number takes one byte per two significant digits, plus one byte. Trailing zeros take no
-        // space.
+        // A number takes one byte per two significant digits, plus one byte.
         Attribute::Number(number) => {
             let digits = number.to_string();
             digits.trim_end_matches('0').len().div_ceil(2) + 1
@@ -70,7 +72,7 @@ fn value_bytes(value: &Attribute) -> usize {
 
 /// Reader of an item's typed attributes.
 pub struct Reader<'a> {
-    /// Name of the record type, as shown in error messages.
+    /// Name of the record type in error messages.
     pub record: &'static str,
     pub item: &'a Item,
 }

@@ -1,6 +1,6 @@
-//! Set of enforced safety rules of a protocol. A model checker disables one rule at a time.
+//! The safety rules of a protocol, which a model checker can disable individually.
 
-/// The set of a protocol's safety rules that are enforced. `R` is the enumeration of the rules.
+/// The safety rules of a protocol that are enforced, where `R` is the enumeration of all rules.
 ///
 /// All rules are enforced unless the feature `model` is enabled. A model checker disables one rule
 /// at a time and must then find a violation, which proves that the rule is necessary.

@@ -1,31 +1,30 @@
-//! Attribute names in the tables, and key prefixes in the bucket. Attribute names are single
-//! letters, because DynamoDB bills their bytes.
+//! Names of table attributes, and key prefixes of objects. Attribute names are single letters,
+//! because DynamoDB bills for the bytes of the names.
 
-/// Partition key of the Entry, Segment and PendingSnapshots tables: the log's UUID. In the Entry
-/// table, the segment number follows the UUID.
+/// Partition key of the Entry, Segment and PendingSnapshots tables: the UUID of the log, followed
+/// by the segment number in the Entry table.
 pub const PARTITION_KEY: &str = "S";
-/// Sort key of the Entry, Segment and PendingSnapshots tables: an entry number, a segment number or
-/// a packed position.
+/// Sort key of the Entry, Segment and PendingSnapshots tables: an entry number, a segment number
+/// and a packed position, respectively.
 pub const SORT_KEY: &str = "N";
 /// Creation time in seconds since the Unix epoch.
 pub const CREATED: &str = "C";
 
-/// Entry table: type of the entry, one letter. The letters are `E` (edits), `I` (import), `S`
-/// (snapshot) and `X` (End Segment, the last entry of a segment).
+/// Entry table: type of the entry, as one letter: `E` (edits), `I` (import), `S` (snapshot) or `X`
+/// (end of segment).
 pub const TYPE: &str = "T";
-/// Entry table: version of the body's encoding; omitted for version 1.
+/// Entry table: version of the body's encoding. The attribute is omitted for version 1.
 pub const VERSION: &str = "V";
 /// Entry: body, postcard.
 pub const BODY: &str = "B";
-/// Entry table: S3 object key of the external body or the snapshot root.
+/// Entry table: S3 key of an entry body that is stored as an object, or of the snapshot root.
 pub const EXTERNAL: &str = "E";
 /// Entry table: client key (8 bytes).
 pub const CLIENT: &str = "K";
-/// Entry table: name of the client and its client group, encoded with postcard; omitted for a
-/// client without a group.
+/// Entry table: name of the client and its client group, encoded with postcard. The attribute is
+/// omitted if the client has no client group.
 pub const CLIENT_NAME: &str = "G";
-/// Entry table: id of the first mutation in the body. The ids of a body's mutations are
-/// consecutive.
+/// Entry table: id of the first mutation in the body. The following mutations have consecutive ids.
 pub const MUTATION: &str = "M";
 /// Entry: author.
 pub const AUTHOR: &str = "U";
@@ -33,8 +32,8 @@ pub const AUTHOR: &str = "U";
 pub const HEADER: &str = "h";
 /// Entry table: header in an older format without a summary of the state.
 pub const OLD_HEADER: &str = "H";
-/// Entry table: trim time of the segment, in seconds since the Unix epoch. Set on the first entry
-/// of a trimmed segment.
+/// Entry table: time at which the segment's entries were deleted, in seconds since the Unix epoch.
+/// The attribute is set on the first entry of the segment, which is kept.
 pub const TRIMMED: &str = "P";
 
 /// Segment table: number of the last entry with a finished snapshot.
@@ -42,7 +41,8 @@ pub const LAST_SNAPSHOT: &str = "L";
 /// Segment table: object key of the offloaded entries.
 pub const OFFLOADED: &str = "A";
 
-/// Segment table: source of the fork, in the record of segment 0. In a fork list: id of the fork.
+/// Segment table: in the record of segment 0, the log from which the log was forked. In a fork
+/// list, the id of the fork.
 pub const LINEAGE: &str = "F";
 /// Fork list: packed position of the fork.
 pub const FORKED_AT: &str = "P";
@@ -51,20 +51,20 @@ pub const FORKED_AT: &str = "P";
 pub const MODIFIED: &str = "M";
 /// PendingSnapshots table: 1 if a worker has claimed the snapshot job, otherwise 0.
 pub const ACTIVE: &str = "A";
-/// PendingSnapshots table: version number, incremented by each write. Writes are conditional on the
-/// version that was read.
+/// PendingSnapshots table: version number. Each write increments it and requires that it has not
+/// changed since it was read.
 pub const INCREMENT: &str = "I";
-/// PendingSnapshots table: id of the rebuild. Only present if the snapshot job replaces an existing
-/// snapshot. In this case, [`EXTERNAL`] contains the key of the existing root.
+/// PendingSnapshots table: id of the rebuild, if the snapshot job replaces an existing snapshot. In
+/// this case, [`EXTERNAL`] contains the key of the existing root.
 pub const REBUILD: &str = "R";
-/// PendingSnapshots table: progress of the snapshot job, as bytes.
+/// PendingSnapshots table: encoded progress of the snapshot job.
 pub const PROGRESS: &str = "P";
 
 /// Key prefix of external bodies.
 pub const UPLOADS_PREFIX: &str = "uploads/";
 /// Key prefix of snapshot objects.
 pub const SHEETS_PREFIX: &str = "sheets/";
-/// Pattern that matches the keys of all chunks and no other keys. A `*` matches any text.
+/// Pattern that matches the keys of all chunks and no other keys. `*` matches any string.
 pub const CHUNKS_PATTERN: &str = "sheets/*/chunks/*";
 /// Key prefix of offloaded log segments.
 pub const OFFLOADED_PREFIX: &str = "offloaded/";
@@ -72,42 +72,42 @@ pub const OFFLOADED_PREFIX: &str = "offloaded/";
 pub const WEBHOOK_PREFIX: &str = "webhook/";
 /// Key of the webhook secrets object.
 pub const WEBHOOK_SECRETS_KEY: &str = "webhook/secrets.json";
-/// Name of the tag that marks an upload as pending until an entry references it.
+/// Name of the object tag that marks an upload as pending until a log entry references it.
 pub const STATE_TAG: &str = "state";
-/// Value of [`STATE_TAG`] on pending uploads. The bucket's lifecycle rule deletes objects with this
-/// value.
+/// Value of the object tag [`STATE_TAG`] for pending uploads. A lifecycle rule of the bucket
+/// deletes objects with this value.
 pub const STATE_PENDING: &str = "pending";
 
-/// EventStream table: partition key, the name of the event stream.
+/// EventStream table: partition key. It is the name of the event stream.
 pub const STREAM: &str = "p";
-/// EventStream table: sort key. For the tip (newest item), [`TIP_INDEX`](crate::limits::TIP_INDEX).
-/// For an event batch, the index of its first event. In an unfold (cached state), the attribute
-/// contains the index of the first event that is not included in the unfold.
+/// EventStream table: sort key. It is the index of the item's first event, or
+/// [`TIP_INDEX`](crate::limits::TIP_INDEX) in the newest item. In a cached state, the attribute
+/// contains the index of the first event that is not included.
 pub const STREAM_INDEX: &str = "i";
-/// EventStream table, tip: total size of the stream's event batches, in bytes.
+/// EventStream table, newest item: total size of the stream's older items, in bytes.
 pub const BATCH_BYTES: &str = "b";
-/// EventStream table, tip: id of the last write (16 bytes).
+/// EventStream table, newest item: id of the last write (16 bytes).
 pub const ETAG: &str = "etag";
-/// EventStream table: index of the item's last event, plus one.
+/// EventStream table: index after the item's last event.
 pub const NEXT_INDEX: &str = "n";
-/// EventStream table, tip: number of events appended by the last write.
+/// EventStream table, newest item: number of events that the last write appended.
 pub const APPENDED: &str = "a";
-/// EventStream table: kinds of the events, in the same order as [`EVENTS`]. In an unfold (cached
-/// state): kind of the unfold.
+/// EventStream table: types of the events, in the same order as [`EVENTS`]. In a cached state: type
+/// of the state.
 pub const KINDS: &str = "c";
-/// EventStream table: events, as a list of maps.
+/// EventStream table: the events, as a list of maps.
 pub const EVENTS: &str = "e";
-/// EventStream table, tip: unfolds (cached states), as a list of maps.
+/// EventStream table, newest item: cached states, as a list of maps.
 pub const UNFOLDS: &str = "u";
-/// Event or unfold: creation time in milliseconds since the Unix epoch.
+/// Event or cached state: creation time in milliseconds since the Unix epoch.
 pub const TIME: &str = "t";
 /// Event or unfold: data; omitted if empty.
 pub const DATA: &str = "d";
-/// Event or unfold: encoding of the data; omitted if 0.
+/// Event or cached state: encoding of the data. The attribute is omitted if it is 0.
 pub const DATA_ENCODING: &str = "D";
-/// Event or unfold: metadata; omitted if empty.
+/// Event or cached state: metadata. The attribute is omitted if it is empty.
 pub const META: &str = "m";
-/// Event or unfold: encoding of the metadata; omitted if 0.
+/// Event or cached state: encoding of the metadata. The attribute is omitted if it is 0.
 pub const META_ENCODING: &str = "M";
 /// Event: correlation id.
 pub const CORRELATION: &str = "x";
@@ -116,28 +116,26 @@ pub const CAUSATION: &str = "y";
 /// Event: id of the append that wrote the event (16 bytes).
 pub const WRITER: &str = "w";
 
-/// Feed table: partition key, a string. Identifies a feed partition, the partition list, an event
-/// stream, or a user's spreadsheet list.
+/// Feed table: partition key, a string that identifies a feed partition, the list of partitions, an
+/// event stream, or the spreadsheet list of a user.
 pub const FEED_PARTITION_KEY: &str = "p";
-/// Feed table: sort key, a string. Identifies an item in a partition, a partition, or a
-/// spreadsheet.
+/// Feed table: sort key, a string that identifies an item within its feed partition or list.
 pub const FEED_SORT_KEY: &str = "i";
-/// Feed item: total size of the partition's items through this item, in bytes.
+/// Feed item: total size of the items in the partition up to and including this one, in bytes.
 pub const PARTITION_BYTES: &str = "b";
-/// Feed table: id of the feed generation (8 bytes), stored in a partition's record and in its end
-/// marker.
+/// Feed table: id of the feed generation (8 bytes). It is stored in the record of a partition and
+/// in the item that closes the partition.
 pub const FEED: &str = "f";
-/// Feed table: number of the first partition in the feed generation to which the record belongs.
+/// Feed table: number of the first partition of the feed generation.
 pub const FIRST_PARTITION: &str = "o";
-/// Spreadsheet list in the Feed table: name of the spreadsheet.
+/// Feed table, spreadsheet list: name of the spreadsheet.
 pub const LISTED_NAME: &str = "l";
-/// Spreadsheet list in the Feed table: role of the user; omitted if access was revoked.
+/// Feed table, spreadsheet list: role of the user. The attribute is omitted if access was revoked.
 pub const LISTED_ROLE: &str = "r";
-/// Spreadsheet list in the Feed table: status of the spreadsheet.
+/// Feed table, spreadsheet list: status of the spreadsheet.
 pub const LISTED_STATUS: &str = "s";
-/// Spreadsheet list in the Feed table: time of archiving or deletion, in seconds since the Unix
-/// epoch.
+/// Feed table, spreadsheet list: time at which the spreadsheet was archived or deleted, in seconds
+/// since the Unix epoch.
 pub const LISTED_AT: &str = "a";
-/// Spreadsheet list in the Feed table: creation time of the spreadsheet, in seconds since the Unix
-/// epoch.
+/// Feed table, spreadsheet list: creation time of the spreadsheet, in seconds since the Unix epoch.
 pub const LISTED_CREATED: &str = "C";

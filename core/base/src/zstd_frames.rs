@@ -1,5 +1,4 @@
-//! Compression and decompression of zstd frames. Compression contexts are reused, because creating
-//! a context takes longer than compressing a small object.
+//! Compression and decompression of zstd frames.
 
 use std::cell::RefCell;
 
@@ -9,18 +8,19 @@ use zstd::zstd_safe::{
     find_frame_compressed_size, get_frame_content_size,
 };
 
-/// Zstd compression level. Columns are encoded compactly before compression, so a higher level
-/// gains almost nothing. Level 3 would reduce the size by 0.3 %, but compression would then take up
-/// a sixth of the time of a snapshot.
+/// The zstd compression level. Higher levels gain almost nothing because columns are already
+/// encoded compactly. Level 3 would reduce the size by 0.3 %, but compression would take a sixth of
+/// the time of a snapshot.
 pub const COMPRESSION_LEVEL: i32 = 1;
 
 thread_local! {
-    // Reusable compression contexts. Their output does not depend on earlier calls.
+    // Reusable compression contexts. Creating a context takes longer than compressing a small
+    // object.
     static COMPRESSOR: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
     static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
 }
 
-/// Compressor failure, for example due to insufficient memory.
+/// The compressor failed, for example because there was not enough memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompressorFault;
 
@@ -30,8 +30,8 @@ impl From<usize> for CompressorFault {
     }
 }
 
-/// Compresses one or more parts into a single frame that declares its content size. Each part is
-/// compressed into its own blocks.
+/// Compresses the concatenation of the parts into a single frame that declares its content size.
+/// Each part starts a new block.
 pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     /// Maximum overhead per block, in bytes.
     const BLOCK_OVERHEAD_BYTES: usize = 16;
@@ -49,13 +49,13 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
         }
         append_compressed(&mut compressed, last_part, context, ZSTD_EndDirective::ZSTD_e_end)
     })?;
-    // This capacity suffices even for incompressible content. Usually, most of it remains unused.
+    // Incompressible content also fits into this capacity.
     compressed.shrink_to_fit();
     Ok(compressed)
 }
 
-/// Compresses a part and appends the result to `compressed`. `end_directive` ends the block or the
-/// frame after the part.
+/// Compresses a part and appends the result to `compressed`. `end_directive` determines whether the
+/// block or the frame ends after the part.
 fn append_compressed(
     compressed: &mut Vec<u8>,
     part: &[u8],
@@ -84,7 +84,7 @@ pub fn declared_bytes(frame: &[u8]) -> Option<usize> {
 /// Decompresses a single frame that declares its content size. Returns `None` for any other input,
 /// or if the content exceeds `max_bytes`.
 pub fn decompress(frame: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
-    /// Magic number of a data frame, as opposed to a skippable frame.
+    /// The magic number of a data frame. Skippable frames have a different magic number.
     const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
     let is_single_frame =
         frame.starts_with(&FRAME_MAGIC) && find_frame_compressed_size(frame) == Ok(frame.len());

@@ -1,4 +1,4 @@
-//! Roles, token scopes and access decisions.
+//! Roles, token scopes, and decisions on whether a caller has access to a spreadsheet.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::{
 };
 use cellar_base::identity::{LogId, SubjectKey};
 
-/// Role of a member or token. Each role includes the permissions of all lower roles.
+/// Role of a user or token on a spreadsheet. Each role includes the permissions of the lower roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -20,7 +20,7 @@ pub enum Role {
     Viewer,
     /// May read and edit the spreadsheet.
     Editor,
-    /// May also share, archive and delete the spreadsheet.
+    /// Allows sharing, archiving and deleting the spreadsheet in addition to editing.
     Owner,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// Error for a text that is not a role name.
+/// A string is not the name of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the roles are viewer, editor and owner")]
 pub struct UnknownRole;
@@ -48,14 +48,14 @@ impl FromStr for Role {
     }
 }
 
-/// Scope of a token: the spreadsheets to which it applies.
+/// The spreadsheets to which a token applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// All spreadsheets of the stack. Such a token is an operator token.
+    /// All spreadsheets of the stack. A token with this scope is an operator token.
     All,
-    /// The given spreadsheets, even if they are not shared with the caller.
+    /// The listed spreadsheets, even if they are not shared with the user.
     Only(Vec<LogId>),
-    /// All spreadsheets shared with the token's subject.
+    /// All spreadsheets that are shared with the user.
     Shared,
     /// The share link's spreadsheet.
     Link {
@@ -66,13 +66,13 @@ pub enum Scope {
     },
 }
 
-/// An authenticated caller: the subject of a verified token or the holder of a share link.
+/// An authenticated caller: a user with a verified token, or anyone with a share link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// Hash of the token's issuer and subject.
     pub subject: SubjectKey,
-    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. Recorded as the author in the
-    /// spreadsheet's history.
+    /// Subject of the token, truncated to `MAX_AUTHOR_BYTES`. The history of the spreadsheet shows
+    /// it as the author.
     pub author: String,
     /// Issuer of the token.
     pub issuer: String,
@@ -96,25 +96,24 @@ pub enum Need {
 pub enum Access {
     /// The request is allowed.
     Allowed,
-    /// Access is denied. The response must be the same as the response for a nonexistent
-    /// spreadsheet.
+    /// Access is denied. The response must be the same as for a spreadsheet that does not exist.
     Hidden,
     /// The caller may read the spreadsheet but not edit it.
     Forbidden(Role),
     /// The spreadsheet is archived and therefore read-only.
     Archived,
-    /// The spreadsheet is deleted, but the caller may undelete it.
+    /// The spreadsheet is deleted, but the caller may recover it.
     Deleted {
-        /// Undelete deadline in seconds since the Unix epoch.
+        /// Time until which the spreadsheet can be recovered, in seconds since the Unix epoch.
         until_s: u64,
     },
 }
 
-/// Issuer recorded for callers that use a share link.
+/// The issuer that is recorded for callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {
-    /// Creates the principal of a share link holder.
+    /// Creates the principal of a caller with a share link.
     #[must_use]
     pub fn of_link(link: &LinkToken) -> Self {
         let hash = link.secret.hash();
@@ -128,15 +127,14 @@ impl Principal {
         }
     }
 
-    /// Returns the caller as a person. The catalog identifies members and authors of changes by
-    /// person.
+    /// Returns the caller as a user of the catalog, such as a member or the author of a change.
     #[must_use]
     pub fn person(&self) -> Person {
         Person { issuer: self.issuer.clone(), subject: self.author.clone() }
     }
 
-    /// Returns the source of the caller's role on a spreadsheet: a token, a membership or a share
-    /// link. Returns `None` if the token does not apply to the spreadsheet.
+    /// Returns why the caller has a role on a spreadsheet: a token, a membership or a share link.
+    /// Returns `None` if the caller's token does not apply to the spreadsheet.
     #[must_use]
     pub fn right(&self, log: LogId) -> Option<Right> {
         match &self.scope {
@@ -147,16 +145,17 @@ impl Principal {
         }
     }
 
-    /// Returns the caller as a person, with the source of the caller's role on a spreadsheet.
-    /// Returns `None` if the token does not apply to the spreadsheet.
+    /// Returns the caller, and why the caller has a role on a spreadsheet. Returns `None` if the
+    /// caller's token does not apply to the spreadsheet.
     #[must_use]
     pub fn by(&self, log: LogId) -> Option<By> {
         Some(By { person: self.person(), right: self.right(log)?, cap: self.role })
     }
 
-    /// Decides whether the caller has the permission `need` on the spreadsheet `log`. `listing` is
-    /// the spreadsheet's catalog record. If there is no record, only callers whose token has the
-    /// scope [`Scope::All`] or [`Scope::Only`] have access.
+    /// Checks that the caller has the permission `need` on the spreadsheet `log`.
+    ///
+    /// `listing` is the catalog record of the spreadsheet. If there is none, only callers whose
+    /// token has the scope [`Scope::All`] or [`Scope::Only`] have access.
     #[must_use]
     pub fn access(&self, log: LogId, listing: Option<&Listing>, need: Need, now_s: u64) -> Access {
         let Some(role) = self.by(log).and_then(|by| by.role(listing, now_s)) else {
@@ -175,8 +174,8 @@ impl Principal {
         }
     }
 
-    /// Whether the caller may create spreadsheets. `false` if the token is limited to individual
-    /// spreadsheets, because the token would not apply to the new spreadsheet.
+    /// Returns whether the caller may create spreadsheets. A token that lists individual
+    /// spreadsheets is not sufficient, because it would not apply to the new spreadsheet.
     #[must_use]
     pub fn may_create(&self) -> bool {
         matches!(self.scope, Scope::All | Scope::Shared) && self.role >= Role::Editor

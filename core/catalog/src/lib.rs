@@ -1,5 +1,5 @@
-//! The catalog: event streams, sharing, the feed of all changes, and the webhook that delivers the
-//! feed.
+//! The catalog of spreadsheets: their names, status and sharing, which are stored as event streams.
+//! The crate also contains the feed of all events, and the webhook that delivers the feed.
 
 pub mod access;
 pub mod feed;

@@ -1,8 +1,8 @@
-//! Selects the deleted spreadsheets to be purged: those that can no longer be undeleted.
+//! Selects the deleted spreadsheets that must be purged because they can no longer be recovered.
 //!
-//! A fork does not copy the entries that it inherits, so a log is retained as long as it has forks.
-//! In a family of forks, identical snapshot objects are stored only once. They are retained as long
-//! as any log of the family needs them.
+//! A fork shares the entries before its fork position with its source, so a log is kept as long as
+//! it has forks. Forks also share snapshot objects, which are kept as long as any of the logs needs
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,61 +11,62 @@ use cellar_base::identity::LogId;
 
 /// A log that exists in the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resident {
+pub struct ExistingLog {
     /// Id of the log.
     pub log: LogId,
     /// Source log, if the log is a fork.
     pub source: Option<LogId>,
-    /// Depth in the fork tree. The original log has depth 0.
+    /// Number of forks between the original log and this log. The original log has depth 0.
     pub depth: u32,
-    /// Status in the catalog, or `None` if the log was never added to the catalog.
+    /// Status in the catalog, or `None` if the catalog does not contain the log.
     pub status: Option<Status>,
 }
 
 /// Plan for a deleted log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPlan {
-    /// Retain the log, because it can still be undeleted.
+    /// Keep the log, because it can still be recovered.
     Restorable {
-        /// Undelete deadline in seconds since the Unix epoch.
+        /// Time until which the log can be recovered, in seconds since the Unix epoch.
         until_s: u64,
     },
-    /// Retain the log, because forks inherit its entries.
+    /// Keep the log, because its forks share its entries.
     Forked {
-        /// Number of direct forks that are retained.
+        /// Number of direct forks that are kept.
         forks: usize,
     },
     /// Purge the log.
     Purge,
 }
 
-/// Decides for each deleted log whether it is retained or purged. In the result, forks precede
-/// their sources, and logs that are not deleted are omitted.
+/// Decides for each deleted log whether it is kept or purged. Forks precede their sources in the
+/// result. Logs that are not deleted are omitted.
 #[must_use]
-pub fn plan_deleted(residents: &[Resident], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
-    let mut forks_first: Vec<&Resident> = residents.iter().collect();
-    forks_first.sort_by_key(|resident| (std::cmp::Reverse(resident.depth), resident.log));
+pub fn plan_deleted(logs: &[ExistingLog], now_s: u64) -> Vec<(LogId, DeletedPlan)> {
+    let mut forks_first: Vec<&ExistingLog> = logs.iter().collect();
+    forks_first
+        .sort_by_key(|existing_log| (std::cmp::Reverse(existing_log.depth), existing_log.log));
     let mut retained_forks: BTreeMap<LogId, BTreeSet<LogId>> = BTreeMap::new();
     let mut plans = Vec::new();
-    for resident in forks_first {
-        let fork_count = retained_forks.get(&resident.log).map_or(0, BTreeSet::len);
-        let plan = plan_resident(resident.status, fork_count, now_s);
+    for existing_log in forks_first {
+        let fork_count = retained_forks.get(&existing_log.log).map_or(0, BTreeSet::len);
+        let plan = plan_deleted_log(existing_log.status, fork_count, now_s);
         let is_retained = plan != Some(DeletedPlan::Purge);
-        if let Some(source) = resident.source
+        if let Some(source) = existing_log.source
             && is_retained
         {
-            retained_forks.entry(source).or_default().insert(resident.log);
+            retained_forks.entry(source).or_default().insert(existing_log.log);
         }
         if let Some(plan) = plan {
-            plans.push((resident.log, plan));
+            plans.push((existing_log.log, plan));
         }
     }
     plans
 }
 
-/// Decides whether a deleted log with `fork_count` retained forks is purged. Returns `None` if the
-/// log is not deleted.
-fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
+/// Decides whether a deleted log is purged. `fork_count` is the number of its forks that are kept.
+/// Returns `None` if the log is not deleted.
+fn plan_deleted_log(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
     match status? {
         Status::Active | Status::Archived { .. } => return None,
         status @ Status::Deleted { .. } => {
@@ -75,8 +76,8 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
                 return Some(DeletedPlan::Restorable { until_s });
             }
         }
-        // The log is already recorded as purged but still exists: either a purge was interrupted,
-        // or the log was recreated concurrently.
+        // The catalog states that the log was purged, but the log exists. A purge was interrupted,
+        // or the log was created again concurrently.
         Status::Purged { .. } => {}
     }
     if fork_count > 0 {
@@ -90,21 +91,22 @@ fn plan_resident(status: Option<Status>, fork_count: usize, now_s: u64) -> Optio
 pub struct Needed {
     /// Id of the log.
     pub log: LogId,
-    /// Whether the purge is due: the log can no longer be undeleted and has no retained forks. If
-    /// set, its unfinished snapshots are not needed.
+    /// Whether the log will be purged. Its unfinished snapshots are then not needed.
     pub is_due: bool,
 }
 
-/// Returns the logs of a family whose snapshots must be retained. A log is omitted if it has no
-/// forks and the catalog records it as purged. Because clocks differ, an expired undelete deadline
-/// alone is not sufficient: the log is retained until the catalog records its purge.
+/// Returns the logs of a family whose snapshots must be kept: all logs except those that have no
+/// forks and that the catalog records as purged.
+///
+/// A log that is due to be purged is still kept until the catalog records the purge. Until then, a
+/// process whose clock is slow may still recover the log.
 #[must_use]
-pub fn needed(family: &[Resident], now_s: u64) -> Vec<Needed> {
+pub fn needed(family: &[ExistingLog], now_s: u64) -> Vec<Needed> {
     let plans = plan_deleted(family, now_s).into_iter();
     let logs_due: BTreeSet<LogId> =
         plans.filter(|(_, plan)| *plan == DeletedPlan::Purge).map(|(log, _)| log).collect();
     let mut needed_logs = Vec::new();
-    for Resident { log, status, .. } in family {
+    for ExistingLog { log, status, .. } in family {
         let is_due = logs_due.contains(log);
         let is_purged = matches!(status, Some(Status::Purged { .. }));
         if !is_due || !is_purged {
@@ -126,14 +128,14 @@ mod tests {
         LogId::from_uuid(uuid::Uuid::from_u128(number))
     }
 
-    fn resident(number: u128, source: Option<(u128, u32)>, status: Option<Status>) -> Resident {
+    fn resident(number: u128, source: Option<(u128, u32)>, status: Option<Status>) -> ExistingLog {
         let depth = source.map_or(0, |(_, depth)| depth);
-        Resident { log: log(number), source: source.map(|(of, _)| log(of)), depth, status }
+        ExistingLog { log: log(number), source: source.map(|(of, _)| log(of)), depth, status }
     }
 
-    fn planned(residents: &[Resident]) -> Vec<(LogId, DeletedPlan)> {
-        let plans = plan_deleted(residents, NOW_S);
-        let mut reversed = residents.to_vec();
+    fn planned(logs: &[ExistingLog]) -> Vec<(LogId, DeletedPlan)> {
+        let plans = plan_deleted(logs, NOW_S);
+        let mut reversed = logs.to_vec();
         reversed.reverse();
         assert_eq!(plan_deleted(&reversed, NOW_S), plans, "the order of the logs does not matter");
         plans
@@ -166,25 +168,25 @@ mod tests {
         let last = resident(3, Some((2, 2)), Some(Status::Active));
         let kept = |number| (log(number), DeletedPlan::Forked { forks: 1 });
         assert_eq!(planned(&[origin, middle, last]), [kept(2), kept(1)]);
-        let never_listed = Resident { status: None, ..last };
+        let never_listed = ExistingLog { status: None, ..last };
         assert_eq!(planned(&[origin, middle, never_listed]), [kept(2), kept(1)]);
         // All three logs are purged, forks first.
         let gone = |number| (log(number), DeletedPlan::Purge);
-        let last = Resident { status: DUE, ..last };
+        let last = ExistingLog { status: DUE, ..last };
         assert_eq!(planned(&[origin, middle, last]), [gone(3), gone(2), gone(1)]);
         // One of two forks is purged.
         let other = resident(4, Some((1, 1)), Some(Status::Archived { at_s: 1 }));
         assert_eq!(planned(&[origin, middle, other]), [gone(2), kept(1)]);
-        // An interrupted purge does not continue while a fork needs the log.
-        let begun = Resident { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
+        // An interrupted purge is not continued while a fork needs the log.
+        let begun = ExistingLog { status: Some(Status::Purged { at_s: NOW_S }), ..origin };
         assert_eq!(planned(&[begun, other]), [kept(1)]);
     }
 
     #[test]
     fn keeps_snapshots_of_purged_logs_only_for_forks() {
         let purged = Some(Status::Purged { at_s: 1 });
-        let needed = |residents: &[Resident]| {
-            let needed = needed(residents, NOW_S).into_iter();
+        let needed = |logs: &[ExistingLog]| {
+            let needed = needed(logs, NOW_S).into_iter();
             needed.map(|Needed { log, is_due }| (log, is_due)).collect::<Vec<_>>()
         };
         let (origin, due) =
@@ -195,10 +197,10 @@ mod tests {
         let of_gone = resident(4, Some((2, 2)), Some(Status::Active));
         let all = [(log(1), false), (log(2), false), (log(4), false)];
         assert_eq!(needed(&[origin, gone, of_gone]), all);
-        let of_gone = Resident { status: purged, ..of_gone };
+        let of_gone = ExistingLog { status: purged, ..of_gone };
         assert_eq!(needed(&[origin, gone, of_gone]), [(log(1), false)]);
-        assert_eq!(needed(&[Resident { status: purged, ..origin }, gone]), []);
-        let never_listed = Resident { status: None, ..gone };
+        assert_eq!(needed(&[ExistingLog { status: purged, ..origin }, gone]), []);
+        let never_listed = ExistingLog { status: None, ..gone };
         assert_eq!(needed(&[never_listed]), [(log(2), false)]);
     }
 }

@@ -1,11 +1,11 @@
-//! A1 notation: references to cells and ranges, with an optional sheet name.
+//! Cell and range references in A1 notation, with an optional sheet name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
-/// Coordinates of a cell: 0-based row and column.
+/// Row and column of a cell, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellName {
     /// Row, from 0.
@@ -14,8 +14,7 @@ pub struct CellName {
     pub column: u32,
 }
 
-/// A rectangle of cells, given by two opposite corners (both inclusive). Rows and columns are
-/// 0-based.
+/// A rectangle of cells. The cells `first` and `last` at opposite corners are part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -29,9 +28,10 @@ pub struct Rectangle {
 pub struct Range {
     /// Sheet name, if specified.
     pub sheet: Option<String>,
-    /// Cells of the range. Whole columns or rows extend to the end of the largest possible sheet.
+    /// The cells of the range. Whole columns or rows extend to the end of the largest possible
+    /// sheet.
     pub rectangle: Rectangle,
-    /// Set if the range consists of whole columns (`A:C`) or rows (`3:5`).
+    /// Whether the range consists of whole columns (`A:C`) or whole rows (`3:5`).
     pub is_open: bool,
 }
 
@@ -41,11 +41,11 @@ pub struct Range {
 pub struct NotARange {
     /// The rejected text.
     pub text: String,
-    /// Description of the error, with the expected syntax.
+    /// Description of the error and of the expected syntax.
     pub reason: &'static str,
 }
 
-/// Error for a range that has more cells than a read may return.
+/// A range contains more cells than can be read at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
@@ -71,7 +71,7 @@ impl Rectangle {
             && (self.first.column..=self.last.column).contains(&column)
     }
 
-    /// Returns the number of cells in the rectangle, including blank cells.
+    /// Returns the number of cells in the rectangle. Blank cells are counted too.
     #[must_use]
     pub fn area(&self) -> u64 {
         let length = |first: u32, last: u32| u64::from(last.saturating_sub(first)) + 1;
@@ -81,11 +81,11 @@ impl Rectangle {
 }
 
 impl Range {
-    /// Checks the size of the range. Whole columns or rows are always allowed, because a read stops
-    /// at the last used row and column.
+    /// Checks the size of the range. Whole columns or rows are always accepted, because reading
+    /// stops at the last used row and column.
     ///
     /// # Errors
-    /// Returns [`RangeTooLarge`] for a rectangle of more than `MAX_RANGE_CELLS` cells.
+    /// Returns [`RangeTooLarge`] if a rectangle has more than `MAX_RANGE_CELLS` cells.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
         if self.is_open || area <= MAX_RANGE_CELLS {
@@ -95,8 +95,7 @@ impl Range {
     }
 }
 
-/// Returns the letters of a 0-based column index. For example, column 0 is `A` and column 26 is
-/// `AA`.
+/// Returns the letters of a column that is counted from 0: column 0 is `A`, and column 26 is `AA`.
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
@@ -110,8 +109,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses column letters, ignoring case. Returns `None` if the letters are invalid or the column is
-/// outside the largest possible sheet.
+/// Parses column letters in upper or lower case. Returns `None` if they are invalid or the column
+/// is outside the largest possible sheet.
 fn parse_column(letters: &str) -> Option<u32> {
     let mut number = 0_u32;
     for byte in letters.bytes() {
@@ -121,8 +120,8 @@ fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a 1-based row number. Returns `None` if the number is invalid or outside the largest
-/// possible sheet.
+/// Parses a row number, which is counted from 1. Returns `None` if it is invalid or the row is
+/// outside the largest possible sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -150,7 +149,7 @@ struct Reference {
 }
 
 fn parse_reference(text: &str) -> Result<Reference, &'static str> {
-    // Dollar signs mark absolute references. They have no meaning in a range, so they are ignored.
+    // `$` marks an absolute reference. It has no meaning when cells are read, so it is ignored.
     let text = text.replace('$', "");
     let digits = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
@@ -190,8 +189,8 @@ fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
     Ok(ParsedRectangle { rectangle, is_open })
 }
 
-/// Returns the bounds on an axis in ascending order. Returns the bounds of the whole axis if
-/// neither bound is given.
+/// Returns two row or column indices in ascending order. If neither is given, returns the first and
+/// the last index of the largest possible sheet.
 fn ascending_bounds(
     start: Option<u32>,
     end: Option<u32>,
@@ -204,8 +203,8 @@ fn ascending_bounds(
     }
 }
 
-/// Splits a range into the optional sheet name and the remaining text. In a quoted sheet name,
-/// quotes are doubled.
+/// Splits text such as `Sheet1!A1:B2` into the sheet name and the range. In a quoted sheet name, a
+/// quote is written as two quotes.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

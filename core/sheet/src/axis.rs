@@ -12,7 +12,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Returns the number of rows or columns of the largest possible sheet.
+    /// Returns the maximum number of rows or columns of a sheet.
     #[must_use]
     pub fn limit(self) -> u32 {
         match self {
@@ -21,7 +21,7 @@ impl Axis {
         }
     }
 
-    /// Returns `rows` or `columns`, for messages.
+    /// Returns `rows` or `columns`, as used in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",

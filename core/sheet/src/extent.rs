@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::axis::Axis;
 use crate::spans::Spans;
 
-/// Used range of a sheet: the number of rows and columns in the smallest rectangle that starts at
-/// A1 and contains every cell ever written.
+/// Used range of a sheet: the smallest rectangle that starts at A1 and contains every cell ever
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Extent {
@@ -17,13 +17,13 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Extends the used range to include the cell at `row` and `column`.
+    /// Extends the used range to the cell at `row` and `column`.
     pub fn cover(&mut self, row: u32, column: u32) {
         self.rows = self.rows.max(row.saturating_add(1));
         self.columns = self.columns.max(column.saturating_add(1));
     }
 
-    /// Adjusts the used range to an insertion of `count` rows or columns before `before`.
+    /// Adapts the used range to an insertion of `count` rows or columns before `before`.
     pub fn insert(&mut self, axis: Axis, before: u32, count: u32) {
         let length = self.length_mut(axis);
         if before < *length {
@@ -31,14 +31,14 @@ impl Extent {
         }
     }
 
-    /// Adjusts the used range to a deletion of rows or columns.
+    /// Adapts the used range to a deletion of rows or columns.
     pub fn delete(&mut self, axis: Axis, spans: &Spans) {
         let length = self.length_mut(axis);
         let deleted_count = spans.intersection(&Spans::one(0, *length)).count();
         *length = length.saturating_sub(u32::try_from(deleted_count).unwrap_or(u32::MAX));
     }
 
-    /// Returns the number of rows or columns on an axis.
+    /// Returns the number of rows or columns in the used range.
     pub(crate) fn length(self, axis: Axis) -> u32 {
         match axis {
             Axis::Rows => self.rows,

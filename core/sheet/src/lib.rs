@@ -1,7 +1,5 @@
-//! Spreadsheet data model: cells, A1 notation, operations, axis maps and workbooks.
-//!
-//! The crate does not depend on logs or snapshots, so programs can use it on its own to handle
-//! cells and operations.
+//! Data model of spreadsheets: cells, A1 notation, operations and workbooks. Programs can use this
+//! crate without logs and snapshots.
 
 pub mod a1;
 mod axis;

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Number of a sheet within its spreadsheet. Numbers are never reused.
+/// Number of a sheet within its spreadsheet, as returned by `GET …/sheets`. Numbers are never
+/// reused.
 ///
-/// `GET …/sheets` returns the numbers. A new spreadsheet has one sheet, whose number is 0. An
-/// import into a new spreadsheet replaces sheet 0 by a sheet with number 1. Number 0 still
-/// identifies the replaced sheet, so that undoing the import can restore it under a new number.
+/// A new spreadsheet has one sheet, whose number is 0. An import into a new spreadsheet replaces
+/// sheet 0 with a sheet whose number is 1. Undoing the import restores the old sheet under a new
+/// number.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

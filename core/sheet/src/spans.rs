@@ -11,7 +11,7 @@ use crate::axis::Axis;
 pub struct Span {
     /// First row or column, 0-based.
     pub first: u32,
-    /// Number of rows or columns in the span, at least one.
+    /// Number of rows or columns in the span, at least 1.
     pub count: u32,
 }
 
@@ -28,7 +28,7 @@ impl Span {
         (self.first..self.end()).contains(&index)
     }
 
-    /// Returns the rows or columns that are in both spans, or `None` if they do not overlap.
+    /// Returns the rows or columns that both spans contain, or `None` if there are none.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
@@ -37,8 +37,7 @@ impl Span {
     }
 }
 
-/// List of spans on one axis. Validation sorts the spans in ascending order; spans from a client
-/// may be unsorted.
+/// A list of row or column spans. Spans from a client may be in any order. Validation sorts them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -51,14 +50,14 @@ impl Spans {
         Self::from_sorted(vec![Span { first, count }])
     }
 
-    /// Creates a list with a single span that covers the whole axis.
+    /// Creates a list with one span that covers the whole axis.
     #[must_use]
     pub fn all(axis: Axis) -> Self {
         Self::one(0, axis.limit())
     }
 
-    /// Creates a list from spans in ascending order. Joins adjacent or overlapping spans and drops
-    /// empty spans.
+    /// Creates a list from sorted spans. Adjacent and overlapping spans are joined, and empty spans
+    /// are dropped.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -74,14 +73,14 @@ impl Spans {
         Self(joined)
     }
 
-    /// Creates spans from row or column indices in ascending order.
+    /// Creates a list of spans from row or column indices in ascending order.
     #[must_use]
     pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. Returns `false` and changes nothing if the list already
-    /// contains the index or would have more than `max_spans` spans.
+    /// Adds the row or column `index`. The result is `false` and nothing changes if the list
+    /// already contains the index or would have more than `max_spans` spans.
     pub(crate) fn insert(&mut self, index: u32, max_spans: usize) -> bool {
         if self.contains(index) {
             return false;
@@ -103,7 +102,7 @@ impl Spans {
         true
     }
 
-    /// Joins the span at an index with the next span if the two are adjacent.
+    /// Joins a span with the next span if they are adjacent.
     fn join_with_next(&mut self, span_index: usize) {
         let next_span_index = span_index + 1;
         let Some(next_span) = self.0.get(next_span_index).copied() else { return };
@@ -145,11 +144,10 @@ impl Spans {
         self.0.get(span_index).is_some_and(|span| span.first <= index)
     }
 
-    /// Returns whether these spans contain every row or column of `other`.
+    /// Returns whether these spans contain all rows or columns of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans of a list are never adjacent. Each span of `other` must therefore be inside a
-        // single span of `self`.
+        // Spans in a list are never adjacent, so each span of `other` must be within a single span.
         other.iter().all(|other_span| {
             let span_index = self.0.partition_point(|span| span.end() <= other_span.first);
             self.0.get(span_index).is_some_and(|span| {
@@ -158,7 +156,7 @@ impl Spans {
         })
     }
 
-    /// Returns the rows or columns that are in both lists.
+    /// Returns the rows or columns that both lists contain.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut intersections = Vec::new();
@@ -166,7 +164,7 @@ impl Spans {
         let mut other_spans = other.0.iter().peekable();
         while let (Some(own_span), Some(other_span)) = (own_spans.peek(), other_spans.peek()) {
             intersections.extend(own_span.intersection(**other_span));
-            // Of the two spans, the one that ends first cannot intersect any later span.
+            // Continue after the span that ends first, because it cannot overlap any later span.
             if own_span.end() <= other_span.end() {
                 own_spans.next();
             } else {

@@ -140,7 +140,7 @@ impl Indexer {
                 to_answer(self.index.begin_partition(*partition, *feed).await)
             }
             IndexingAction::ReadTail { partition } => {
-                Ok(IndexingAnswer::Last(self.index.last_item(*partition).await?))
+                Ok(IndexingAnswer::LastItem(self.index.last_item(*partition).await?))
             }
             IndexingAction::ReadMarks { streams } => self.read_marks(streams).await,
             IndexingAction::RaiseMarks { marks } => {
@@ -151,7 +151,7 @@ impl Indexer {
                 Ok(IndexingAnswer::Done)
             }
             IndexingAction::ReadMissing { stream, from, to } => {
-                Ok(IndexingAnswer::Missing(self.sources.span(stream, *from..*to).await?))
+                Ok(IndexingAnswer::Events(self.sources.span(stream, *from..*to).await?))
             }
             IndexingAction::React { spans } => {
                 self.reactions.react(spans).await?;

@@ -66,8 +66,10 @@ impl Logs {
 /// end.
 fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent, LogError> {
     match append_result {
-        Ok(appended) => PushEvent::of(Ok(appended)).map_err(LogError::Refused),
-        Err(LogError::Refused(refusal)) => PushEvent::of(Err(refusal)).map_err(LogError::Refused),
+        Ok(appended) => PushEvent::from_append_result(Ok(appended)).map_err(LogError::Refused),
+        Err(LogError::Refused(refusal)) => {
+            PushEvent::from_append_result(Err(refusal)).map_err(LogError::Refused)
+        }
         // If an error were returned, the client would retry the mutation forever and never send
         // later mutations. Therefore, reject the mutation instead.
         Err(LogError::Import(fault)) => {

@@ -17,7 +17,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::PURGE_READS_AT_ONCE;
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
-use cellar_catalog::{purge::DeletedPlan, purge::Resident, purge::needed, purge::plan_deleted};
+use cellar_catalog::{purge::DeletedPlan, purge::ExistingLog, purge::needed, purge::plan_deleted};
 use cellar_catalog::{
     spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Listing, spreadsheet::Person,
     spreadsheet::Rejection, spreadsheet::Right,
@@ -355,10 +355,10 @@ struct ForkListItem {
 fn residents(
     lineages: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,
-) -> Vec<Resident> {
+) -> Vec<ExistingLog> {
     let mut residents = Vec::with_capacity(lineages.len());
     for (log_id, lineage) in lineages {
-        residents.push(Resident {
+        residents.push(ExistingLog {
             log: *log_id,
             source: lineage.map(|lineage| lineage.source),
             depth: lineage.map_or(0, |lineage| lineage.depth),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cellar_catalog::stream::{
-    Decider, EventBatch, Need, Rebuild, RebuildFault, Rebuilt, StreamName, Tip,
+    Decider, EventBatch, Rebuild, RebuildFault, RebuildStep, RebuiltState, StreamName, Tip,
 };
 
 use super::{StreamError, StreamStore};
@@ -36,7 +36,7 @@ impl StreamStore {
         consistency: ReadConsistency,
     ) -> Result<Loaded<D::State>, StreamError> {
         let tip = self.read_tip(stream, consistency).await?;
-        let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
+        let RebuiltState { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
         Ok(Loaded { state, next, tip })
     }
 
@@ -47,7 +47,7 @@ impl StreamStore {
         decider: &D,
         stream: &StreamName,
         tip: Option<&Tip>,
-    ) -> Result<Rebuilt<D::State>, StreamError> {
+    ) -> Result<RebuiltState<D::State>, StreamError> {
         match self.rebuild_once(decider, stream, tip, ReadConsistency::Eventual).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
                 self.rebuild_once(decider, stream, tip, ReadConsistency::Strong).await
@@ -62,12 +62,12 @@ impl StreamStore {
         stream: &StreamName,
         tip: Option<&Tip>,
         consistency: ReadConsistency,
-    ) -> Result<Rebuilt<D::State>, StreamError> {
+    ) -> Result<RebuiltState<D::State>, StreamError> {
         let mut rebuild_step = Rebuild::begin(decider, tip)?;
         loop {
             match rebuild_step {
-                Need::Nothing(rebuilt) => return Ok(rebuilt),
-                Need::Batches { below, rebuild } => {
+                RebuildStep::Complete(rebuilt) => return Ok(rebuilt),
+                RebuildStep::ReadBatches { below, rebuild } => {
                     let batches = self.read_batches(stream, below, consistency).await?;
                     rebuild_step = rebuild.add_batches(&batches)?;
                 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_DECIDE_ATTEMPTS;
 use cellar_catalog::stream::append::AppendOutcome;
 use cellar_catalog::stream::{
-    Decider, Encoded, Payload, PayloadError, Proposal, Rebuilt, StreamEvent, StreamName, Tip,
+    Decider, Encoded, Payload, PayloadError, Proposal, RebuiltState, StreamEvent, StreamName, Tip,
     Unfold, WriterId,
 };
 
@@ -68,7 +68,8 @@ impl StreamStore {
         let mut is_current_tip = false;
         let mut lost_attempts = 0;
         loop {
-            let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
+            let RebuiltState { state, next } =
+                self.rebuild(decider, stream, tip.as_deref()).await?;
             let events = match decider.decide(command, &state) {
                 Ok(events) if !events.is_empty() => events,
                 // The state may be outdated, so reload it before the command ends without events.

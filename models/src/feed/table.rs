@@ -43,7 +43,7 @@ impl Table {
             Request::BeginPartition { partition, feed } => {
                 put_if_absent(&mut self.partitions, *partition, *feed)
             }
-            Request::ReadTail { partition } => IndexingAnswer::Last(self.last_item(*partition)),
+            Request::ReadTail { partition } => IndexingAnswer::LastItem(self.last_item(*partition)),
             Request::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
                 IndexingAnswer::Marks(streams.iter().filter_map(mark).collect())
@@ -56,7 +56,7 @@ impl Table {
                 IndexingAnswer::Done
             }
             Request::ReadMissing { stream, from, to } => {
-                IndexingAnswer::Missing(self.stream_span(stream, *from, *to))
+                IndexingAnswer::Events(self.stream_span(stream, *from, *to))
             }
             Request::React { spans } => {
                 for span in spans {

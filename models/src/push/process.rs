@@ -148,7 +148,7 @@ impl ProcessStep {
         let append::AppendAction::Finish(append_result) = action else {
             return self.wait_for(push, PendingRequest::Append(Box::new((append, action))));
         };
-        match sync::PushEvent::of(append_result) {
+        match sync::PushEvent::from_append_result(append_result) {
             Ok(event) => {
                 let (push, action) = push.step(event);
                 self.perform(push, action)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cellar_catalog::stream::append::StreamAppendAnswer;
 use cellar_catalog::stream::{
-    Decider, Etag, EventBatch, Need, Rebuild, StreamEvent, Tip, Update, Write,
+    Decider, Etag, EventBatch, Rebuild, RebuildStep, StreamEvent, Tip, Update, Write,
 };
 
 use super::events::{EventListDecider, ModelEvent};
@@ -122,13 +122,13 @@ impl Table {
         decider: &EventListDecider,
         tip: Option<&Tip>,
     ) -> Option<Vec<ModelEvent>> {
-        let mut need = Rebuild::begin(decider, tip).ok()?;
+        let mut rebuild_step = Rebuild::begin(decider, tip).ok()?;
         loop {
-            match need {
-                Need::Nothing(rebuilt) => return Some(rebuilt.state),
-                Need::Batches { below, rebuild } => {
+            match rebuild_step {
+                RebuildStep::Complete(rebuilt) => return Some(rebuilt.state),
+                RebuildStep::ReadBatches { below, rebuild } => {
                     let batches = self.batches_before(below);
-                    need = rebuild.add_batches(&batches).ok()?;
+                    rebuild_step = rebuild.add_batches(&batches).ok()?;
                 }
             }
         }

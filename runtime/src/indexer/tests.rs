@@ -145,7 +145,7 @@ async fn reports_an_unreadable_record_and_indexes_the_others() {
 async fn a_missing_event_fails_the_batch() {
     let fixture = Fixture::new();
     let answer = fixture.handle(vec![record("1", "S-a", 3, &["A"])]).await;
-    let why = "the stream `S-a` has no event 0, although a later event was announced";
+    let why = "the stream `S-a` has no event 0, although a later event exists";
     assert_eq!(answer, Err(why.to_owned()));
     assert_eq!(fixture.indexed().await, []);
 }

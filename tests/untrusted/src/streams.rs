@@ -4,8 +4,7 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::{Need, Principal, Role, Scope};
 use cellar_catalog::records::stream::{decode_tip, encode_tip};
 use cellar_catalog::stream::{
-    Decider as _, Etag, Kind, Need as StreamNeed, Payload, Rebuild, StreamEvent, Tip, Unfold,
-    WriterId,
+    Decider as _, Etag, Kind, Payload, Rebuild, RebuildStep, StreamEvent, Tip, Unfold, WriterId,
 };
 use cellar_catalog::{spreadsheet::Catalog, spreadsheet::Listing, spreadsheet::stream_of};
 
@@ -77,11 +76,11 @@ fn log() -> LogId {
 /// Derives the listing from the tip, if it is readable. The tip must contain all events.
 fn rebuilt(tip: &Tip) -> Option<Option<Listing>> {
     match Rebuild::begin(&Catalog, Some(tip)).ok()? {
-        StreamNeed::Nothing(rebuilt) => {
+        RebuildStep::Complete(rebuilt) => {
             assert_eq!(rebuilt.next, tip.next);
             Some(rebuilt.state)
         }
-        StreamNeed::Batches { .. } => panic!("all events are there"),
+        RebuildStep::ReadBatches { .. } => panic!("all events are there"),
     }
 }
 

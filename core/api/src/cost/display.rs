@@ -5,8 +5,8 @@ use std::fmt;
 use super::Cost;
 use cellar_base::count::{count, grouped};
 
-/// Formats a cost as text, such as `1 write unit, 0.5 read units`. Zeros are omitted. The number of
-/// table requests is also omitted, because DynamoDB bills only the consumed request units.
+/// Formats a cost as text, such as `1 write unit, 0.5 read units`. Zeros are omitted. Table
+/// requests are also omitted, because DynamoDB bills for request units instead of requests.
 impl fmt::Display for Cost {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nonzero_counts: Vec<String> = [

@@ -1,5 +1,5 @@
-//! Response header with the cost of the request. Its value is a structured field dictionary (RFC
-//! 9651) of numbers.
+//! The response header that contains the cost of a request, as a structured field dictionary of
+//! numbers (RFC 9651).
 
 use std::fmt::Write as _;
 
@@ -26,10 +26,10 @@ pub const HEADER: &str = "cellar-cost";
 const READ_UNITS: &str = "rr";
 const WRITE_UNITS: &str = "wr";
 
-/// Function that returns an integer field of a cost.
+/// Gives mutable access to an integer field of a cost.
 type Field = fn(&mut Cost) -> &mut u64;
 
-/// Keys and fields of the integer values, in the order in which they are sent.
+/// The dictionary keys of the integer fields, in the order in which they are sent.
 const COUNTS: [(&str, Field); 9] = [
     (WRITE_UNITS, |cost| &mut cost.write_units),
     ("tables", |cost| &mut cost.table_requests),
@@ -42,7 +42,7 @@ const COUNTS: [(&str, Field); 9] = [
     ("queues", |cost| &mut cost.queue_requests),
 ];
 
-/// Maximum number of digits in an integer (RFC 9651 §3.3.1).
+/// Maximum number of digits of an integer (RFC 9651 §3.3.1).
 const INTEGER_DIGITS: usize = 15;
 /// Maximum number of digits before the decimal point (RFC 9651 §3.3.2).
 const WHOLE_DIGITS: usize = 12;
@@ -65,8 +65,7 @@ pub struct InvalidCost {
 }
 
 impl Cost {
-    /// Formats the cost as a header value. Numbers above `MAX_COST_COUNT` are sent as
-    /// `MAX_COST_COUNT`.
+    /// Formats the cost as a header value. Numbers are limited to `MAX_COST_COUNT`.
     #[must_use]
     pub fn to_header(mut self) -> String {
         let half_units = self.read_half_units.min(MAX_COST_COUNT);
@@ -82,11 +81,11 @@ impl Cost {
         header
     }
 
-    /// Parses a header value. If a key is repeated, its last value is used. An empty text is parsed
-    /// as a cost of zero.
+    /// Parses a header value. If a key occurs more than once, the last value is used. An empty
+    /// string is a cost of zero.
     ///
     /// # Errors
-    /// Returns [`InvalidCost`] if the text is not a dictionary of non-negative numbers.
+    /// Returns [`InvalidCost`] if the value is not a dictionary of non-negative numbers.
     pub fn from_header(text: &str) -> Result<Self, InvalidCost> {
         let mut cost = Self::default();
         let text = text.trim_matches(' ');
@@ -102,7 +101,8 @@ impl Cost {
     }
 }
 
-/// Parses a member `key=number` and sets the corresponding field of `cost`. Ignores unknown keys.
+/// Parses a dictionary member `key=number` and sets the corresponding field of `cost`. Unknown keys
+/// are ignored.
 fn parse_member(cost: &mut Cost, member: &str) -> Result<(), &'static str> {
     let (key, value) = member.split_once('=').ok_or("not of the form key=number")?;
     if !is_key(key) {
@@ -125,7 +125,7 @@ fn count_of(thousandths: u64, thousandths_per_count: u64) -> Result<u64, &'stati
     if count > MAX_COST_COUNT { Err("the number is too large") } else { Ok(count) }
 }
 
-/// Returns whether a text is a valid dictionary key.
+/// Returns whether a string is a valid dictionary key.
 fn is_key(key: &str) -> bool {
     let has_valid_start = key.starts_with(|first: char| first.is_ascii_lowercase() || first == '*');
     let is_valid =
@@ -133,7 +133,7 @@ fn is_key(key: &str) -> bool {
     has_valid_start && key.bytes().all(is_valid)
 }
 
-/// Parses a non-negative integer or decimal and returns its value in thousandths (below 10¹⁸).
+/// Parses a non-negative number with up to three decimals. Returns the value in thousandths.
 fn parse_thousandths(text: &str) -> Option<u64> {
     let (whole_digits, fraction_digits) = match text.split_once('.') {
         Some((whole_digits, fraction_digits)) => {
@@ -150,7 +150,7 @@ fn parse_thousandths(text: &str) -> Option<u64> {
     format!("{whole_digits}{fraction_digits:0<FRACTION_DIGITS$}").parse().ok()
 }
 
-/// Returns whether a text consists of 1 to `max_digits` digits.
+/// Returns whether a string consists of 1 to `max_digits` digits.
 fn has_digits(text: &str, max_digits: usize) -> bool {
     (1..=max_digits).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,7 +1,6 @@
-//! Costs of requests: exact numbers of request units, requests and bytes.
-//!
-//! Every adapter counts the consumption that its cloud service reports. A response contains the
-//! total cost of its request ([`Cost::to_header`]). [`Prices`] converts a cost to US dollars.
+//! The cost of a request: numbers of request units, requests and bytes, as reported by the cloud
+//! services. Every response contains the total cost of its request ([`Cost::to_header`]).
+//! [`Prices`] converts a cost to US dollars.
 
 mod display;
 mod header;
@@ -13,29 +12,28 @@ pub use prices::{Dollars, Prices};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Consumption of tables, objects and queues. All fields are integers, so that sums are exact. Sums
-/// saturate at the maximum instead of overflowing.
-///
-/// Function invocations and their duration, data transfer out of the cloud, and storage are not
+/// The resources that a request consumed. Function invocations, data transfer and storage are not
 /// included.
+///
+/// Integers make sums exact. A sum that would overflow is limited to the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// Number of read request units, in halves. An eventually consistent read of up to 4 KB
-    /// consumes half a unit.
+    /// Twice the number of read request units. An eventually consistent read of up to 4 KB consumes
+    /// half a unit.
     pub read_half_units: u64,
     /// Number of write request units. A write of up to 1 KB consumes one unit.
     pub write_units: u64,
-    /// Number of table requests. They are free of charge: DynamoDB bills the request units instead.
+    /// Number of table requests. They are free, because DynamoDB bills for request units instead.
     pub table_requests: u64,
-    /// Number of PUT and LIST object requests, which have the same price.
+    /// Number of PUT and LIST requests to the object storage. Both have the same price.
     pub object_puts: u64,
     /// Number of GET and HEAD object requests.
     pub object_gets: u64,
     /// Number of requests that set or remove object tags.
     pub object_tags: u64,
-    /// Number of DELETE object requests, which are free of charge.
+    /// Number of DELETE requests to the object storage, which are free.
     pub object_deletes: u64,
-    /// Total size of the written objects, in bytes.
+    /// Total size of the objects that were written, in bytes.
     pub object_bytes_sent: u64,
     /// Bytes of read objects.
     pub object_bytes_received: u64,
@@ -44,7 +42,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Returns the number of read request units. The result is exact for less than 2⁵² units.
+    /// Returns the number of read request units. The result is exact below 2⁵² units.
     #[must_use]
     pub fn read_units(&self) -> f64 {
         self.read_half_units as f64 / 2.0
@@ -53,8 +51,7 @@ impl Cost {
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
-        // All fields are destructured, so that forgetting a field in this function is a compile
-        // error.
+        // The pattern names all fields, so the compiler reports a field that this function omits.
         let Self {
             read_half_units,
             write_units,
@@ -107,7 +104,7 @@ mod tests {
 
     /// Generates costs in which no number exceeds `max`.
     pub(super) fn costs(max: u64) -> impl Strategy<Value = Cost> {
-        // Zeros are common, because most requests use a single service.
+        // Most requests use only one service, so most numbers are zero.
         prop::array::uniform10(prop_oneof![Just(0), 0..=max, Just(max)]).prop_map(of_numbers)
     }
 

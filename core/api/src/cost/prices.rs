@@ -7,12 +7,11 @@ use super::Cost;
 
 /// Number of pico-dollars per dollar.
 const PICODOLLARS_PER_DOLLAR: u128 = 1_000_000_000_000;
-/// Number of decimals required to represent every amount exactly to the pico-dollar.
+/// Number of decimals of a dollar amount with a precision of one pico-dollar.
 const DIGITS: usize = 12;
 
-/// An amount in US dollars, exact to the pico-dollar (10⁻¹² dollars).
-///
-/// Amounts are displayed exactly and without trailing zeros, such as `$0.00000125`.
+/// An amount in US dollars with a precision of one pico-dollar (10⁻¹² dollars). It is displayed
+/// without rounding and without trailing zeros, such as `$0.00000125`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Dollars {
     picodollars: u128,
@@ -31,7 +30,7 @@ impl Dollars {
         self.picodollars
     }
 
-    /// Formats the amount in dollars as a decimal number without a currency sign.
+    /// Formats the amount as a decimal number of dollars, without a currency sign.
     #[must_use]
     pub fn to_decimal(self) -> String {
         let (whole, remainder) =
@@ -58,7 +57,7 @@ impl fmt::Display for Dollars {
     }
 }
 
-/// Prices of requests, in pico-dollars (10⁻¹² dollars).
+/// Prices per request or request unit, in pico-dollars (10⁻¹² dollars).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
     /// Price of half a read request unit.
@@ -97,7 +96,7 @@ impl Prices {
         queue_request: 400_000,
     };
 
-    /// Converts a cost to an exact amount in US dollars. The amount saturates at the maximum.
+    /// Converts a cost to US dollars. An amount that would overflow is limited to the maximum.
     #[must_use]
     pub fn dollars(&self, cost: &Cost) -> Dollars {
         let items = [

@@ -27,34 +27,35 @@ use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// An edit from this client that is not yet known to be committed.
+/// An edit from this client that may not be committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingMutation {
     /// Mutation id.
     pub id: u64,
-    /// Base of the edit: the latest position that the author had seen. Immutable.
+    /// Base of the edit: the latest position that the client had seen when the user made the edit.
+    /// It never changes.
     pub base: Position,
-    /// Operation as authored, on top of the author's earlier mutations.
+    /// The operation as the user made it, in the row and column numbers after earlier edits.
     pub operation: Operation,
-    /// Size of the uploaded body in bytes, if the edit is sent as a large entry.
+    /// Size of the uploaded body in bytes, if the edit is sent as an uploaded object.
     pub object_bytes: Option<u64>,
 }
 
-/// Predicted result of a pending edit. The edit has this result if no other entries are committed
-/// before it.
+/// The predicted result of a pending edit, provided that no other client's edit is committed first.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outlook {
-    /// Operations that will take effect, in order. Empty if the edit will have no effect.
+    /// The edit will be committed as these operations. The list is empty if the edit will have no
+    /// effect.
     Committed(Vec<Operation>),
     /// Reason why the edit will be rejected.
     Rejected(Rejection),
-    /// The edit is an undo or revert, so the server determines its result.
+    /// The edit is an undo or revert, whose result only the server can compute.
     Unknown,
 }
 
 impl Outlook {
-    /// Returns the operations that will take effect. Empty if the edit will be rejected or its
-    /// result is unknown.
+    /// Returns the operations that will take effect, or an empty slice if the edit will be rejected
+    /// or its result is unknown.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         match self {
@@ -74,15 +75,15 @@ pub struct OwnEntries {
 
 impl OwnEntries {
     /// Creates an instance that recognizes entries by the client key `client`. If the key is
-    /// unknown, the positions of the client's entries must be added with
-    /// [`OwnEntries::add_position`].
+    /// unknown, entries are recognized only after [`OwnEntries::add_position`] was called with
+    /// their positions.
     #[must_use]
     pub fn new(client: Option<ClientKey>) -> Self {
         Self { client, positions: BTreeSet::new() }
     }
 
-    /// Adds the position of an entry with a mutation from this client, as reported in a response.
-    /// No-op if the client key is known.
+    /// Adds the position of an entry that contains a mutation from this client. No-op if the client
+    /// key is known.
     pub fn add_position(&mut self, position: Position) {
         if self.client.is_none() {
             self.positions.insert(position);
@@ -99,28 +100,26 @@ impl OwnEntries {
     }
 }
 
-/// Acknowledgement of a pending edit: the edit was found in one of this client's entries.
+/// A pending edit that was found in the log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Acknowledged {
     /// Mutation id.
     pub id: u64,
     /// Position of the entry.
     pub position: Position,
-    /// Rejection, or `None` if the edit was not rejected.
+    /// The reason why the edit was rejected, or `None` if it was not rejected.
     pub rejection: Option<Rejection>,
-    /// Operations as committed. Set only if they differ from the authored operation, because only
-    /// then does the entry contain them.
+    /// The committed operations, or `None` if they equal the operation that the client sent.
     pub committed: Option<Vec<Operation>>,
 }
 
-/// Returns the acknowledgements of all edits with ids above `last_id` in one of this client's
-/// entries.
+/// Returns the mutations in one of this client's entries whose ids are greater than `last_id`.
 pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Acknowledged> + '_ {
     let position = entry.position;
     let new_ids =
         entry.mutation_ids().map(|(first, last)| first.max(last_id.saturating_add(1))..=last);
     new_ids.into_iter().flatten().map(move |id| {
-        // A large entry does not contain individual mutations.
+        // Entries with an uploaded body do not list their mutations.
         let mutation = entry.mutations.iter().find(|mutation| mutation.id == id);
         let rejection = mutation.and_then(MutationView::rejection).cloned();
         let committed = match (&rejection, mutation) {
@@ -131,42 +130,40 @@ pub fn acknowledged(entry: &EntryView, last_id: u64) -> impl Iterator<Item = Ack
     })
 }
 
-/// Error: earlier entries are needed to rebase the pending edits.
+/// The pending edits cannot be rebased until earlier entries are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "rebasing requires the entries after {after}; load them, or send the edits without rebasing"
 )]
 pub struct EntriesNeeded {
-    /// Position after which all entries must be loaded.
+    /// Position after which all entries are needed.
     pub after: Position,
 }
 
 /// The part of the log that a client has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Position after which the client has loaded all entries.
+    /// Position after which all entries up to the last loaded entry are available.
     pub after: Position,
-    /// Loaded entries without gaps, up to the canonical position (the latest position that the
-    /// client has loaded). The first entry may be at or before `after`.
+    /// The loaded entries, which are contiguous and in order. The first entry may precede `after`.
     pub entries: &'a [EntryView],
-    /// Workbook metadata at the canonical position, if known. With the metadata, the rebase
-    /// predicts which edits will be rejected or will have no effect.
+    /// Workbook metadata after the last loaded entry. Without the metadata, the rebase does not
+    /// predict every rejection and every edit without effect.
     pub state: Option<&'a WorkbookMetadata>,
 }
 
-/// Predicts the results of a client's pending edits, one edit at a time, on top of the loaded
-/// entries.
+/// Predicts the results of a client's pending edits. Edits can be added one at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rebase {
     committer: Committer,
 }
 
 impl Rebase {
-    /// Rebases the uncommitted edits `pending`, sorted by id, onto the known entries. Returns the
-    /// predicted result of each edit, and a [`Rebase`] to which more edits can be added.
+    /// Predicts the result of each pending edit. `pending` must be sorted by id. The returned
+    /// [`Rebase`] predicts the results of further edits.
     ///
     /// # Errors
-    /// Returns [`EntriesNeeded`] if the base of an edit requires earlier entries.
+    /// Returns [`EntriesNeeded`] if the base of an edit precedes the loaded entries.
     pub fn begin(
         known: Known<'_>,
         own_entries: &OwnEntries,
@@ -191,8 +188,8 @@ impl Rebase {
         Ok((rebase, outlooks))
     }
 
-    /// Adds a pending edit after the earlier edits and returns its predicted result. The edit's
-    /// base must be either the canonical position or the base of an earlier edit.
+    /// Adds a pending edit and returns its predicted result. The base of the edit must be the
+    /// position of the last loaded entry or the base of an earlier edit.
     pub fn add_pending(&mut self, pending: &PendingMutation) -> Outlook {
         let PendingMutation { id, base, operation, object_bytes } = pending;
         if operation.is_resolved_on_append() {
@@ -211,8 +208,8 @@ impl Rebase {
         }
     }
 
-    /// Returns the predicted result of an edit that is sent as a large entry. Large entries only
-    /// set cells, so later edits need not be transformed past them.
+    /// Returns the predicted result of an edit that is sent as an uploaded object. Uploaded objects
+    /// only set cells, so they do not affect the coordinates of later edits.
     fn expect_large_entry(&self, pending: &PendingMutation, bytes: u64) -> Outlook {
         let external = ExternalEdits {
             client: ClientKey([0; 8]),
@@ -234,9 +231,9 @@ impl Rebase {
     }
 }
 
-/// Builds the author's viewpoint (the log as this client sees it) for mutations whose bases are not
-/// before `lowest_base`. The viewpoint contains the entries that the append state machine would
-/// read. Also returns the position of the first of these entries.
+/// Builds the log as this client sees it, for mutations whose bases are not before `lowest_base`.
+/// Also returns the position of the first entry that was included. The server includes the same
+/// entries when it commits the mutations.
 fn build_viewpoint(
     known: Known<'_>,
     own_entries: &OwnEntries,

@@ -1,5 +1,4 @@
-//! Compares the results that a rebase predicts with the results that the append state machine
-//! commits.
+//! Tests that the server commits the results that a rebase predicts.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -27,8 +26,8 @@ enum ClientStep {
     WriteInvalid(usize),
     /// The client sends some of its edits. The second field is the number of edits.
     Send(usize, usize),
-    /// The client's base advances, but not to the newest entries. The second field is the number of
-    /// newest entries that the client does not see.
+    /// The client's base advances, but some of the newest entries remain unseen. The second field
+    /// is their number.
     See(usize, u32),
 }
 
@@ -44,7 +43,7 @@ fn any_step() -> impl Strategy<Value = ClientStep> {
     ]
 }
 
-/// A client of whose mutations the first `sent` are in the log.
+/// A client that has sent its first `sent` mutations.
 #[derive(Default)]
 struct Writer {
     base: u32,
@@ -83,7 +82,7 @@ fn views(world: &World) -> Vec<EntryView> {
     world.entries.values().map(|entry| EntryView::from(entry.as_ref())).collect()
 }
 
-/// Returns the entries after index `first`, in the form that a client receives.
+/// Returns the entries after index `first` in the form in which a client receives them.
 fn known(entries: &[EntryView], first: usize) -> Known<'_> {
     Known { after: entries[first].position, entries: &entries[first + 1..], state: None }
 }
@@ -109,8 +108,8 @@ fn committed(world: &World, who: usize, first_id: u64) -> Vec<Outlook> {
     mutations.filter(|(id, _)| *id >= first_id).map(|(_, mutation)| outlook(mutation)).collect()
 }
 
-/// Compares each client's predicted results with the committed results. The client may have loaded
-/// the log from any of several entries on, so the comparison is repeated for each of them.
+/// Compares each client's predicted results with the committed results. The comparison is repeated
+/// with different numbers of loaded entries.
 fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     for (who, writer) in writers.iter().enumerate() {
         let pending = writer.pending();
@@ -253,8 +252,7 @@ fn only_own_entries_acknowledge_mutations() {
     assert_eq!((found[0].committed.clone(), found[1].rejection.clone()), (None, None));
     assert_eq!(found[1].committed, Some(vec![insert(7)]));
     assert_eq!(acknowledged(&entries[0], 0).count(), 0);
-    // If the client key is unknown, the client's own entries are identified by their positions in
-    // responses.
+    // Without a client key, the client recognizes its entries by the positions in responses.
     let mut by_answer = OwnEntries::new(None);
     assert!(!by_answer.contains(&entries[4]));
     by_answer.add_position(at(0, 4));

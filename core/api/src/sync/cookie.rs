@@ -1,14 +1,14 @@
-//! Pull cookies. A cookie describes which state of the log a client's view shows. The client sends
-//! it with the next pull.
+//! Pull cookies. The server returns a cookie that identifies the state of the client's view. The
+//! client sends the cookie with the next pull.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
-/// Supported versions of the schema of mutator arguments and patches. Replicache sends "" if an
-/// application sets no version. A version must never be removed: a client sends mutations made
-/// offline with the version under which they were made.
+/// Supported schema versions of mutator arguments and patches. Replicache sends "" if an
+/// application sets no version. Versions must never be removed, because clients send offline
+/// mutations with the version at the time of the edit.
 pub const SCHEMA_VERSIONS: [&str; 2] = ["", "1"];
 
 const INCARNATION_DIGITS: usize = 8;
@@ -19,27 +19,27 @@ const POSITION_DIGITS: usize = 16;
 pub struct Cookie {
     /// Id of the spreadsheet.
     pub log: LogId,
-    /// Incarnation of the tables at the position.
+    /// Number of times that the tables had been restored when the newest entry was read.
     pub incarnation: u32,
     /// Position of the newest entry in the view.
     pub position: Position,
-    /// Position of the Snapshot entry with whose root (snapshot) the view starts. `None` if the
-    /// view starts with the first entry.
+    /// Position of the snapshot that is part of the view. `None` if the view contains all entries
+    /// since the first one.
     pub snapshot: Option<Position>,
 }
 
-/// Encoded form of a cookie. Clients do not interpret it.
+/// A pull cookie as sent to clients, which must not interpret it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CookieView {
-    /// Incarnation and position in hexadecimal. Replicache requires a value by which it can order
-    /// cookies. This value increases with every entry and never decreases.
+    /// Sort key of the cookie: the incarnation and the position, in hexadecimal. Replicache
+    /// requires that cookies can be ordered.
     pub order: String,
     /// Id of the spreadsheet.
     pub spreadsheet: LogId,
-    /// Position of the Snapshot entry with whose root (snapshot) the view starts. Absent if the
-    /// view starts with the first entry.
+    /// Position of the snapshot that is part of the view. Absent if the view contains all entries
+    /// since the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Position>,
 }
@@ -52,7 +52,7 @@ impl Cookie {
         CookieView { order, spreadsheet: self.log, snapshot: self.snapshot }
     }
 
-    /// Decodes a cookie. Returns `None` if [`Cookie::view`] could not have produced the cookie.
+    /// Decodes a cookie. Returns `None` if the cookie was not created by [`Cookie::view`].
     #[must_use]
     pub fn read(view: &CookieView) -> Option<Self> {
         let CookieView { order, spreadsheet: log, snapshot } = view;

@@ -1,9 +1,8 @@
-//! Replicache protocol: handles push and pull requests.
+//! Push and pull requests of the Replicache protocol.
 //!
-//! Each entry contains the client id and the ids of its mutations, so the effect and the
-//! acknowledgement of a mutation become visible together. No other state is stored. A client's last
-//! mutation id is derived from the entries and from the client map in the root (the main object) of
-//! the latest snapshot.
+//! Each entry of the log contains the ids of its client and mutations. A mutation and its
+//! acknowledgement therefore become visible at the same time. No other state is stored. A client's
+//! last mutation id is read from the entries and from the newest snapshot.
 
 mod cookie;
 mod mutation;

@@ -8,7 +8,7 @@ use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 /// A mutation of a push.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pushed {
-    /// Index of the mutation's client in the push's client list.
+    /// Index of the client in the list of clients of the push.
     pub client: usize,
     /// Mutation id.
     pub id: u64,
@@ -21,27 +21,28 @@ pub struct Pushed {
 pub enum ParsedArguments {
     /// A valid operation.
     Edit {
-        /// Base of the mutation: the latest position that the author had seen.
+        /// Base of the mutation: the latest position that the client had seen when the user made
+        /// the edit.
         base: Position,
-        /// Incarnation of the tables at the base position.
+        /// Number of times that the tables had been restored at that time.
         incarnation: u32,
         /// Operation as authored.
         operation: Operation,
     },
-    /// The arguments are malformed. The mutation is appended as rejected, because the client would
+    /// Malformed arguments. The mutation is added to the log as rejected, because the client would
     /// otherwise retry it forever.
     Invalid(Rejection),
 }
 
-/// Parses the arguments of a mutation, `{base, incarnation, op}`. Returns
-/// [`ParsedArguments::Invalid`] if the arguments are malformed, too long or nested too deeply.
+/// Parses the arguments `{base, incarnation, op}` of a mutation. Returns
+/// [`ParsedArguments::Invalid`] if they are too long, malformed or nested too deeply.
 #[must_use]
 pub fn parse_arguments(arguments: &str) -> ParsedArguments {
     let byte_length = arguments.len();
     if byte_length > MAX_MUTATION_BYTES {
         let detail = format!(
-            "the mutation has {byte_length} bytes, at most {MAX_MUTATION_BYTES} are allowed; \
-             split it"
+            "the mutation has {byte_length} bytes; at most {MAX_MUTATION_BYTES} are allowed; \
+             split it into several mutations"
         );
         return ParsedArguments::Invalid(Rejection::new(RejectionReason::TooLarge, detail));
     }
@@ -50,7 +51,8 @@ pub fn parse_arguments(arguments: &str) -> ParsedArguments {
             ParsedArguments::Edit { base, incarnation, operation: op }
         }
         Err(error) => {
-            let detail = format!("args must be {{base, incarnation, op}}: {error}");
+            let detail =
+                format!("`args` must have the fields `base`, `incarnation` and `op`: {error}");
             ParsedArguments::Invalid(Rejection::new(RejectionReason::Invalid, detail))
         }
     }

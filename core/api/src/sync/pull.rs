@@ -1,4 +1,4 @@
-//! Selects the type of a pull response, and collects the last mutation ids of a client group.
+//! Determines what a pull response contains, and collects the last mutation ids of a client group.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,22 @@ use cellar_snapshot::root::ClientMap;
 /// Type of a pull response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPlan {
-    /// The log has not changed. The response repeats the request's cookie.
+    /// The log has not changed, so the response contains the same cookie as the request.
     Unchanged,
     /// The response contains the entries after the cookie's position.
     EntriesSince,
-    /// A newer snapshot exists. The response replaces the client's view with the root of the
-    /// snapshot and the entries after the snapshot.
+    /// A newer snapshot exists. The response replaces the client's view with that snapshot and the
+    /// entries after it.
     FromSnapshot,
     /// The cookie does not match the log. The client must start over with a new client group.
     UnknownState,
 }
 
-/// Selects the type of a pull response. `newest_entry` is the position and incarnation of the
-/// newest entry at or after the cookie's position, or `None` if the log does not contain that
-/// position. `newest_snapshot` is the position of the newest finished snapshot.
+/// Determines what the response to a pull with this cookie contains.
+///
+/// `newest_entry` is the position and incarnation of the newest entry, or `None` if the log does
+/// not contain the cookie's position. `newest_snapshot` is the position of the newest finished
+/// snapshot.
 #[must_use]
 pub fn plan_pull(
     cookie: &Cookie,
@@ -44,8 +46,7 @@ pub fn plan_pull(
     if has_newer_snapshot { PullPlan::FromSnapshot } else { PullPlan::EntriesSince }
 }
 
-/// Returns the key under which an entry is stored in a client's view. Keys have the same order as
-/// positions.
+/// Returns the key of an entry in a client's view. Keys sort in the order of positions.
 #[must_use]
 pub fn entry_key(position: Position) -> String {
     format!("entry/{:016x}", position.pack())
@@ -60,13 +61,13 @@ pub struct ClientIds {
 }
 
 impl ClientIds {
-    /// Creates an empty collection for the client group `group` of the user `subject`.
+    /// Creates an empty collection for the client group with the id `group` of the user `subject`.
     #[must_use]
     pub fn new(subject: SubjectKey, group: &str) -> Self {
         Self { subject, group: group.to_owned(), ids: BTreeMap::new() }
     }
 
-    /// Adds the mutation ids in the client map of a snapshot's root.
+    /// Adds the last mutation ids that a snapshot contains.
     pub fn add_root(&mut self, clients: &ClientMap) {
         for (client, name, last) in clients.named() {
             self.add(client, name, last.id);
@@ -80,8 +81,8 @@ impl ClientIds {
         }
     }
 
-    /// Adds a mutation id if its client belongs to the group. Another subject may use the same
-    /// group and client ids, so the client key is compared as well.
+    /// Adds a mutation id if the client belongs to the group. Different users may use the same ids
+    /// for clients and groups, so the client key, which depends on the user, is compared too.
     fn add(&mut self, client: ClientKey, name: &ClientName, last_id: u64) {
         if name.group() == self.group && name.key(&self.subject) == client {
             let newest_id = self.ids.entry(name.client().to_owned()).or_insert(0);

@@ -29,12 +29,12 @@ use cellar_sheet::operation::{Rejection, RejectionReason};
 pub enum PushAction {
     /// Append this request.
     Append(Request),
-    /// Look up the client's last mutation id with strongly consistent reads of the newest snapshot
-    /// root and all entries after it.
+    /// Look up the client's last mutation id in the newest snapshot and in all entries after it,
+    /// with strongly consistent reads.
     LookUp,
-    /// Return this outcome. The push of the run is complete.
+    /// Return the outcome. All mutations of the run are handled, or an earlier mutation is missing.
     Finish(PushOutcome),
-    /// Stop, because the log has changed too often. The client must retry the push.
+    /// Fail, because too many lookups were necessary. The client must retry the push.
     GiveUp,
 }
 
@@ -43,20 +43,20 @@ pub enum PushAction {
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The request was refused for a reason that [`PushEvent::of`] accepts.
+    /// The append was refused for one of the reasons that [`PushEvent::from_append_result`] accepts.
     Refused(Refusal),
-    /// The request can never succeed, so its mutations must be rejected.
+    /// The request can never succeed. Its mutations must be rejected for this reason.
     Unfit(Rejection),
     /// The client lookup is complete.
     LookedUp(LookedUp),
 }
 
 impl PushEvent {
-    /// Converts the result of an append request to an event.
+    /// Converts the result of an append to an event.
     ///
     /// # Errors
-    /// Returns a transient refusal unchanged. The push then fails, and the client must retry it.
-    pub fn of(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
+    /// Returns the refusal if it is transient. The client must then retry the push.
+    pub fn from_append_result(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
             Err(
@@ -73,39 +73,38 @@ impl PushEvent {
 /// Result of a client lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LookedUp {
-    /// Last mutation id of the client, or `None` if the log contains no mutations from the client.
+    /// The last mutation id of the client, or `None` if the log contains no mutation from the
+    /// client.
     pub last_id: Option<u64>,
-    /// Latest position of the log. The lookup covered all entries up to this position.
+    /// Latest position of the log. The lookup included all entries up to this position.
     pub head: Position,
-    /// Incarnation of the tables at the latest position.
+    /// Number of times that the tables had been restored at the time of the lookup.
     pub incarnation: u32,
 }
 
 /// Outcome of pushing a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PushOutcome {
-    /// Results of the processed mutations. If the run stopped early, the remaining mutations have
-    /// no results.
+    /// Results of the mutations, in order. If earlier mutations from the client are missing, the
+    /// list is incomplete.
     pub results: Vec<MutationResult>,
     /// Position of the newest entry that was read.
     pub head: Option<Position>,
-    /// Entries after the lowest base of the mutations, except entries that the client is known to
-    /// have.
+    /// Entries after the lowest base of the mutations that the client may not have received yet.
     pub missing: Vec<Arc<Entry>>,
-    /// Position after which entries are missing, if `missing` was truncated.
+    /// Position after which further entries exist, if `missing` was truncated.
     pub missing_from: Option<Position>,
-    /// Last mutation id of the client that is known to be committed.
+    /// The highest mutation id of the client that is known to be committed.
     pub last_id: u64,
-    /// Expected mutation id. Set only if the run stopped because earlier mutations from the client
-    /// are missing.
+    /// The next expected mutation id, if earlier mutations from the client are missing.
     pub gap: Option<u64>,
-    /// Set if the log contains no mutations from the client although the client's mutation ids do
-    /// not start at 1.
+    /// Whether the log contains no mutation from the client although its first pushed mutation id
+    /// is not 1.
     pub unknown_client: bool,
 }
 
 impl PushOutcome {
-    /// Adds the entries that are later than the entries already added.
+    /// Appends the entries whose positions are later than the last missing entry.
     fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
         for entry in entries {
             let is_later = self.missing.last().is_none_or(|last| entry.position > last.position);
@@ -121,11 +120,11 @@ impl PushOutcome {
 pub enum PushSafetyRule {
     /// A gap is reported only after a lookup.
     GapLookedUp,
-    /// A mutation is rejected because of a missing base only after a lookup.
+    /// A mutation is rejected due to a missing base only after a lookup.
     RejectionLookedUp,
 }
 
-/// The set of enforced rules of a push. The model checker disables one rule at a time.
+/// The enforced safety rules of a push. The model checker disables one rule at a time.
 pub type PushRules = SafetyRules<PushSafetyRule>;
 
 /// State of pushing a single run.
@@ -136,20 +135,20 @@ pub struct RunPush {
     name: ClientName,
     author: Option<String>,
     incarnation: u32,
-    /// Mutations without a result yet, in order.
+    /// The mutations that have no result yet, in order.
     remaining: VecDeque<RemainingMutation>,
-    /// Highest mutation id of the client that is known to be committed.
+    /// The highest mutation id of the client that is known to be committed.
     last_known_id: u64,
-    /// Result of the last lookup. Reset when this run appends or rejects mutations.
+    /// Result of the last lookup. An append or rejection invalidates it.
     looked_up: Option<LookedUp>,
     lookup_count: u32,
-    /// Number of remaining mutations in the request that was sent last.
+    /// Number of mutations in the last append request.
     sent_count: usize,
     outcome: PushOutcome,
     rules: PushRules,
 }
 
-/// A mutation in the run that has no result yet.
+/// A mutation that has no result yet.
 #[derive(Debug, Clone, PartialEq)]
 enum RemainingMutation {
     Edit(NewMutation),
@@ -185,8 +184,10 @@ impl RemainingMutation {
 }
 
 impl RunPush {
-    /// Starts pushing a run. `client` must be derived from the client name `name` and the caller's
-    /// subject. `last_known_id` is a committed mutation id of the client, or 0 if none is known.
+    /// Starts the push of consecutive mutations from one client.
+    ///
+    /// `client` must be derived from the client name `name` and the caller's subject.
+    /// `last_known_id` is the id of a committed mutation from the client, or 0 if none is known.
     #[must_use]
     pub fn begin(
         log: LogId,
@@ -196,18 +197,13 @@ impl RunPush {
         run: Run,
         rules: PushRules,
     ) -> (Self, PushAction) {
-        let incarnation = match &run {
-            Run::Edits { incarnation, .. } => *incarnation,
-            // An invalid mutation has no incarnation. Its rejection is appended with the
-            // incarnation that a lookup returns.
-            Run::Invalid { .. } => 0,
-        };
-        let remaining: VecDeque<RemainingMutation> = match run {
-            Run::Edits { mutations, .. } => {
-                mutations.into_iter().map(RemainingMutation::Edit).collect()
+        let (incarnation, remaining) = match run {
+            Run::Edits { incarnation, mutations, .. } => {
+                (incarnation, mutations.into_iter().map(RemainingMutation::Edit).collect())
             }
+            // An invalid mutation has no incarnation. The incarnation is set after a lookup.
             Run::Invalid { id, rejection, .. } => {
-                VecDeque::from([RemainingMutation::Rejected(id, rejection)])
+                (0, VecDeque::from([RemainingMutation::Rejected(id, rejection)]))
             }
         };
         let mut push = Self {
@@ -259,15 +255,15 @@ impl RunPush {
                 self.reject_edits_on(*base);
                 self.next_action()
             }
-            // After the refusals handled above, the only remaining event is a changed incarnation.
+            // `PushEvent::from_append_result` accepts only one other refusal, a changed incarnation.
             _ => {
-                self.reject_all_of_changed_incarnation();
+                self.reject_all_after_restore();
                 self.next_action()
             }
         }
     }
 
-    fn reject_all_of_changed_incarnation(&mut self) {
+    fn reject_all_after_restore(&mut self) {
         let detail = "the tables were restored since the base of the mutation; \
                       reload the spreadsheet";
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);
@@ -277,7 +273,8 @@ impl RunPush {
         self.looked_up = None;
     }
 
-    /// Appends the next edits or rejections, after a lookup if one is required.
+    /// Returns the action for the first remaining mutation. A rejection is appended only after a
+    /// lookup.
     fn next_action(&mut self) -> PushAction {
         self.skip_duplicates();
         match (self.remaining.front(), self.looked_up) {
@@ -306,7 +303,8 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Appends rejections at the latest position, as determined by the lookup.
+    /// Appends the rejections at the start of the remaining mutations. Their base is the latest
+    /// position of the log.
     fn append_rejections(&mut self, looked_up: LookedUp) -> PushAction {
         let rejections: Vec<Rejection> =
             self.remaining.iter().map_while(RemainingMutation::rejection).cloned().collect();
@@ -324,8 +322,8 @@ impl RunPush {
         self.append_request(request.ok())
     }
 
-    /// Returns the action that appends a request. `request` is `None` only if the run exceeds the
-    /// limits of a request. This never happens.
+    /// Returns the action for an append request. The request is `None` only if the mutations exceed
+    /// the limits of a request, which never happens.
     fn append_request(&self, request: Option<Request>) -> PushAction {
         match request {
             Some(request) => PushAction::Append(request.with_client_name(self.name.clone())),
@@ -333,7 +331,7 @@ impl RunPush {
         }
     }
 
-    /// Records already committed mutations as duplicates.
+    /// Removes the committed mutations from the remaining ones and reports them as duplicates.
     fn skip_duplicates(&mut self) {
         while let Some(mutation) =
             self.remaining.pop_front_if(|mutation| mutation.id() <= self.last_known_id)
@@ -365,7 +363,7 @@ impl RunPush {
         self.next_action()
     }
 
-    /// Rejects all edits on the missing base `base`.
+    /// Rejects all remaining edits with the base `base`, which is not in the log.
     fn reject_edits_on(&mut self, base: Position) {
         let detail = format!("base {base} is not in the log; reload the spreadsheet");
         let rejection = Rejection::new(RejectionReason::BaseGone, detail);

@@ -1,4 +1,4 @@
-//! Groups the mutations of a push into append requests.
+//! Groups the mutations of a push so that each group can be appended with one request.
 
 use super::mutation::{ParsedArguments, Pushed};
 use cellar_base::limits::MAX_MUTATIONS_PER_REQUEST;
@@ -6,21 +6,21 @@ use cellar_base::position::Position;
 use cellar_log::append::NewMutation;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations from one client with consecutive ids, to be appended in one request.
+/// Mutations from one client with consecutive ids, which are appended with one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Run {
-    /// Valid edits whose bases have the same incarnation.
+    /// Valid edits with the same incarnation.
     Edits {
-        /// Index of the run's client in the push's client list.
+        /// Index of the client in the list of clients of the push.
         client: usize,
-        /// Incarnation of the tables at the base positions.
+        /// Number of times that the tables had been restored when the edits were made.
         incarnation: u32,
         /// Mutations, at least one.
         mutations: Vec<NewMutation>,
     },
     /// A mutation with malformed arguments.
     Invalid {
-        /// Index of the mutation's client in the push's client list.
+        /// Index of the client in the list of clients of the push.
         client: usize,
         /// Mutation id.
         id: u64,
@@ -30,7 +30,7 @@ pub enum Run {
 }
 
 impl Run {
-    /// Returns the index of the run's client in the push's client list.
+    /// Returns the index of the client in the list of clients of the push.
     #[must_use]
     pub fn client(&self) -> usize {
         match self {
@@ -56,7 +56,7 @@ impl Run {
         }
     }
 
-    /// Returns whether an edit can be added to the run.
+    /// Returns whether an edit can be appended in the same request as the edits of this run.
     fn accepts(
         &self,
         edit_client: usize,
@@ -83,14 +83,16 @@ impl Run {
     }
 }
 
-/// Returns whether an operation must be appended in a separate request. This applies to undo,
-/// revert and import. The effect of an undo or revert is computed from the state before the
-/// request. The missing chunks of an import must not make other mutations fail.
+/// Returns whether an operation requires its own append request.
+///
+/// An undo or revert is computed from the state before its request, so it must not depend on other
+/// mutations in the same request. An import fails while its chunks are missing, so other mutations
+/// in the same request would fail too.
 fn needs_own_request(operation: &Operation) -> bool {
     operation.is_resolved_on_append() || matches!(operation, Operation::ImportSheet(_))
 }
 
-/// Groups the mutations of a push into runs, preserving their order.
+/// Groups the mutations of a push into runs. The order of the mutations is preserved.
 #[must_use]
 pub fn group_into_runs(pushed_mutations: Vec<Pushed>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();

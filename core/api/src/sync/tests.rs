@@ -16,7 +16,8 @@ fn key() -> ClientKey {
     name().key(&SubjectKey::new("issuer", "alice"))
 }
 
-/// A log that starts with three entries from other clients and counts lookups.
+/// An in-memory log that initially contains three entries from other clients. It counts the
+/// lookups.
 struct Cloud {
     world: World,
     look_ups: u32,
@@ -73,8 +74,7 @@ impl Cloud {
         }
     }
 
-    /// Returns the ids of the client's mutations in log order, each with the rejection reason if
-    /// the mutation was rejected.
+    /// Returns the client's mutations in the log: their ids and reasons for rejection.
     fn ids(&self) -> Vec<(u64, Option<RejectionReason>)> {
         let edits = self.world.entries.values().filter_map(|entry| entry.edits());
         let own = edits.filter(|edits| edits.client == key());
@@ -120,8 +120,8 @@ fn a_repeated_push_appends_once_and_known_ids_need_no_lookup() {
         assert_eq!((again.last_id, again.gap, again.unknown_client), (2, None, false));
         assert!(again.results.iter().all(|result| result.duplicate));
     }
-    // The base is after the client's mutation, so only the cached mutation id of the process shows
-    // that the mutation is committed.
+    // The base is later than the committed mutation. A scan of the entries after the base does not
+    // find the mutation, but the process has cached its id.
     let head = cloud.others_edit();
     assert_eq!(cloud.push(2, edits(&[3], head)).last_id, 3);
     assert_eq!((cloud.ids(), cloud.look_ups), (ok(&[1, 2, 3]), 0));
@@ -173,7 +173,7 @@ fn a_missing_base_rejects_only_mutations_with_this_base() {
     assert_eq!((outcome.last_id, outcome.results.len()), (4, 4));
     let gone = Some(RejectionReason::BaseGone);
     assert_eq!(cloud.ids(), [(1, None), (2, gone), (3, gone), (4, None)]);
-    // A process without cached mutation ids retries the push.
+    // The push is retried by a process that has cached no mutation ids.
     let again = cloud.push(0, based(&[(1, good), (2, bad), (3, bad), (4, good)], INCARNATION));
     assert!(again.results.iter().all(|result| result.duplicate));
     assert_eq!(cloud.ids().len(), 4);
@@ -194,7 +194,7 @@ fn appends_an_undo() {
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
     let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
-    // The test log does not compute undos, so the undo has no effect.
+    // The log of this test does not compute undos, so an undo has no effect.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
     assert_eq!(reason, Some(RejectionReason::NothingToUndo));
 }

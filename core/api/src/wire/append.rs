@@ -6,22 +6,22 @@ use super::EntryView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations to be appended, in the order in which the client made them.
-///
-/// The request is idempotent, and clients retry it unchanged until the server responds. The server
-/// recognizes committed mutations by client id and mutation id, and does not append them again.
+/// Mutations to be appended, in the order in which the user made them. The request is idempotent,
+/// and clients retry it unchanged until the server responds. The server recognizes committed
+/// mutations by client id and mutation id and does not append them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendRequest {
-    /// Client id, 1 to 64 bytes, unique per subject. Each client numbers its own mutations.
+    /// Client id, 1 to 64 bytes long and unique per user. Each client numbers its own mutations.
     pub client_id: String,
-    /// Incarnation of the tables when the client loaded the base positions.
+    /// Incarnation that the server returned with the base positions. It changes when the tables are
+    /// restored from a backup.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed, or 0 if none.
+    /// Highest mutation id that the client knows to be committed, or 0 if there is none.
     #[serde(default)]
     pub acked_id: u64,
-    /// Mutations, 1 to 1,000, with consecutive ids.
+    /// 1 to 1,000 mutations with consecutive ids.
     pub mutations: Vec<SentMutation>,
 }
 
@@ -30,7 +30,7 @@ pub struct AppendRequest {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SentMutation {
-    /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
+    /// Mutation id. A client numbers its mutations consecutively, starting at 1.
     pub id: u64,
     /// Base of the mutation: the latest position that the client had seen when it made the edit. A
     /// retried request must contain the same base.
@@ -47,34 +47,33 @@ pub struct AppendReply {
     pub results: Vec<AppendedMutation>,
     /// Latest position known to the server. It is not before the position of any result.
     pub head: Position,
-    /// Entries after the lowest base that other requests wrote, oldest first.
+    /// Entries from other requests after the lowest base of the mutations, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position (exclusive) from which `listEntries` can continue. Set if `entries` was truncated.
+    /// Position after which `listEntries` returns further entries. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
 
-/// Result of one mutation in an append request.
+/// Result of a mutation in an append request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendedMutation {
     /// Mutation id.
     pub id: u64,
-    /// Whether the mutation was appended, already committed or rejected.
+    /// Whether the mutation was appended, was already committed, or was rejected.
     pub status: MutationStatus,
-    /// Position of the entry that contains the mutation. Absent if the server did not read the
-    /// entry because the client already knew that the mutation was committed.
+    /// Position of the entry that contains the mutation. Absent if the request stated that the
+    /// mutation was already committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set only if this request appended the mutation and the
-    /// operations differ from the sent operation. Empty if the mutation had no effect.
+    /// Operations that took effect. Set only if the mutation was appended by this request and they
+    /// differ from the operation that was sent. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Whether the mutation was committed without effect, because its target was deleted after its
-    /// base.
+    /// Whether the mutation was committed without effect because its target had been deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
 }
@@ -88,6 +87,6 @@ pub enum MutationStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. It is in the log as rejected and has no effect.
+    /// The mutation can never succeed. It was added to the log as rejected and has no effect.
     Rejected,
 }

@@ -1,5 +1,5 @@
-//! `…/spreadsheets/{id}/details`, `…/members` and `…/links`: details of a spreadsheet from the
-//! catalog.
+//! The name, status, members and share links of a spreadsheet: `…/spreadsheets/{id}/details`,
+//! `…/members` and `…/links`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use cellar_catalog::{
     spreadsheet::Status,
 };
 
-/// Details of a spreadsheet, limited to the fields that the caller's role is allowed to see.
+/// Details of a spreadsheet. Only the fields that the caller's role may see are set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DetailsReply {
@@ -33,8 +33,8 @@ pub struct DetailsReply {
     /// Id of the source spreadsheet, if the spreadsheet is a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Version of the details: the number of changes to the details. Also used as the `ETag`. 0 if
-    /// the spreadsheet is not in the catalog.
+    /// Version of the details, which is also the `ETag`. Each change increments it. It is 0 if the
+    /// spreadsheet is not in the catalog.
     pub version: u64,
     /// Role of the caller. Absent if the caller has lost access to the spreadsheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct DetailsReply {
     /// link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<Member>>,
-    /// Share links of the spreadsheet. Visible to owners only.
+    /// Share links of the spreadsheet. Visible only to owners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkView>>,
 }
@@ -61,7 +61,7 @@ pub enum SpreadsheetStatus {
     Deleted,
 }
 
-/// A share link without its secret, which the server does not store.
+/// A share link without its secret, which the server does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkView {
@@ -76,8 +76,7 @@ pub struct LinkView {
     pub expires_s: Option<u64>,
 }
 
-/// A change to a spreadsheet's details. If a field is absent, the corresponding detail remains
-/// unchanged.
+/// Changes to the details of a spreadsheet. A detail whose field is absent remains unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -90,7 +89,7 @@ pub struct UpdateDetailsRequest {
     pub status: Option<SpreadsheetStatus>,
 }
 
-/// A user, identified by the issuer and the subject of their tokens.
+/// A user, identified by the issuer and subject of their tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
@@ -123,7 +122,7 @@ pub struct ShareRequest {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LinkRequest {
     /// Secret of the link, chosen by the client: 16 random bytes in base64url without padding. The
-    /// server stores only a hash of the secret. A retried request with the same secret returns the
+    /// server stores only a hash of the secret. A repeated request with the same secret returns the
     /// existing link.
     pub secret: String,
     /// Role that the link grants.
@@ -142,7 +141,8 @@ pub struct LinkRequest {
 pub struct LinkReply {
     /// Id of the link, 16 hexadecimal digits.
     pub id: String,
-    /// Token of the share link. A holder of the link sends it as the bearer token.
+    /// Token of the share link. Anyone who has it can send it as a bearer token to access the
+    /// spreadsheet.
     pub token: String,
 }
 
@@ -170,7 +170,7 @@ pub struct ChangeView {
     /// Kind of change: `Created`, `Renamed`, `Shared`, `Unshared`, `Archived`, `Unarchived`,
     /// `Deleted`, `Undeleted` or `Purged`.
     pub kind: String,
-    /// New name. Set for `Created` and `Renamed`.
+    /// The new name, if the kind is `Created` or `Renamed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// User whose access changed.
@@ -255,7 +255,7 @@ impl DetailsReply {
         format!("\"{version}\"")
     }
 
-    /// Returns the version in an `ETag` of the details, or `None` if the text is malformed.
+    /// Returns the version in an `ETag` of the details, or `None` if the `ETag` is malformed.
     #[must_use]
     pub fn version_of_etag(etag: &str) -> Option<u64> {
         let digits = etag.trim().strip_prefix('"')?.strip_suffix('"')?;
@@ -263,8 +263,8 @@ impl DetailsReply {
         if is_plain { digits.parse().ok() } else { None }
     }
 
-    /// Returns the details visible to a caller with the role `role`. `listing` is the spreadsheet's
-    /// catalog record, or `None` if the spreadsheet is not in the catalog.
+    /// Returns the details that a caller with the role `role` may see. `listing` is the catalog
+    /// record of the spreadsheet, or `None` if the spreadsheet is not in the catalog.
     #[must_use]
     pub fn of(id: LogId, listing: Option<&Listing>, role: Option<Role>) -> Self {
         let mut details = Self {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`: non-blank cells at any position.
+//! Reading cells at any position of the log: `GET /v1/spreadsheets/{id}/cells`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use cellar_sheet::metadata::{Extent, RangeFormat};
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 
-/// Approximate JSON size of a range format in bytes, excluding its text and spans.
+/// Approximate size of the JSON encoding of a range format without its text and spans, in bytes.
 const FORMAT_FRAME_BYTES: usize = 48;
 
-/// Non-blank cells in a range, ordered by row and column.
+/// The cells of a range that are not blank, ordered by row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellsReply {
@@ -20,10 +20,11 @@ pub struct CellsReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the returned state. To read more pages of the same state, send this position as
+    /// Position of the state that was read. To read further pages of the same state, send it as
     /// `at`.
     pub position: Position,
-    /// Incarnation of the tables, required to append edits based on this position.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits that are based on this position.
     pub incarnation: u32,
     /// Used range of the sheet.
     pub extent: Extent,
@@ -31,46 +32,48 @@ pub struct CellsReply {
     /// cells. Only the first page contains range formats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub formats: Vec<RangeFormat>,
-    /// Whether the oldest range formats were omitted from the first page because the response would
-    /// otherwise be too large. If set, request a smaller range.
+    /// Whether the oldest range formats were omitted because the first page would otherwise be too
+    /// large. To get all range formats, request a smaller range.
     #[serde(default)]
     pub formats_truncated: bool,
     /// One page of cells.
     pub cells: Vec<CellAt>,
-    /// Cursor of the next page: a cell in A1 notation. Absent on the last page.
+    /// Cursor of the next page, which is a cell in A1 notation. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The newest range formats that fit into a single response.
+/// The range formats in a response. If there are too many, only the newest are included.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReplyFormats {
     /// Range formats, oldest first.
     pub newest: Vec<RangeFormat>,
-    /// Approximate size in bytes of the range formats in JSON.
+    /// Approximate size of the JSON encoding of the range formats, in bytes.
     pub bytes: usize,
     /// Whether older range formats were omitted.
     pub truncated: bool,
 }
 
 impl ReplyFormats {
-    /// Selects the newest range formats from a list that starts with the oldest. A cell has the
-    /// format of the newest range that contains it, so omitting the oldest formats does not change
-    /// the effect of the selected formats.
+    /// Selects the newest range formats that fit into a response. `formats` starts with the oldest.
+    ///
+    /// The newest range format that contains a cell determines the format of the cell. Omitting
+    /// older range formats therefore does not change the formats that the selected ones determine.
     #[must_use]
-    pub fn newest_of(all: Vec<RangeFormat>) -> Self {
-        let (mut bytes, mut kept) = (0_usize, 0_usize);
-        for format in all.iter().rev() {
-            let new_bytes = bytes.saturating_add(format_bytes(format));
-            if new_bytes > MAX_REPLY_SPANS_BYTES {
+    pub fn newest_of(formats: Vec<RangeFormat>) -> Self {
+        let mut bytes = 0_usize;
+        let mut selected_count = 0_usize;
+        for format in formats.iter().rev() {
+            let bytes_with_format = bytes.saturating_add(format_bytes(format));
+            if bytes_with_format > MAX_REPLY_SPANS_BYTES {
                 break;
             }
-            bytes = new_bytes;
-            kept += 1;
+            bytes = bytes_with_format;
+            selected_count += 1;
         }
-        let omitted = all.len().saturating_sub(kept);
-        let newest = all.into_iter().skip(omitted).collect();
-        Self { newest, bytes, truncated: omitted > 0 }
+        let omitted_count = formats.len().saturating_sub(selected_count);
+        let newest = formats.into_iter().skip(omitted_count).collect();
+        Self { newest, bytes, truncated: omitted_count > 0 }
     }
 }
 
@@ -86,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    /// Creates a range format whose size is exactly `bytes` bytes.
+    /// Creates a range format whose approximate size is `bytes`.
     fn format(row: u32, bytes: usize) -> RangeFormat {
         let (rows, columns) = (Spans::one(row, 1), Spans::one(0, 1));
         let bare = RangeFormat { rows, columns, format: String::new() };

@@ -1,4 +1,4 @@
-//! JSON encoding of an optional client key: 16 hexadecimal digits.
+//! JSON encoding of an optional client key as 16 hexadecimal digits.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};

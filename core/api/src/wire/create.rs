@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets`, `GET /v1/spreadsheets/{id}/head` and `…/pokes`.
+//! Creating a spreadsheet and watching it for changes: `POST /v1/spreadsheets`, `GET
+//! /v1/spreadsheets/{id}/head` and `…/pokes`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,8 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreateRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The spreadsheet id is a hash of this
-    /// key and the token's subject, so a retried request returns the existing spreadsheet.
+    /// Idempotency key, 1 to 64 bytes long, chosen by the client. A repeated request with the same
+    /// key returns the spreadsheet that the user has already created with it.
     pub nonce: String,
     /// Name of the spreadsheet, a single line of 1 to 256 bytes. Absent if the spreadsheet is
     /// unnamed.
@@ -33,9 +34,10 @@ impl CreateRequest {
 pub struct CreateReply {
     /// Spreadsheet id.
     pub id: LogId,
-    /// Latest position of the spreadsheet, to be used as the base of the first edit.
+    /// Latest position of the spreadsheet, which is the base of the first edit.
     pub head: Position,
-    /// Incarnation of the tables, required to append edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
 }
 
@@ -45,21 +47,21 @@ pub struct CreateReply {
 pub struct Head {
     /// Latest position of the spreadsheet.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
-    /// client must reload the spreadsheet.
+    /// Incarnation of the tables: the number of times that they were restored. If it has changed,
+    /// the client must reload the spreadsheet.
     pub incarnation: u32,
 }
 
 impl Head {
-    /// Returns the `ETag` of the head. A request with this `ETag` in `If-None-Match` returns status
-    /// 304 if the head is unchanged.
+    /// Returns the `ETag` of the response. If a later request contains it in `If-None-Match` and
+    /// the latest position is unchanged, the status is 304.
     #[must_use]
     pub fn etag(&self) -> String {
         format!("\"{}-{}\"", self.incarnation, self.head.pack())
     }
 }
 
-/// Poke: a hint that new entries were appended to a spreadsheet.
+/// A hint that entries were added to a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Poke {

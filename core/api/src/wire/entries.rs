@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}` (loads a spreadsheet) and `GET …/entries` (lists entries).
+//! Reading a spreadsheet's log: `GET /v1/spreadsheets/{id}` loads the newest snapshot and the
+//! entries after it, and `GET …/entries` lists entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,22 +16,24 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 pub struct LoadReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables, required to append edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
-    /// Source of a fork. Absent if the token does not grant access to the source.
+    /// The spreadsheet from which this spreadsheet was forked. Absent if the token does not grant
+    /// access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the root (the main object) of the newest snapshot. If absent, there is no snapshot
+    /// Hash of the root object of the newest snapshot. If there is no snapshot, the hash is absent
     /// and `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Download URL of the root, valid for a few minutes. The `Content-Encoding` header of the
-    /// object specifies the compression.
+    /// Download URL of the root object, valid for a few minutes. The `Content-Encoding` header of
+    /// the download specifies the compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
     /// Entries starting with the Snapshot entry of the newest snapshot, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position (exclusive) from which `listEntries` can continue. Set if `entries` was truncated.
+    /// Position after which `listEntries` returns further entries. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -41,12 +44,12 @@ pub struct LoadReply {
 pub struct EntriesReply {
     /// Latest position known to the server.
     pub head: Position,
-    /// Incarnation of the tables. If it differs from the incarnation that the client knows, the
-    /// client must reload the spreadsheet.
+    /// Incarnation of the tables: the number of times that they were restored. If it has changed,
+    /// the client must reload the spreadsheet.
     pub incarnation: u32,
     /// Entries, oldest first.
     pub entries: Vec<EntryView>,
-    /// Position (exclusive) from which the next request can continue. Set if the entries were
+    /// Position after which the next request returns further entries. Set if the entries were
     /// truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
@@ -65,16 +68,17 @@ pub struct EntryView {
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Key of the client that wrote the entry: a hash of the subject and client id, 16 hexadecimal
-    /// digits. Clients use it to recognize their own entries. Absent if the entry has no mutations.
+    /// Identifies the client that wrote the entry: a hash of the user and the client id, as 16
+    /// hexadecimal digits. Clients use it to recognize their own entries. Absent if the entry has
+    /// no mutations.
     #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub client_key: Option<ClientKey>,
-    /// Mutations in the entry. Empty if the entry is not of the kind `edits`, or if its mutations
-    /// are stored as an object.
+    /// Mutations in the entry. Empty if the kind is not `edits`, or if the mutations are stored as
+    /// an object.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutations: Vec<MutationView>,
-    /// Location of the mutations, if they are stored as an object (large entry).
+    /// The object that contains the mutations, if they are not stored in the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
 }
@@ -99,11 +103,11 @@ impl EntryView {
         Some((self.mutations.first()?.id, self.mutations.last()?.id))
     }
 
-    /// Returns the approximate in-memory size of the entry, in bytes.
+    /// Returns the approximate size of the entry in memory, in bytes.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 256;
-        /// Approximate in-memory size of an external body, in bytes, including its presigned URL.
+        /// Approximate size of an external body in memory, including its presigned URL, in bytes.
         const EXTERNAL_BYTES: usize = 4 * 1024;
         const RUN_BYTES: usize = 12;
         let mut total_bytes = FRAME_BYTES;
@@ -129,9 +133,9 @@ impl EntryView {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum EntryKind {
-    /// Marks the position of a snapshot. Does not change cells.
+    /// Marks the position of a snapshot. The entry contains no mutations.
     Snapshot,
-    /// Ends a log segment. Does not change cells.
+    /// Ends a log segment. The entry contains no mutations.
     EndSegment,
     /// Contains mutations from one client.
     Edits,
@@ -143,12 +147,13 @@ pub enum EntryKind {
 pub struct MutationView {
     /// Mutation id, assigned by the client.
     pub id: u64,
-    /// Base of the mutation: the latest position that the author had seen when making the edit.
+    /// Base of the mutation: the latest position that the client had seen when the user made the
+    /// edit.
     pub base: Position,
-    /// Operation as authored, in the coordinates of `base`.
+    /// The operation as the user made it, in the row and column numbers of `base`.
     pub op: Operation,
-    /// Operations as committed, in the coordinates after the preceding mutation. Absent if equal to
-    /// `op`. Empty if the mutation had no effect.
+    /// The committed operations, in the row and column numbers after the preceding mutation. Absent
+    /// if equal to `op`. Empty if the mutation had no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -169,7 +174,7 @@ impl MutationView {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.op))
     }
 
-    /// Returns the rejection, or `None` if the mutation was not rejected.
+    /// Returns why the mutation was rejected, or `None` if it was not rejected.
     #[must_use]
     pub fn rejection(&self) -> Option<&Rejection> {
         match self.committed_operations() {
@@ -179,8 +184,8 @@ impl MutationView {
     }
 }
 
-/// Location of a large entry's operations, and the axis maps with which clients transform them to
-/// the entry's position.
+/// The object that contains the operations of a large entry. Clients use the axis maps to transform
+/// the operations from the base to the position of the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExternalBody {
@@ -188,35 +193,36 @@ pub struct ExternalBody {
     pub first_id: u64,
     /// Number of mutations in the object.
     pub count: u32,
-    /// Base of the mutations: the latest position that the author had seen when making the edits.
+    /// Base of the mutations: the latest position that the client had seen when the user made the
+    /// edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
     /// SHA-256 hash of the object, in hexadecimal.
     pub sha256: String,
-    /// Download URL of the object, valid for a few minutes. List the entries again to get a new
+    /// Download URL of the object, valid for a few minutes. Listing the entries again returns a new
     /// URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Axis maps from the base to the entry, one per sheet in which rows or columns have moved.
+    /// Axis maps from the base to the entry, for each sheet whose rows or columns have moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
 }
 
-/// Axis maps of a sheet, from row and column numbers at the base to those at the entry.
+/// Describes how the row and column numbers of a sheet changed between the base and the entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetAxisMaps {
     /// Number of the sheet at the base position.
     pub sheet: SheetId,
-    /// Number of the sheet at the entry. Absent if the sheet was deleted.
+    /// Number of the sheet at the position of the entry. Absent if the sheet was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<SheetId>,
-    /// Runs of rows that still exist. Each run consists of three numbers: its first row at the base
-    /// position, its first row at the entry, and the number of rows.
+    /// Runs of consecutive rows that still exist. Each run consists of three numbers: the first row
+    /// at the base, the first row at the entry, and the number of rows.
     pub rows: Vec<(u32, u32, u32)>,
-    /// Runs of columns that still exist. Each run consists of three numbers: its first column at
-    /// the base position, its first column at the entry, and the number of columns.
+    /// Runs of consecutive columns that still exist. Each run consists of three numbers: the first
+    /// column at the base, the first column at the entry, and the number of columns.
     pub columns: Vec<(u32, u32, u32)>,
 }
 
@@ -292,15 +298,14 @@ mod tests {
 
     #[test]
     fn weight_is_an_upper_bound_of_the_json() {
-        // Axis maps for the maximum number of sheets, each with a new sheet number.
+        // Axis maps of the maximum number of sheets. Each sheet has a new number.
         let sheets = (1..=1_000).map(|sheet| {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
         for external in [external(), renumbered] {
             let mut view = ExternalBody::from(&external);
-            // A URL like those from AWS, with a key, a date, a signature and an escaped session
-            // token.
+            // A presigned URL of the usual length, with a signature and a session token.
             view.url = Some("x".repeat(2_560));
             let sent = serde_json::to_string(&view).unwrap().len();
             assert!(external.weight_bytes() >= sent, "{} < {sent}", external.weight_bytes());

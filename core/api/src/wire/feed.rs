@@ -1,4 +1,4 @@
-//! `GET /v1/feed` (lists all events) and `GET /v1/spreadsheets` (lists the caller's spreadsheets).
+//! Lists all catalog events (`GET /v1/feed`) or the caller's spreadsheets (`GET /v1/spreadsheets`).
 
 use serde::{Deserialize, Serialize};
 
@@ -8,32 +8,32 @@ use cellar_catalog::access::Role;
 use cellar_catalog::feed::Span;
 use cellar_catalog::{spreadsheet::ListEntry, spreadsheet::ListLine, spreadsheet::Name};
 
-/// A page of the feed. The feed contains all appended events. The events of each event stream are
-/// in order and without gaps.
+/// A page of the feed. The feed contains every event. The events of an event stream are in order
+/// and without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedReply {
-    /// Generation of the feed, 16 hexadecimal digits. Absent if the feed is empty. Restoring or
-    /// rebuilding the feed starts a new generation.
+    /// Generation of the feed, 16 hexadecimal digits. It changes when the feed is restored or
+    /// rebuilt. Absent if the feed is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<String>,
     /// Items on the page, in feed order.
     pub items: Vec<FeedItemView>,
-    /// Checkpoint after the last item. Consumers persist it after processing the items.
+    /// Checkpoint after the last item. Consumers store it after they have processed the items.
     pub checkpoint: u64,
     /// Whether the page reaches the end of the feed.
     pub at_end: bool,
 }
 
-/// A feed item: events that were indexed together.
+/// Events that were added to the feed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FeedItemView {
-    /// Checkpoint after this item. Consumers persist it after processing the item.
+    /// Checkpoint after this item. Consumers store it after they have processed the item.
     pub checkpoint: u64,
-    /// Indexing time in milliseconds since the Unix epoch.
+    /// Time at which the events were added to the feed, in milliseconds since the Unix epoch.
     pub indexed_ms: u64,
-    /// Events in the item, grouped by event stream.
+    /// Events of the item, grouped by event stream.
     pub spans: Vec<EventRange>,
 }
 
@@ -41,16 +41,17 @@ pub struct FeedItemView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventRange {
-    /// Name of the event stream. `Spreadsheet-{id}` contains the catalog events of a spreadsheet,
-    /// and `Log-{id}.{segment}` contains the entries of a log segment. `{segment}` is the segment
-    /// number, with seven digits.
+    /// Name of the event stream. `Spreadsheet-{id}` contains the changes to the name, status,
+    /// members and share links of a spreadsheet. `Log-{id}.{segment}` contains the entries of a log
+    /// segment, where `{segment}` is a number of seven digits.
     pub stream: String,
-    /// Index of the first event. In a log segment, the index is the entry number.
+    /// Index of the first event in the event stream. For a log segment, this is the number of an
+    /// entry.
     pub first: u64,
-    /// Kind of each event. Log entries have the kinds `Snapshot`, `Edits` and `EndSegment`. An
-    /// entry that was offloaded before it was indexed has the kind `Offloaded`.
+    /// Kind of each event. The kinds of log entries are `Snapshot`, `Edits` and `EndSegment`. The
+    /// kind is `Offloaded` if the entry was moved to S3 before it was added to the feed.
     pub kinds: Vec<String>,
-    /// Payload of each event. Present if requested and small enough for a single response.
+    /// Payload of each event. Present if requested and if it fits into a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<ChangeView>>,
 }
@@ -70,14 +71,14 @@ impl From<Span> for EventRange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetsReply {
-    /// Spreadsheets on the page. May be empty even if there are further pages.
+    /// Spreadsheets on the page. The list may be empty even if there are further pages.
     pub spreadsheets: Vec<SpreadsheetView>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<LogId>,
 }
 
-/// A spreadsheet in a user's spreadsheet list.
+/// A spreadsheet that is shared with the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpreadsheetView {
@@ -102,22 +103,21 @@ pub struct SpreadsheetView {
 pub struct ListQuery {
     /// Substring of the name, ignoring case.
     pub name: Option<Name>,
-    /// `true` selects spreadsheets that the caller owns, `false` selects all other spreadsheets,
-    /// and `None` selects both.
+    /// `true` selects spreadsheets that the caller owns, `false` selects spreadsheets that others
+    /// own, and `None` selects both.
     pub mine: Option<bool>,
-    /// Status of the selected spreadsheets. If `None`, only active spreadsheets are selected.
+    /// Selects spreadsheets with this status. `None` selects active spreadsheets.
     pub status: Option<SpreadsheetStatus>,
 }
 
 impl ListQuery {
-    /// Returns the list entry as visible to a caller whose token limits roles to `max_role`.
-    /// Returns `None` if the filter excludes the spreadsheet or the caller is not allowed to see
-    /// it.
+    /// Returns the spreadsheet as seen by a caller whose token limits roles to `max_role`. Returns
+    /// `None` if the filter excludes it or the caller may not see it.
     #[must_use]
     pub fn view(&self, entry: &ListEntry, max_role: Role, now_s: u64) -> Option<SpreadsheetView> {
         let line = entry.line.as_ref()?;
         let role = line.role.min(max_role);
-        // Deleted spreadsheets are visible to owners only, until they are purged.
+        // A deleted spreadsheet is visible only to its owners, until it is purged.
         let is_deleted = line.status.undelete_deadline_s().is_some();
         let is_hidden =
             is_deleted && (role < Role::Owner || line.status.undelete_deadline_has_passed(now_s));

@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`.
+//! Creating and listing the forks of a spreadsheet: `POST /v1/spreadsheets/{id}/forks` and `GET
+//! …/forks`.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +11,14 @@ use cellar_base::position::Position;
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForkRequest {
-    /// Idempotency key, 1 to 64 bytes, chosen by the client. The fork's id is a hash of the key,
-    /// the token's subject and the spreadsheet, so a retried request returns the existing fork.
+    /// Idempotency key, 1 to 64 bytes long, chosen by the client. A repeated request with the same
+    /// key returns the fork that the user has already created with it.
     pub nonce: String,
-    /// Position at which to fork. If absent, the latest position.
+    /// Position at which the spreadsheet is forked. The default is the latest position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Position>,
-    /// Name of the fork, a single line of 1 to 256 bytes. If absent, `Fork of` followed by the name
-    /// of the source.
+    /// Name of the fork, a single line of 1 to 256 bytes. The default is `Fork of` followed by the
+    /// name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -36,16 +37,17 @@ impl ForkRequest {
 pub struct ForkReply {
     /// Id of the fork.
     pub id: LogId,
-    /// Id of the spreadsheet whose fork list contains the fork. Usually, this is the requested
-    /// spreadsheet. If the requested spreadsheet is itself a fork and inherited the fork position,
-    /// it is the spreadsheet from which the position was inherited.
+    /// Id of the spreadsheet that lists the fork. Usually, this is the requested spreadsheet. If
+    /// that spreadsheet is itself a fork and shares the position with its source, this is the
+    /// source.
     pub source: LogId,
     /// Last position that the fork shares with its source.
     pub position: Position,
-    /// Latest position of the fork. Edits can be based on this position or on any position shared
-    /// with the source.
+    /// Latest position of the fork. The base of an edit can be this position or any position that
+    /// is shared with the source.
     pub head: Position,
-    /// Incarnation of the tables, required to append edits.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits.
     pub incarnation: u32,
 }
 
@@ -63,10 +65,10 @@ pub struct ForkSource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForksReply {
-    /// Forks to which the token grants access, oldest first.
+    /// Forks that the token grants access to, oldest first.
     pub forks: Vec<ForkView>,
-    /// Cursor of the next page. Absent on the last page. A page may be empty even if there are
-    /// further pages.
+    /// Cursor of the next page. Absent on the last page. A page may be empty even if it is not the
+    /// last one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }

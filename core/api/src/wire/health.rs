@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Health {
-    /// Whether all services that the API requires respond.
+    /// Whether all services that the API depends on are available.
     pub ok: bool,
     /// Version of the build.
     pub build: String,
     /// Name of the stack.
     pub stack: String,
-    /// Status of each service that the API requires.
+    /// Status of each service that the API depends on.
     pub dependencies: Vec<DependencyStatus>,
 }
 
-/// Status of a service that the API requires.
+/// Status of a service that the API depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DependencyStatus {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/history`, `…/diff` and `…/sheets`.
+//! The history of a spreadsheet: `GET /v1/spreadsheets/{id}/history`, `…/diff` and `…/sheets`.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ use cellar_sheet::workbook::SheetDiff;
 pub struct HistoryReply {
     /// One page of entries.
     pub entries: Vec<EntryView>,
-    /// Position of the next older entry, to be sent as `until`. Absent if there are no older
-    /// entries.
+    /// Position of the next older entry. Send it as `until` to get the next page. Absent if there
+    /// are no older entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
 }
@@ -28,11 +28,11 @@ pub struct DiffReply {
     pub from: Position,
     /// Later position.
     pub to: Position,
-    /// Sheets that differ, ordered by number. Every page contains cells. Only the first page
-    /// contains inserted and deleted rows and columns.
+    /// Sheets that differ, ordered by number. Only the first page lists inserted and deleted rows
+    /// and columns.
     pub sheets: Vec<SheetDiff>,
-    /// Whether row or column spans were omitted from the first page because the response would
-    /// otherwise be too large. If set, compare positions that are closer together.
+    /// Whether inserted or deleted rows or columns were omitted because the first page would
+    /// otherwise be too large. To get all of them, compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
     /// Cursor of the next page. Absent on the last page.
@@ -46,7 +46,8 @@ pub struct DiffReply {
 pub struct SheetsReply {
     /// Position of the returned state.
     pub position: Position,
-    /// Incarnation of the tables, required to append edits based on this position.
+    /// Incarnation of the tables: the number of times that they were restored. It must be sent with
+    /// edits that are based on this position.
     pub incarnation: u32,
     /// Sheets in tab order.
     pub sheets: Vec<SheetView>,

@@ -1,5 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`: the client uploads the
-//! chunks of a sheet and has them checked. It then appends the operation
+//! Importing a sheet. The client uploads chunks (`POST /v1/spreadsheets/{id}/imports/uploads`), has
+//! them checked (`…/imports/checks`), and appends the operation
 //! [`ImportSheet`](cellar_sheet::operation::ImportSheet).
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsRequest {
-    /// Client id. The same client must check the chunks and append the import.
+    /// Client id. The same client must have the chunks checked and append the import.
     pub client_id: String,
     /// Chunks to be uploaded, 1 to 256.
     pub chunks: Vec<NewChunk>,
@@ -34,13 +34,13 @@ pub struct NewChunk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportUploadsReply {
-    /// HTTP requests, in the order of the requested chunks.
+    /// HTTP requests that upload the chunks, in the order of the request.
     pub uploads: Vec<ChunkUpload>,
 }
 
-/// HTTP request that uploads a chunk. It is valid for a few minutes, can be sent once, and accepts
-/// only the announced bytes. If this client has already uploaded the chunk, the response has status
-/// 412.
+/// An HTTP request that uploads a chunk. It is valid for a few minutes, can be sent once, and
+/// accepts only the declared content. The response has status 412 if this client has already
+/// uploaded the chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChunkUpload {
@@ -54,7 +54,7 @@ pub struct ChunkUpload {
     pub expires_s: u64,
 }
 
-/// Uploaded chunks to be checked. Only checked chunks can be read or imported. Unchecked chunks are
+/// Uploaded chunks to be checked. Only checked chunks can be read or imported. Other chunks are
 /// deleted after three days.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,13 +62,13 @@ pub struct ChunkUpload {
 pub struct ImportCheckRequest {
     /// Id of the client that uploaded the chunks.
     pub client_id: String,
-    /// Tiles (chunks that contain cells). A tile is checked together with the long texts that it
-    /// references. If these long texts exceed the limits of the request, the tile must be checked
-    /// in a separate request.
+    /// Chunks that contain cells. A chunk is checked together with the long texts that it
+    /// references. If the long texts exceed the limits of the request, send the chunk in a separate
+    /// request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiles: Vec<UploadedChunk>,
-    /// An uploaded chunk of the tile index. It is checked together with the tiles that it
-    /// references. Any other tile index chunks that it references must already have been checked.
+    /// An uploaded chunk of the tile index. It is checked together with the cell chunks that it
+    /// references. Other tile index chunks that it references must already have been checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tile_index_chunk: Option<UploadedChunk>,
 }
@@ -84,7 +84,7 @@ pub struct UploadedChunk {
     pub bytes: u32,
 }
 
-/// Confirmation that the chunks are valid and can be imported.
+/// The chunks are valid and can be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportCheckReply {

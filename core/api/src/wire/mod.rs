@@ -1,6 +1,5 @@
-//! Wire types of the HTTP API, shared by the server and its clients.
-//!
-//! Positions are serialized as packed numbers. Requests with unknown fields are rejected.
+//! Types of HTTP requests and responses, shared by the server and its clients. Positions are
+//! encoded as single numbers. Requests with unknown fields are rejected.
 
 mod append;
 mod catalog;

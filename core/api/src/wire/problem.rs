@@ -1,4 +1,4 @@
-//! Error responses of the API: problem details (RFC 9457) with stable types.
+//! Error responses of the API in the format of RFC 9457 (problem details).
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
-    /// Type of the problem: a stable URN of the form `urn:cellar:problem:…`.
+    /// URN of the problem type, of the form `urn:cellar:problem:…`. URNs never change.
     #[serde(rename = "type")]
     pub kind: ProblemKind,
     /// Short summary of the problem type.
     pub title: String,
     /// HTTP status of the response.
     pub status: u16,
-    /// Description of this occurrence of the problem, with a suggested correction.
+    /// Description of this case of the problem and of how to correct it.
     pub detail: String,
 }
 
@@ -57,9 +57,9 @@ problem_kinds! {
     BadRequest = "urn:cellar:problem:bad-request", 400, "Malformed request";
     /// The bearer token is missing or was rejected.
     Unauthorized = "urn:cellar:problem:unauthorized", 401, "Missing or invalid token";
-    /// The share link is incomplete, unknown, expired or revoked.
+    /// The share link is malformed, unknown, expired or revoked.
     InvalidLink = "urn:cellar:problem:invalid-link", 401, "Invalid share link";
-    /// The token or the caller's role does not permit the request.
+    /// The token or the caller's role does not allow the request.
     Forbidden = "urn:cellar:problem:forbidden", 403, "Permission denied";
     /// The resource does not exist, or the token does not grant access to it.
     NotFound = "urn:cellar:problem:not-found", 404, "Not found";
@@ -67,31 +67,31 @@ problem_kinds! {
     UnknownPosition = "urn:cellar:problem:unknown-position", 422, "Position not found";
     /// The requested sheet does not exist in the spreadsheet.
     SheetNotFound = "urn:cellar:problem:sheet-not-found", 404, "Sheet not found";
-    /// The deployment does not support pokes (change hints). Clients must poll instead.
+    /// This deployment does not send change hints. Clients must poll instead.
     PokesUnsupported = "urn:cellar:problem:pokes-unsupported", 404, "Pokes not supported";
     /// The path does not support the request method.
     MethodNotAllowed = "urn:cellar:problem:method-not-allowed", 405, "Method not allowed";
     /// The base position of a mutation is not in the log.
     UnknownBase = "urn:cellar:problem:unknown-base", 409, "Unknown base position";
-    /// The mutation ids do not directly follow the client's last mutation id in the log.
+    /// The mutation ids do not directly follow the last mutation id of the client in the log.
     MutationGap = "urn:cellar:problem:mutation-gap", 409, "Gap in mutation ids";
-    /// Some mutations of an uploaded batch are already in the log.
+    /// Some of the mutations in the uploaded object are already in the log.
     MutationOverlap =
         "urn:cellar:problem:mutation-overlap", 409, "Mutations already committed";
-    /// The nonce (idempotency key) was already used for a different request.
+    /// The idempotency key was already used for a different request.
     NonceReused = "urn:cellar:problem:nonce-reused", 409, "Nonce already used";
     /// The spreadsheet is archived and therefore read-only.
     Archived = "urn:cellar:problem:archived", 409, "Spreadsheet is archived";
     /// The client's state is too old, or the tables were restored. The client must reload the
     /// spreadsheet.
     ReloadRequired = "urn:cellar:problem:reload-required", 410, "Reload required";
-    /// The checkpoint belongs to another generation of the feed. The consumer must read the feed
+    /// The checkpoint belongs to an earlier feed that was replaced. The consumer must read the feed
     /// from the start.
     FeedGenerationChanged =
         "urn:cellar:problem:feed-generation-changed", 410, "Feed generation changed";
     /// The spreadsheet is deleted. An owner may be able to undelete it.
     Deleted = "urn:cellar:problem:deleted", 410, "Spreadsheet is deleted";
-    /// The version of the details differs from the version in `If-Match`.
+    /// The details have changed since the version in `If-Match`.
     PreconditionFailed =
         "urn:cellar:problem:precondition-failed", 412, "Precondition failed";
     /// The request body or a part of it exceeds a limit.
@@ -101,11 +101,11 @@ problem_kinds! {
         "urn:cellar:problem:unsupported-media-type", 415, "Unsupported media type";
     /// The request is well-formed, but can never succeed.
     InvalidRequest = "urn:cellar:problem:invalid-request", 422, "Invalid request";
-    /// The requested change to members or share links is not possible.
+    /// The members or share links cannot be changed as requested.
     InvalidSharing = "urn:cellar:problem:invalid-sharing", 422, "Invalid sharing change";
     /// The event stream that stores the spreadsheet's details is full.
     TooManyChanges = "urn:cellar:problem:too-many-changes", 422, "Too many changes";
-    /// The uploaded object cannot be appended as an entry.
+    /// The uploaded object cannot be added to the log.
     InvalidUpload = "urn:cellar:problem:invalid-upload", 422, "Invalid upload";
     /// Chunks of the import are missing or have not been checked.
     IncompleteImport = "urn:cellar:problem:incomplete-import", 422, "Incomplete import";
@@ -115,11 +115,11 @@ problem_kinds! {
     RangeTooLarge = "urn:cellar:problem:range-too-large", 422, "Range too large";
     /// Permanent server error.
     Internal = "urn:cellar:problem:internal", 500, "Internal error";
-    /// Transient error. Clients retry the unchanged request after the delay in `Retry-After`.
+    /// Temporary failure. Clients retry the unchanged request after the delay in `Retry-After`.
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
 }
 
-/// Implemented manually, because the derive macro of utoipa cannot read the URNs inside
+/// The schema is implemented manually, because utoipa's derive macro does not see the URNs in
 /// `problem_kinds!`.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for ProblemKind {
@@ -136,7 +136,7 @@ impl utoipa::PartialSchema for ProblemKind {
 impl utoipa::ToSchema for ProblemKind {}
 
 impl Problem {
-    /// Creates a problem of type `kind`. `detail` describes the problem and suggests a correction.
+    /// Creates a problem of the type `kind`. `detail` says what went wrong and how to correct it.
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }

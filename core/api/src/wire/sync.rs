@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/push` and `…/pull`: the Replicache protocol.
+//! The Replicache protocol: `POST /v1/spreadsheets/{id}/push` and `…/pull`.
 
 use std::collections::BTreeMap;
 
@@ -9,40 +9,39 @@ use crate::sync::CookieView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Mutations from the clients of one client group, in the order in which they were made.
-///
-/// A push is idempotent, because the server recognizes committed mutations by client id and
-/// mutation id.
+/// Mutations from the clients of a client group, in the order in which they were made. A push is
+/// idempotent, because the server recognizes committed mutations by client id and mutation id.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushRequest<M> {
     /// Protocol version: 1.
     pub push_version: u32,
-    /// Client group id, 1 to 64 bytes. A client group belongs to the token's subject.
+    /// Client group id, 1 to 64 bytes long. A client group belongs to the user who sends the push.
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
     /// Mutations in the push. May be empty.
     pub mutations: Vec<M>,
-    /// Schema version of the application's mutators: "" or "1".
+    /// Version of the schema that the application's mutators use: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
 
-/// A pushed mutation with unparsed arguments.
+/// A pushed mutation. Its arguments are parsed separately, so that malformed arguments do not make
+/// the whole push fail.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PushedMutation<A> {
     /// Client id, 1 to 64 bytes.
     #[serde(rename = "clientID")]
     pub client_id: String,
-    /// Mutation id. The first mutation of a client has the id 1, and ids are consecutive.
+    /// Mutation id. A client numbers its mutations consecutively, starting at 1.
     pub id: u64,
-    /// Name of the application's mutator. Ignored by the server.
+    /// Name of the application's mutator. The server ignores it.
     pub name: String,
     /// Arguments `{base, incarnation, op}`. `op` is the operation. `base` and `incarnation` are the
-    /// position and incarnation that `head` had in the client's view when the mutation was made. A
-    /// mutation with malformed arguments is rejected.
+    /// position and the incarnation in the value of `head` in the client's view when the mutation
+    /// was made. A mutation with malformed arguments is rejected.
     pub args: A,
 }
 
@@ -53,11 +52,11 @@ pub struct PushedMutation<A> {
 pub struct PushReply {
     /// Results of the mutations, in push order.
     pub results: Vec<PushedResult>,
-    /// Position of the newest entry that the server read. Absent if the server read no entry.
+    /// Position of the newest entry that the server read. Absent if the server read none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Position>,
-    /// Entries after the bases of the mutations, oldest first. The list may include entries written
-    /// by this push, and it may be incomplete. Only a pull is guaranteed to return all entries.
+    /// Entries after the bases of the mutations, oldest first. The list may be incomplete, and it
+    /// may include entries that this push wrote. A pull returns all entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryView>,
 }
@@ -80,8 +79,8 @@ pub struct PushedResult {
     /// Reason for the rejection. A rejected mutation has no effect, but its id counts as used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Operations that took effect. Set only if this push appended the mutation and the operations
-    /// differ from the sent operation.
+    /// Operations that took effect. Set only if the mutation was appended by this push and they
+    /// differ from the operation that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
 }
@@ -95,7 +94,7 @@ pub enum PushStatus {
     Appended,
     /// The mutation was already in the log.
     Duplicate,
-    /// The mutation can never succeed. It is in the log as rejected and has no effect.
+    /// The mutation can never succeed. It was added to the log as rejected and has no effect.
     Rejected,
     /// The mutation was not processed, because earlier mutations from the same client are missing.
     Gap,
@@ -124,7 +123,7 @@ pub struct PullRequest {
     /// Cookie of the previous response, or null for the first pull.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>))]
     pub cookie: serde_json::Value,
-    /// Schema version of the client's view: "" or "1".
+    /// Version of the schema that the client's view uses: "" or "1".
     #[serde(default)]
     pub schema_version: String,
 }
@@ -136,17 +135,17 @@ pub struct PullRequest {
 pub struct PullReply {
     /// Cookie to be sent with the next pull.
     pub cookie: CookieView,
-    /// Last mutation id by client, for the clients in the group that have new mutations.
+    /// Last mutation ids of the clients in the group that have new mutations, by client id.
     #[serde(rename = "lastMutationIDChanges")]
     pub last_mutation_id_changes: BTreeMap<String, u64>,
     /// Changes to the client's view.
     pub patch: Vec<PatchOperation>,
-    /// Whether the response was truncated. If so, the client should pull again immediately.
+    /// Whether the response was truncated. If it was, the client should pull again immediately.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
 }
 
-/// A change to a client's view. The keys of a view are `head`, `root` and `entry/…`.
+/// A change to a client's view. A view has the keys `head`, `root` and `entry/…`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -167,20 +166,19 @@ pub enum PatchOperation {
 #[serde(untagged)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum PatchValue {
-    /// Value of an `entry/…` key: an entry after the snapshot with which the view starts. The key
-    /// contains the entry's position as 16 hexadecimal digits. If it is a large entry, `GET
-    /// …/entries` returns the URL of its body.
+    /// Value of a key `entry/…`: an entry after the snapshot in the view. The key ends with the
+    /// position of the entry, as 16 hexadecimal digits. If the entry has an external body, `GET
+    /// …/entries` returns its download URL.
     Entry(Box<EntryView>),
-    /// Value of the `root` key: the snapshot with which the view starts. The key is absent if the
-    /// view starts with the first entry.
+    /// Value of the key `root`: the snapshot in the view. The key is absent if the view contains
+    /// all entries since the first one.
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the snapshot's root object. To get a download URL for the object, load the
-        /// spreadsheet.
+        /// Hash of the root object of the snapshot. Load the spreadsheet to get a download URL.
         root: String,
     },
-    /// Value of the `head` key: the base position and incarnation for the next mutation.
+    /// Value of the key `head`: the base position and the incarnation for the next mutation.
     Head {
         /// Base position for the next mutation.
         position: Position,
@@ -205,7 +203,7 @@ pub struct SyncErrorResponse {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SyncError {
-    /// The client group or its cookie is unknown. The client must start over with a new client
+    /// The client group or the cookie is unknown. The client must start over with a new client
     /// group.
     ClientStateNotFound,
     /// The protocol version is not supported.
@@ -236,7 +234,7 @@ pub enum PushResponse {
     Error(SyncErrorResponse),
 }
 
-/// Arguments of a mutation, the same for all mutators. Unknown fields are ignored.
+/// Arguments of a mutation, which are the same for all mutators. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MutationArguments {

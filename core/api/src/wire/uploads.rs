@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`: large entries.
+//! Appending large entries: `POST /v1/spreadsheets/{id}/uploads` and
+//! `…/uploads/{upload_id}/complete`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use cellar_base::hexadecimal::parse_hexadecimal;
 use cellar_base::position::Position;
 
-/// An object to be uploaded, which contains the encoded operations of a large entry.
+/// An object to be uploaded. It contains the encoded operations of a large entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -19,12 +20,12 @@ pub struct UploadRequest {
     pub sha256: String,
 }
 
-/// HTTP request that uploads the object. It is valid for a few minutes, can be sent once, and
-/// accepts only the announced bytes.
+/// An HTTP request that uploads the object. It is valid for a few minutes, can be sent once, and
+/// accepts only the declared content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UploadReply {
-    /// Upload id, to be sent to `completeUpload`.
+    /// Id of the upload. `completeUpload` requires it.
     pub upload_id: Uuid,
     /// HTTP method.
     pub method: String,
@@ -42,16 +43,18 @@ pub struct UploadReply {
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CompleteRequest {
-    /// Client id, 1 to 64 bytes, unique per subject.
+    /// Client id, 1 to 64 bytes long and unique per user.
     pub client_id: String,
-    /// Incarnation of the tables when the client loaded the base position.
+    /// Incarnation that the server returned with the base position. It changes when the tables are
+    /// restored from a backup.
     pub incarnation: u32,
-    /// Highest mutation id that the client knows to be committed, or 0 if none.
+    /// Highest mutation id that the client knows to be committed, or 0 if there is none.
     #[serde(default)]
     pub acked_id: u64,
     /// Id of the first mutation in the object. The following mutations have consecutive ids.
     pub first_id: u64,
-    /// Base of the mutations: the latest position that the client had seen when it made the edits.
+    /// Base of the mutations: the latest position that the client had seen when the user made the
+    /// edits.
     pub base: Position,
     /// Size of the object in bytes.
     pub bytes: u64,
@@ -67,7 +70,7 @@ pub struct NotASha256;
 /// Parses a SHA-256 hash in hexadecimal.
 ///
 /// # Errors
-/// Returns [`NotASha256`] if the text does not consist of 64 hexadecimal digits.
+/// Returns [`NotASha256`] if the string does not consist of 64 hexadecimal digits.
 pub fn parse_sha256(text: &str) -> Result<[u8; 32], NotASha256> {
     parse_hexadecimal(text).ok_or(NotASha256)
 }

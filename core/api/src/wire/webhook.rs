@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::FeedReply;
 use cellar_catalog::webhook::FEED_TYPE;
 
-/// Body of a webhook delivery: a page of the feed in the same form as in `GET /v1/feed`.
+/// Body of a webhook delivery: a page of the feed, as returned by `GET /v1/feed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookDelivery {
     /// Kind of delivery. Always `cellar.feed`.
@@ -18,7 +18,7 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
-    /// Creates a delivery of a feed page. `stack` is the name of the sending stack.
+    /// Creates a delivery of a page of the feed. `stack` is the name of the stack that sends it.
     #[must_use]
     pub fn new(stack: &str, data: FeedReply) -> Self {
         Self { kind: FEED_TYPE.to_owned(), stack: stack.to_owned(), data }

@@ -2,44 +2,42 @@
 
 use super::log::MAX_UPLOAD_AGE_S;
 
-/// Maximum length of an event stream's name, in bytes. Together with the sort key, the name stays
-/// well below DynamoDB's key size limit.
+/// Maximum length of an event stream's name, in bytes. The name is part of a DynamoDB key, whose
+/// size is limited.
 pub const MAX_STREAM_NAME_BYTES: usize = 256;
-/// Maximum length of the kind of an event or unfold (cached state), in bytes. Each event is stored
-/// with its kind.
+/// Maximum length of the name of an event type, in bytes. It is stored with each event.
 pub const MAX_EVENT_KIND_BYTES: usize = 64;
 /// Maximum length of an event's correlation id or causation id, in bytes.
 pub const MAX_EVENT_ID_BYTES: usize = 128;
-/// Maximum uncompressed data size per event or unfold (cached state), in bytes.
+/// Maximum uncompressed size of the data of an event, or of the cached state of an event stream, in
+/// bytes.
 pub const MAX_STREAM_PAYLOAD_BYTES: usize = 1024 * 1024;
-/// Sort key of a stream's tip (newest item). It is greater than the sort key of every event batch,
-/// and therefore also limits the number of events per stream.
+/// Sort key of the newest item of an event stream. It is greater than the index of any event, and
+/// thus also the maximum number of events in a stream.
 pub const TIP_INDEX: u64 = 2_147_483_647;
-/// Default maximum total size of the events and unfolds (cached states) in a tip (newest item of a
-/// stream), in bytes. If exceeded, events are moved to an event batch.
+/// Default maximum total size of the events and cached states in the newest item of an event
+/// stream, in bytes. If an append exceeds this limit, older events are moved to a separate item.
 pub const TIP_BYTES: usize = 32 * 1024;
-/// Default maximum number of events in a tip (newest item of a stream). If exceeded, events are
-/// moved to an event batch.
+/// Default maximum number of events in the newest item of an event stream. If an append exceeds
+/// this limit, older events are moved to a separate item.
 pub const TIP_EVENTS: usize = 512;
-/// Maximum size of a tip or event batch, in bytes as counted by DynamoDB. If a tip would exceed
-/// this limit, its older events are moved to an event batch. An append whose own events exceed the
-/// limit fails. DynamoDB's own limit is 400 KB.
+/// Maximum size of an item of an event stream, in bytes as counted by DynamoDB. An append whose own
+/// events exceed this limit fails. DynamoDB's own limit is 400 KB.
 pub const MAX_STREAM_ITEM_BYTES: usize = 350 * 1024;
-/// Maximum number of conditional writes per append to an event stream. Each attempt appends the
-/// same events to the current tip.
+/// Maximum number of attempts to append to an event stream while other writers append to it.
 pub const MAX_STREAM_WRITE_ATTEMPTS: u32 = 16;
 /// Maximum number of attempts to handle a command while other writers append to the same event
-/// stream.
+/// stream. Each attempt reads the current state.
 pub const MAX_DECIDE_ATTEMPTS: u32 = 16;
-/// Maximum total size of the events that are read to rebuild a stream's state if no usable unfold
-/// (cached state) exists, in bytes.
+/// Maximum total size of the events that are read to compute the state of an event stream without a
+/// usable cached state, in bytes.
 pub const MAX_REBUILD_BYTES: usize = 64 * 1024 * 1024;
 
 /// Maximum length of a spreadsheet's name, in bytes.
 pub const MAX_SPREADSHEET_NAME_BYTES: usize = 256;
 /// Maximum length of a token issuer, in bytes.
 pub const MAX_ISSUER_BYTES: usize = 256;
-/// Maximum number of members per spreadsheet, including its owners.
+/// Maximum number of members per spreadsheet. Owners are counted too.
 pub const MAX_MEMBERS: usize = 200;
 /// Maximum number of unexpired share links per spreadsheet.
 pub const MAX_LINKS: usize = 50;
@@ -47,23 +45,23 @@ pub const MAX_LINKS: usize = 50;
 pub const MAX_LINK_LABEL_BYTES: usize = 128;
 /// Period during which a deleted spreadsheet can be undeleted, in seconds.
 pub const DELETED_KEPT_S: u64 = 30 * 24 * 60 * 60;
-/// Maximum number of events in the tip (newest item) of a spreadsheet's catalog stream. If
-/// exceeded, events are moved to an event batch.
+/// Maximum number of events in the newest item of a spreadsheet's event stream. If an append
+/// exceeds this limit, older events are moved to a separate item.
 pub const CATALOG_TIP_EVENTS: usize = 12;
-/// Lifetime of a cached access list, in milliseconds. Users may retain access for this long after
-/// revocation.
+/// Lifetime of a cached access list, in milliseconds. A user whose access was revoked may retain
+/// access for this long.
 pub const LISTING_AGE_MS: u64 = 30_000;
 /// Lifetime of a cached access denial, in milliseconds.
 pub const LISTING_REFUSAL_AGE_MS: u64 = 1_000;
 /// Maximum number of spreadsheets whose access lists are cached by a process.
 pub const MAX_CACHED_LISTINGS: usize = 1_024;
-/// Maximum number of cached access denials per process.
+/// Maximum number of access denials that are cached by a process.
 pub const MAX_CACHED_REFUSALS: usize = 1_024;
 
-/// Maximum number of items in a feed partition. An item's checkpoint is the partition number times
-/// this constant, plus the item's number within the partition.
+/// Maximum number of items in a partition of the feed. The checkpoint of an item is its partition
+/// number times this constant, plus its index in the partition.
 pub const FEED_PARTITION_ITEMS: u64 = 1_000_000;
-/// Total size of a feed partition's items at which the partition is closed, in bytes.
+/// Total item size in bytes at which a partition of the feed is closed.
 pub const FEED_PARTITION_BYTES: u64 = 1024 * 1024;
 /// Maximum checkpoint: the largest integer that every JSON parser represents exactly.
 pub const MAX_CHECKPOINT: u64 = (1 << 53) - 1;
@@ -73,44 +71,44 @@ pub const MAX_FEED_ITEM_SPANS: usize = 128;
 pub const MAX_FEED_ITEM_EVENTS: usize = 1_024;
 /// Maximum total length of the stream names in one feed item, in bytes.
 pub const MAX_FEED_ITEM_NAME_BYTES: usize = 16 * 1024;
-/// Maximum number of event streams whose indexing high-water marks are cached by the indexer.
+/// Maximum number of event streams for which the indexer caches the index of the last event in the
+/// feed.
 pub const MAX_CACHED_MARKS: usize = 4_096;
-/// Maximum number of attempts to write a feed item or to start a feed partition. If exceeded, the
-/// batch fails and is redelivered.
+/// Maximum number of attempts to write a feed item or to start a partition of the feed. After the
+/// last attempt, the batch of stream records fails and is redelivered.
 pub const MAX_INDEX_ATTEMPTS: u32 = 16;
-/// Number of feed partitions per incarnation (restore) of the tables. Incarnation N starts at
-/// partition N times this constant, so checkpoints keep increasing across restores.
+/// Number of feed partitions that are reserved for each incarnation of the tables. A restore starts
+/// incarnation N at partition N times this constant, so checkpoints keep increasing.
 pub const FEED_PARTITIONS_PER_INCARNATION: u64 = 1_000_000;
 /// Maximum number of feed items per response.
 pub const MAX_FEED_PAGE_ITEMS: u32 = 1_000;
-/// Maximum number of concurrent reads of access lists while searching for deleted spreadsheets.
+/// Maximum number of access lists that are read concurrently to find deleted spreadsheets.
 pub const PURGE_READS_AT_ONCE: usize = 16;
-/// Minimum age of a snapshot object before it can be deleted, in seconds. Newer objects are
-/// retained even if unreferenced.
+/// Minimum age at which an unreferenced snapshot object can be deleted, in seconds.
 pub const GARBAGE_AGE_S: u64 = 7 * 24 * 60 * 60;
-/// Period after the start of a snapshot job during which its objects are not garbage-collected, in
+/// Minimum time between the start of a snapshot job and the garbage collection of its objects, in
 /// seconds.
 pub const MAX_JOB_AGE_S: u64 = 24 * 60 * 60;
-/// An import or snapshot must be referenced by the log long before its objects can count as
-/// garbage.
+/// The log must reference every object of an import or snapshot long before the object is old
+/// enough to be deleted as garbage.
 const _: () = assert!(GARBAGE_AGE_S > 3 * (MAX_JOB_AGE_S + MAX_UPLOAD_AGE_S));
-/// An import's objects form five layers: an entry references up to three layers of tile index
-/// chunks, which reference tiles, which reference texts. Each object is at most `MAX_UPLOAD_AGE_S`
-/// older than the object that references it.
+/// The objects of an import reference each other in a chain of at most five objects: three chunks
+/// of the tile index, a tile and a long text. Each object is at most `MAX_UPLOAD_AGE_S` older than
+/// the object that references it.
 const _: () = assert!(GARBAGE_AGE_S > 5 * MAX_UPLOAD_AGE_S);
 /// Maximum number of concurrent reads of snapshot objects during garbage collection.
 pub const GARBAGE_READS_AT_ONCE: usize = 16;
-/// Maximum number of concurrent object deletions while a spreadsheet is purged.
+/// Maximum number of objects that are deleted concurrently while a spreadsheet is purged.
 pub const PURGE_DELETES_AT_ONCE: usize = 16;
-/// Maximum number of concurrent writes of spreadsheet list entries.
+/// Maximum number of concurrent writes to spreadsheet lists.
 pub const LIST_PUTS_AT_ONCE: usize = 16;
-/// Maximum number of spreadsheets per page of a spreadsheet list. Reading a full page of about 8 KB
-/// consumes one read unit.
+/// Maximum number of spreadsheets per page of a user's spreadsheet list. A full page takes about 8
+/// KB, so reading it consumes one read unit.
 pub const MAX_LIST_PAGE: u32 = 50;
-/// Maximum number of feed items per response that includes event payloads.
+/// Maximum number of feed items in a response that includes event payloads.
 pub const MAX_FEED_EVENTS_ITEMS: u32 = 20;
-/// Maximum number of retries of a comparison between the feed and the event streams while some
-/// events are not indexed yet.
+/// Maximum number of retries of the comparison between the feed and the event streams. Each retry
+/// checks whether the missing events have been added to the feed in the meantime.
 pub const FEED_SETTLES: u32 = 5;
-/// Delay between retries of a comparison between the feed and the event streams, in milliseconds.
+/// Delay between two comparisons of the feed and the event streams, in milliseconds.
 pub const FEED_SETTLE_MS: u64 = 2_000;

@@ -1,5 +1,5 @@
-//! Limits and default sizes. Each limit is tested at its value and at one above;
-//! `tests/promises/bounds.txt` lists the tests.
+//! Limits and default sizes. For each limit, the tests listed in `tests/promises/bounds.txt` check
+//! that the limit is accepted and that a value above it is rejected.
 
 mod api;
 mod catalog;

@@ -12,26 +12,26 @@ pub const MAX_FORMULA_BYTES: usize = 8 * 1024;
 pub const MAX_FORMAT_BYTES: usize = 255;
 /// Maximum number of cells per `SetCells` operation.
 pub const MAX_CELLS_PER_OPERATION: usize = 10_000;
-/// Maximum number of row or column spans per operation.
+/// Maximum number of row or column spans per operation, where a span is a range of consecutive rows
+/// or columns.
 pub const MAX_SPANS: usize = 10_000;
 /// Maximum number of rows or columns inserted by one operation.
 pub const MAX_INSERT: u32 = 1 << 20;
 /// Maximum number of characters in a sheet name, as in Excel.
 pub const MAX_SHEET_NAME_CHARACTERS: usize = 31;
-/// Maximum number of sheets in a workbook. Adding a sheet beyond this limit has no effect.
+/// Maximum number of sheets in a workbook. Adding another sheet has no effect.
 pub const MAX_SHEETS: usize = 1_000;
-/// Maximum difference between a new sheet's number and the next free number.
+/// Maximum gap between the number of a new sheet and the next unused sheet number.
 pub const MAX_SHEET_NUMBER_STEP: u32 = 1 << 16;
-/// Maximum length of the detail text of a rejected mutation, in bytes.
+/// Maximum length of the explanation of why a mutation was rejected, in bytes.
 pub const MAX_REJECTION_BYTES: usize = 512;
-/// Maximum number of committed operations per mutation. A split delete counts as one operation; an
-/// undo or revert may become several.
+/// Maximum number of operations that a mutation is committed as. A deletion may be split, and an
+/// undo or revert may consist of several operations.
 pub const MAX_COMMITTED_OPERATIONS: usize = 10_000;
 /// Maximum number of runs in an axis map.
 pub const MAX_AXIS_RUNS: usize = 20_000;
-/// Maximum number of visible range formats per sheet. Setting a range format beyond this limit has
-/// no effect.
+/// Maximum number of visible range formats per sheet. Setting another range format has no effect.
 pub const MAX_RANGE_FORMATS: usize = 10_000;
-/// Maximum total number of row and column spans in a sheet's range formats. These spans are stored
-/// in the snapshot root.
+/// Maximum total number of row and column spans in the range formats of a sheet. The spans are
+/// stored in the snapshot root, whose size is limited.
 pub const MAX_RANGE_FORMAT_SPANS: usize = 100_000;

@@ -6,19 +6,20 @@ use std::str::FromStr;
 use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::limits::{FEED_PARTITION_ITEMS, MAX_CHECKPOINT};
 
-/// A feed position from which a consumer resumes. It is encoded as partition ×
-/// [`FEED_PARTITION_ITEMS`] + offset. It never exceeds [`MAX_CHECKPOINT`], so that a floating-point
-/// number can represent it exactly.
+/// A position in the feed from which a consumer continues reading.
+///
+/// It is encoded as partition × [`FEED_PARTITION_ITEMS`] + offset. It is at most
+/// [`MAX_CHECKPOINT`], so every JSON parser represents it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Checkpoint(u64);
 
-/// Error for a number or text that is not a valid checkpoint.
+/// A number or string is not a valid checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a checkpoint must be a whole number of at most {MAX_CHECKPOINT}")]
 pub struct BadCheckpoint;
 
 impl Checkpoint {
-    /// First position of the first feed of a stack.
+    /// The start of the first feed of a stack.
     pub const START: Self = Self(0);
 
     /// Creates a checkpoint from a number.
@@ -59,7 +60,7 @@ impl Checkpoint {
         self.0 % FEED_PARTITION_ITEMS
     }
 
-    /// Returns the next feed position.
+    /// Returns the next position in the feed.
     ///
     /// # Errors
     /// Returns [`BadCheckpoint`] if this position is [`MAX_CHECKPOINT`].
@@ -78,7 +79,7 @@ impl FromStr for Checkpoint {
     type Err = BadCheckpoint;
 
     fn from_str(text: &str) -> Result<Self, BadCheckpoint> {
-        // `u64::from_str` accepts a plus sign, which is invalid in a checkpoint.
+        // `u64::from_str` also accepts a leading `+`, which a checkpoint must not contain.
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(BadCheckpoint);
         }
@@ -86,8 +87,8 @@ impl FromStr for Checkpoint {
     }
 }
 
-/// Random id of a feed generation (one build of the feed). The id distinguishes the checkpoints of
-/// different generations.
+/// Random id of a feed generation. It prevents a checkpoint of one generation from being used in
+/// another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FeedId(pub [u8; 8]);
 
@@ -105,8 +106,8 @@ impl FromStr for FeedId {
     }
 }
 
-/// A feed generation: one build of the feed. Each rebuild starts a new generation in a new
-/// partition. Partitions before it belong to earlier generations.
+/// A generation of the feed. Rebuilding the feed starts a new generation in a new partition. All
+/// earlier partitions belong to earlier generations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Feed {
     /// Id of the generation.

@@ -1,8 +1,8 @@
-//! Represents log entries as feed events.
+//! Represents log entries as events of the feed.
 //!
-//! In the feed, each log segment is an event stream, and each entry of the segment is an event. The
-//! index of the event is the entry number. The last event of the stream has the kind `EndSegment`.
-//! The log continues in the stream of the next segment.
+//! Each log segment is an event stream, and each entry of the segment is an event whose index is
+//! the entry number. The last event has the kind `EndSegment`. The log continues in the event
+//! stream of the next segment.
 
 use super::span::Span;
 use crate::stream::{InvalidStreamName, Kind, StreamName};
@@ -14,13 +14,13 @@ use cellar_base::table_attributes::PARTITION_KEY;
 use cellar_log::entry::Content;
 use cellar_log::records::entry::{EDITS, END_SEGMENT, SNAPSHOT, decode_key_and_type};
 
-/// Category of the streams that represent log segments.
+/// Category of the event streams that represent log segments.
 pub const LOG_CATEGORY: &str = "Log";
 
 /// Separator between the log id and the segment number in a stream name.
 const SEGMENT_MARK: char = '.';
-/// Number of digits of a segment number in a stream name. The number is padded with zeros, so that
-/// stream names sort by segment.
+/// Number of digits of the segment number in a stream name. The number is padded with zeros, so
+/// that the names sort by segment.
 const SEGMENT_DIGITS: usize = 7;
 
 /// Event kind that represents a log entry.
@@ -28,11 +28,11 @@ const SEGMENT_DIGITS: usize = 7;
 pub enum EntryKind {
     /// A Snapshot entry.
     Snapshot,
-    /// A client's edits, inline or in an external body (an S3 object).
+    /// Edits of a client, stored in the entry or as an object.
     Edits,
     /// The last entry of a segment.
     EndSegment,
-    /// An entry that was offloaded before it was indexed, so its kind is unknown.
+    /// An entry that was moved to S3 before it was added to the feed, so its kind is unknown.
     Offloaded,
 }
 
@@ -40,7 +40,7 @@ impl EntryKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Snapshot, Self::Edits, Self::EndSegment, Self::Offloaded];
 
-    /// Returns the event kind for this entry kind.
+    /// Returns the event kind that represents this kind of entry.
     #[must_use]
     pub fn kind(self) -> Kind {
         Kind::own(match self {
@@ -51,7 +51,7 @@ impl EntryKind {
         })
     }
 
-    /// Returns the event kind for the content of an entry.
+    /// Returns the event kind that represents the content of an entry.
     #[must_use]
     pub fn of(content: &Content) -> Self {
         match content {
@@ -61,7 +61,8 @@ impl EntryKind {
         }
     }
 
-    /// Returns the event kind for a stored entry type, or `None` if the type is unknown.
+    /// Returns the event kind that represents a stored entry type, or `None` if the type is
+    /// unknown.
     #[must_use]
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
@@ -73,7 +74,7 @@ impl EntryKind {
     }
 }
 
-/// Decodes only the key and kind of an entry record.
+/// Decodes only the key and the type of an entry record.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute or the unknown type.
@@ -83,7 +84,7 @@ fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError>
     Ok((log, position, kind.ok_or(RecordError::UnknownType { letter })?))
 }
 
-/// Returns the name of a log segment's stream: `Log-{id}.{segment}`.
+/// Returns the name `Log-{id}.{segment}` of the event stream that represents a log segment.
 ///
 /// # Errors
 /// Never fails, because these names are always valid.
@@ -91,8 +92,8 @@ pub fn stream_of_segment(log: LogId, segment: u32) -> Result<StreamName, Invalid
     StreamName::new(LOG_CATEGORY, &format!("{log}{SEGMENT_MARK}{segment:0SEGMENT_DIGITS$}"))
 }
 
-/// Returns the log and segment number in a stream name, or `None` if the stream does not represent
-/// a log segment.
+/// Returns the log and the segment number in the name of an event stream, or `None` if the event
+/// stream does not represent a log segment.
 #[must_use]
 pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     if stream.category() != LOG_CATEGORY {
@@ -110,7 +111,7 @@ pub fn segment_of_stream(stream: &StreamName) -> Option<(LogId, u32)> {
     Some((log_id.parse().ok()?, segment))
 }
 
-/// Returns the event for a newly written entry record.
+/// Returns the event that represents a newly written entry.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -119,7 +120,7 @@ pub fn entry_span(image: &Item) -> Result<Span, RecordError> {
     entries_span(log, position, vec![kind])
 }
 
-/// Returns the events for consecutive entries of a segment.
+/// Returns the events that represent consecutive entries of a segment.
 ///
 /// # Errors
 /// Never fails, because the stream names are always valid.

@@ -13,11 +13,11 @@ use cellar_base::limits::{
 /// An item of the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// Time of indexing, in milliseconds since the Unix epoch.
+    /// Time at which the item was written, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Total size in bytes of the partition's items up to and including this item.
+    /// Total size of the items in the partition up to and including this one, in bytes.
     pub partition_bytes: u64,
-    /// The appended events, or the end marker of the partition.
+    /// The events, or the end of the partition.
     pub content: Content,
 }
 
@@ -26,16 +26,16 @@ pub struct Item {
 pub enum Content {
     /// Appended events.
     Spans(Vec<Span>),
-    /// End of the partition. The feed generation continues in the next partition.
+    /// The partition ends here. The next partition belongs to this generation of the feed.
     End(Feed),
 }
 
 /// Thresholds at which a partition ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PartitionPolicy {
-    /// Maximum total size of the items, in bytes.
+    /// Maximum total size of the items in a partition, in bytes.
     pub bytes: u64,
-    /// Maximum number of items, including the item that marks the end of the partition.
+    /// Maximum number of items in a partition. The item that marks its end is counted too.
     pub items: u64,
 }
 
@@ -45,7 +45,7 @@ impl Default for PartitionPolicy {
     }
 }
 
-/// Error for bytes that are not a valid list of event ranges.
+/// Bytes are not a valid list of event ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an item of the feed cannot be read; rebuild the feed with `synth feed rebuild`")]
 pub struct UnreadableItem;
@@ -63,7 +63,7 @@ struct StoredSpans<'a>(
     #[serde(borrow, deserialize_with = "at_most::<_, _, MAX_FEED_ITEM_SPANS>")] Vec<StoredSpan<'a>>,
 );
 
-/// Encodes event ranges with postcard. The result is compressed if that makes it smaller.
+/// Encodes event ranges, compressed if that makes them smaller.
 ///
 /// # Errors
 /// Returns [`UnreadableItem`] if the events exceed the limits of an item.

@@ -1,23 +1,21 @@
-//! Decodes events from the EventStream table's change stream.
+//! Decodes events from the change records of the EventStream table.
 
 use super::span::Span;
 use crate::records::stream::decode_appended;
 use cellar_base::table_attributes::APPENDED;
 use cellar_base::{record::Item, record::RecordError};
 
-/// Whether a changed item is a tip (the item with a stream's latest events) that was written by an
-/// append. Such a tip stores the number of appended events. An event batch, which contains older
-/// events, does not.
+/// Returns whether a changed item is the newest item of an event stream. Only that item stores the
+/// number of events that the last write appended.
 #[must_use]
 pub fn is_append(image: &Item) -> bool {
     image.contains_key(APPENDED)
 }
 
-/// Returns the events appended by the write of this tip.
+/// Returns the events that the last write appended to the newest item of an event stream.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
 pub fn appended_span(image: &Item) -> Result<Span, RecordError> {
-    let (stream, first, kinds) = decode_appended(image)?;
-    Ok(Span { stream, first, kinds })
+    decode_appended(image)
 }

@@ -11,7 +11,7 @@ pub struct Span {
     pub stream: StreamName,
     /// Index of the first event.
     pub first: u64,
-    /// Kinds of the events, in order. Not empty.
+    /// Kinds of the events, in order. The list is never empty.
     pub kinds: Vec<Kind>,
 }
 
@@ -22,7 +22,7 @@ impl Span {
         self.first.saturating_add(u64::try_from(self.kinds.len()).unwrap_or(u64::MAX))
     }
 
-    /// Returns the events starting at `index`, or `None` if all events are earlier.
+    /// Returns the events from `index` on, or `None` if there are none.
     #[must_use]
     pub fn starting_at(mut self, index: u64) -> Option<Self> {
         if self.next() <= index {
@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// Groups event ranges by stream, sorts and deduplicates them, and merges adjacent ranges.
+/// Groups event ranges by stream and sorts them. Overlapping and adjacent ranges are joined.
 #[must_use]
 pub fn join_spans(spans: Vec<Span>) -> BTreeMap<StreamName, Vec<Span>> {
     let mut sorted_spans = spans;

@@ -1,10 +1,11 @@
-//! Decides when to fetch an issuer's keys again.
+//! Decides when the public keys of an OIDC issuer must be fetched.
 
 use cellar_base::limits::{KEY_SET_FRESH_S, KEY_SET_REFRESH_S, KEY_SET_RETRY_S, KEY_SET_STALE_S};
 
-/// Times of the last successful and the last failed fetch of an issuer's keys, in seconds since the
-/// Unix epoch. The age of the cached keys is the absolute difference between the current time and
-/// the time of the last successful fetch. The keys therefore expire even if the clock was set back.
+/// Times of the last successful and the last failed request for an issuer's keys, in seconds since
+/// the Unix epoch.
+///
+/// If the clock was set back, these times may be in the future. Cached keys expire even then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeySetAge {
     fetched_s: Option<u64>,
@@ -16,23 +17,23 @@ pub struct KeySetAge {
 pub enum KeySetStep {
     /// Verify the token with the cached key.
     Use,
-    /// Fetch the keys. If the fetch fails or another request is already fetching, use the cached
-    /// key.
+    /// Fetch the keys. If the request fails or another request is in progress, use the cached key.
     FetchOrUse,
-    /// Fetch the keys, then look up the token's key again.
+    /// Fetch the keys, then look for the key of the token again.
     Fetch,
-    /// Reject the token, because the issuer has no key with this id.
+    /// Reject the token, because the issuer does not have the key that the token specifies.
     Unknown,
-    /// Reject the request with a temporary error, because the issuer's keys are unavailable.
+    /// Reject the request with a temporary error, because the keys cannot be fetched.
     Unavailable,
 }
 
 impl KeySetAge {
-    /// Decides how to verify a token. `key_is_cached` is set if the token's key is in the cache.
+    /// Decides how to verify a token. `key_is_cached` states whether the cache contains the key
+    /// that the token specifies.
     ///
-    /// A key that is not in the cache may be new, so the issuer's keys are fetched again. Because a
-    /// token can contain any key id, such fetches are limited to one per [`KEY_SET_REFRESH_S`]. A
-    /// failed fetch is retried only after [`KEY_SET_RETRY_S`].
+    /// A key that is not cached may be new, so the keys are fetched again. A token can specify any
+    /// key id, so such requests are limited to one per [`KEY_SET_REFRESH_S`]. A failed request is
+    /// retried after [`KEY_SET_RETRY_S`].
     #[must_use]
     pub fn step(self, key_is_cached: bool, now_s: u64) -> KeySetStep {
         let age_of = |time: Option<u64>| time.map(|time_s| now_s.abs_diff(time_s));

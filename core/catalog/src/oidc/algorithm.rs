@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Signature algorithm of an issuer's tokens (RFC 7518 §3.1, RFC 8037). Only asymmetric algorithms
-/// are supported; shared secrets and unsigned tokens are not.
+/// Signature algorithm of tokens (RFC 7518 §3.1, RFC 8037). Only asymmetric algorithms are
+/// supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TokenAlgorithm {
-    /// RSA (PKCS #1) with SHA-256, the most common algorithm.
+    /// RSA (PKCS #1) with SHA-256. Most issuers use this algorithm.
     #[default]
     Rs256,
     /// RSA (PKCS #1) with SHA-384.

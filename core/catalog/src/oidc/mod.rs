@@ -1,9 +1,8 @@
-//! External token issuers (OpenID Connect), in addition to the stack's own keys.
+//! Token issuers that support OpenID Connect, in addition to the stack's own keys.
 //!
-//! The configuration lists the trusted issuers, each with its audience, algorithm and subject
-//! claim. An issuer's public keys are fetched on demand and cached for an hour. [`KeySetAge`]
-//! limits how often an issuer receives requests, even if tokens contain unknown key ids or the
-//! issuer is down.
+//! The configuration lists the trusted issuers. The public keys of an issuer are fetched when a
+//! token requires them, and cached for an hour. [`KeySetAge`] limits the number of requests to the
+//! issuer.
 
 mod age;
 mod algorithm;
@@ -15,36 +14,37 @@ use crate::access::Role;
 pub use age::{KeySetAge, KeySetStep};
 pub use algorithm::TokenAlgorithm;
 
-/// Default claim that identifies a person. Its values are unique within an issuer and never
-/// reassigned.
+/// The default claim that identifies a user. Its values are unique per issuer and never reassigned.
 pub const SUBJECT_CLAIM: &str = "sub";
-/// Claim that identifies a person by email address, if the issuer has verified the address (see
-/// [`VERIFIED_CLAIM`]).
+/// The claim that identifies a user by email address. It is used only if the issuer has verified
+/// the address (see [`VERIFIED_CLAIM`]).
 pub const EMAIL_CLAIM: &str = "email";
-/// Claim that is true if the issuer has verified the email address in [`EMAIL_CLAIM`].
+/// The claim that states whether the issuer has verified the address in [`EMAIL_CLAIM`].
 pub const VERIFIED_CLAIM: &str = "email_verified";
 /// Path of an issuer's discovery document (OpenID Connect Discovery §4).
 pub const DISCOVERY_PATH: &str = "/.well-known/openid-configuration";
 
-/// A trusted issuer of API tokens. `CELLAR_TOKEN_OIDC` contains a JSON list of issuers.
+/// An issuer whose tokens are accepted. The environment variable `CELLAR_TOKEN_OIDC` contains a
+/// JSON list of issuers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OidcIssuer {
-    /// Issuer URL. Must equal a token's `iss` claim exactly.
+    /// URL of the issuer. The claim `iss` of a token must equal it exactly.
     pub issuer: String,
-    /// Id under which the issuer knows this application. A token's `aud` claim must contain it.
+    /// Id of this application at the issuer. The claim `aud` of a token must contain it.
     pub audience: String,
-    /// Signature algorithm of the issuer's tokens. If absent, RS256. Tokens with another algorithm
-    /// are rejected.
+    /// Signature algorithm of the tokens. Tokens with another algorithm are rejected. The default
+    /// is RS256.
     #[serde(default)]
     pub algorithm: TokenAlgorithm,
-    /// URL of the public keys. If absent, the URL in the issuer's discovery document is used.
+    /// URL of the public keys. The default is the URL in the issuer's discovery document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_url: Option<String>,
-    /// Claim that identifies a person in the catalog and the history. If absent, [`SUBJECT_CLAIM`].
+    /// Claim that identifies a user in the catalog and the history. The default is
+    /// [`SUBJECT_CLAIM`].
     #[serde(default = "default_subject_claim", skip_serializing_if = "is_default_subject_claim")]
     pub subject_claim: String,
-    /// Highest role that the issuer's tokens grant on any spreadsheet. If absent, owner.
+    /// Highest role that a token of this issuer can grant on any spreadsheet. The default is owner.
     #[serde(default = "default_max_role", skip_serializing_if = "is_default_max_role")]
     pub max_role: Role,
 }
@@ -74,9 +74,8 @@ impl OidcIssuer {
     }
 }
 
-/// Whether keys may be fetched from a URL. TLS is required, because an attacker could tamper with
-/// an unencrypted response. URLs of the local machine are exempt, because tests and the local cloud
-/// use them without TLS.
+/// Returns whether keys may be fetched from a URL. The URL must use TLS, because an attacker could
+/// otherwise replace the keys. URLs of the local machine need not use TLS.
 #[must_use]
 pub fn is_trustworthy(url: &str) -> bool {
     let (url_after_scheme, uses_tls) = match url.split_once("://") {

@@ -14,19 +14,19 @@ const MARK: &str = "mark of a stream";
 
 /// Sort key of a stream's high-water mark.
 const MARK_SORT: &str = "mark";
-/// Partition key of the list of feed partitions.
+/// Partition key under which the feed partitions are listed.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
 
-/// Prefix of the partition keys of feed partitions.
+/// Prefix of the partition keys under which feed items are stored.
 const PARTITION_PREFIX: &str = "$AppendsEpoch-0_";
 
-/// Returns the partition key for the items of a feed partition.
+/// Returns the partition key of the items in a feed partition.
 #[must_use]
 pub fn feed_partition_key(partition: u64) -> String {
     format!("{PARTITION_PREFIX}{partition}")
 }
 
-/// Decodes a feed position from an item's key.
+/// Decodes the feed position in the key of an item.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -41,15 +41,15 @@ pub fn decode_feed_position(record: &Item) -> Result<Checkpoint, RecordError> {
         .ok_or_else(|| reader.attribute_error(FEED_PARTITION_KEY, "a partition of the feed"))
 }
 
-/// Returns the sort key of a feed item. The offset is padded with zeros, so that sort keys are in
-/// numeric order.
+/// Returns the sort key of a feed item. The offset is padded with zeros, so that items sort by
+/// offset.
 #[must_use]
 pub fn offset_sort(offset: u64) -> String {
     format!("{offset:06}")
 }
 
-/// Returns the sort key of a feed partition's record in the list of feed partitions. The partition
-/// number is padded with zeros, so that sort keys are in numeric order.
+/// Returns the sort key of a partition in the list of feed partitions. The number is padded with
+/// zeros, so that partitions sort by number.
 #[must_use]
 pub fn partition_sort(partition: u64) -> String {
     format!("{partition:010}")
@@ -68,13 +68,14 @@ pub fn item_key(at: Checkpoint) -> Item {
     key(&feed_partition_key(at.partition()), &offset_sort(at.offset()))
 }
 
-/// Returns the key of a feed partition in the list of feed partitions.
+/// Returns the key of a partition in the list of feed partitions.
 #[must_use]
 pub fn partition_key(partition: u64) -> Item {
     key(PARTITIONS, &partition_sort(partition))
 }
 
-/// Returns the key of a stream's high-water mark.
+/// Returns the key of the high-water mark of an event stream, which states how far the stream has
+/// been added to the feed.
 #[must_use]
 pub fn mark_key(stream: &StreamName) -> Item {
     key(stream.as_str(), MARK_SORT)
@@ -105,7 +106,7 @@ fn put_spans(record: &mut Item, spans: &[Span]) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Returns the stored size of a feed item, in bytes.
+/// Returns the size of a feed item in the table, in bytes.
 #[must_use]
 pub fn item_size(at: Checkpoint, item: &feed::Item) -> u64 {
     let record = encode_item(at, item).unwrap_or_default();
@@ -137,7 +138,7 @@ fn decode_spans(reader: &Reader<'_>, stored_spans: &[u8]) -> Result<Vec<Span>, R
     feed::decode_spans(&payload).map_err(|_| reader.attribute_error(DATA, "spans"))
 }
 
-/// Encodes a feed partition for the list of feed partitions.
+/// Encodes a partition in the list of feed partitions.
 #[must_use]
 pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     let mut record = partition_key(partition);
@@ -145,7 +146,7 @@ pub fn encode_partition(partition: u64, feed: Feed) -> Item {
     record
 }
 
-/// Decodes a feed partition from the list of feed partitions.
+/// Decodes a partition in the list of feed partitions.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -159,7 +160,8 @@ pub fn decode_partition(record: &Item) -> Result<(u64, Feed), RecordError> {
     Ok((partition, feed))
 }
 
-/// Decodes a stream's high-water mark: the index up to which its events are in the feed.
+/// Decodes the high-water mark of an event stream, which states how far the stream has been added
+/// to the feed.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -191,7 +193,7 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-/// Decodes a numeric sort key. `expected` describes the sort key in error messages.
+/// Decodes a sort key that is a number. Error messages contain `expected` as its description.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort_key = reader.text(FEED_SORT_KEY)?;
     let has_only_digits = sort_key.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Spreadsheet list records in the Feed table.
+//! Records of spreadsheet lists in the Feed table.
 
 use crate::access::Role;
 use crate::{
@@ -18,14 +18,14 @@ const ACTIVE: &str = "active";
 const ARCHIVED: &str = "archived";
 const DELETED: &str = "deleted";
 
-/// Returns the partition key of a person's spreadsheet list. The key is a hash and does not reveal
-/// who the person is.
+/// Returns the partition key of a user's spreadsheet list. It is a hash, so it does not reveal the
+/// user.
 #[must_use]
 pub fn list_partition(person: &Person) -> String {
     format!("$Sheets-{}", hexadecimal(person.key().as_bytes()))
 }
 
-/// Returns the key of a spreadsheet in a person's spreadsheet list.
+/// Returns the key of a spreadsheet in a user's spreadsheet list.
 #[must_use]
 pub fn key(person: &Person, log: LogId) -> Item {
     let mut item = Item::new();
@@ -34,8 +34,8 @@ pub fn key(person: &Person, log: LogId) -> Item {
     item
 }
 
-/// Encodes an entry of a person's spreadsheet list. The record is kept even after the person's
-/// access is revoked. Otherwise, a late write of an older version could restore the entry.
+/// Encodes an entry of a user's spreadsheet list. An entry is kept even after the user has lost
+/// access, because a delayed write of an older version could otherwise add the spreadsheet again.
 #[must_use]
 pub fn encode(person: &Person, entry: &ListEntry) -> Item {
     let mut item = key(person, entry.log);
@@ -50,7 +50,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     let status_word = match line.status {
         Status::Active => ACTIVE,
         Status::Archived { .. } => ARCHIVED,
-        // A purged spreadsheet is not included in any list.
+        // A purged spreadsheet is in no list.
         Status::Deleted { .. } | Status::Purged { .. } => DELETED,
     };
     put_text(item, LISTED_NAME, Some(line.name.as_str()));
@@ -62,7 +62,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     }
 }
 
-/// Decodes an entry of a person's spreadsheet list.
+/// Decodes an entry of a user's spreadsheet list.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.

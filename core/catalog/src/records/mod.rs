@@ -1,5 +1,4 @@
-//! Table records of the catalog. The module of each record type has the functions `key`, `encode`
-//! and `decode`.
+//! Table records of the catalog. Each module has the functions `key`, `encode` and `decode`.
 
 pub mod feed;
 pub mod list;

@@ -1,6 +1,7 @@
-//! Records of the EventStream table: tips (with the latest events of a stream) and event batches
-//! (with older events).
+//! Records of the EventStream table: the newest item of each event stream, and batches of older
+//! events.
 
+use crate::feed::Span;
 use crate::stream::{
     Etag, EventBatch, Kind, Payload, StreamEvent, StreamName, Tip, Unfold, WriterId, event_count,
 };
@@ -18,8 +19,8 @@ const EVENT_BATCH: &str = "event batch of a stream";
 const EVENT: &str = "event of a stream";
 const UNFOLD: &str = "unfold of a stream";
 
-/// Returns the key of an item of an event stream. `index` is `TIP_INDEX` for the tip. For an event
-/// batch, it is the index of the batch's first event.
+/// Returns the key of an item of an event stream. `index` is `TIP_INDEX` for the newest item, and
+/// the index of the first event for any other item.
 #[must_use]
 pub fn key(name: &StreamName, index: u64) -> Item {
     let mut item = Item::new();
@@ -68,7 +69,7 @@ pub fn encode_events(events: &[StreamEvent]) -> Attribute {
     Attribute::List(events.iter().map(encode_event).collect())
 }
 
-/// Encodes unfolds (cached states) as the attribute [`UNFOLDS`].
+/// Encodes cached states as the attribute [`UNFOLDS`].
 #[must_use]
 pub fn encode_unfolds(unfolds: &[Unfold]) -> Attribute {
     Attribute::List(unfolds.iter().map(encode_unfold).collect())
@@ -95,8 +96,8 @@ fn encode_unfold(unfold: &Unfold) -> Attribute {
     Attribute::Map(item)
 }
 
-/// Adds a payload to an item. Empty data and the default encoding are omitted, because every byte
-/// is billed.
+/// Adds encoded data to an item. Empty data and the default encoding are omitted, because DynamoDB
+/// bills for every byte.
 fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) {
     if !payload.stored.is_empty() {
         put_bytes(item, data, payload.stored.clone());
@@ -106,7 +107,7 @@ fn put_payload(item: &mut Item, [data, encoding]: [&str; 2], payload: &Payload) 
     }
 }
 
-/// Returns the stored size of events and their kinds, in bytes.
+/// Returns the size of events and their kinds in the table, in bytes.
 #[must_use]
 pub fn events_bytes(events: &[StreamEvent]) -> usize {
     let mut item = Item::new();
@@ -114,14 +115,14 @@ pub fn events_bytes(events: &[StreamEvent]) -> usize {
     item_bytes(&item)
 }
 
-/// Returns the stored size of unfolds (cached states), in bytes.
+/// Returns the size of cached states in the table, in bytes.
 #[must_use]
 pub fn unfolds_bytes(unfolds: &[Unfold]) -> usize {
     item_bytes(&Item::from([(UNFOLDS.to_owned(), encode_unfolds(unfolds))]))
 }
 
-/// Decodes a tip. Unfolds (cached states) that cannot be decoded are ignored, because they can be
-/// rebuilt from the events.
+/// Decodes the newest item of an event stream. Cached states that cannot be decoded are ignored,
+/// because they can be computed from the events.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -146,20 +147,19 @@ pub fn decode_tip(item: &Item) -> Result<Tip, RecordError> {
     Ok(tip)
 }
 
-/// Decodes the readable unfolds (cached states). Unfolds can be rebuilt from the events, so a
-/// missing or invalid list is treated as empty.
+/// Decodes the cached states that are valid. A missing or invalid list is considered empty, because
+/// the states can be computed from the events.
 fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
     let unfold_attributes = reader.list(UNFOLDS).unwrap_or_default();
     unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
-/// Decodes which events the last write of a tip appended: their stream, the index of the first
-/// event, and the event kinds. The record need not contain the attribute with the events
-/// themselves.
+/// Decodes the name, the indices and the kinds of the events that the last write appended. The
+/// record may lack the attribute with the events themselves.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
-pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), RecordError> {
+pub fn decode_appended(item: &Item) -> Result<Span, RecordError> {
     let reader = Reader { record: TIP, item };
     let next_index = reader.number(NEXT_INDEX)?;
     let appended_count = reader.number(APPENDED)?;
@@ -168,18 +168,21 @@ pub fn decode_appended(item: &Item) -> Result<(StreamName, u64, Vec<Kind>), Reco
     }
     let invalid_count =
         || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
-    let first_index = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
-    let tip_kinds = reader.list(KINDS)?;
-    let kinds_before = usize::try_from(appended_count)
-        .ok()
-        .filter(|appended_count| *appended_count > 0)
-        .and_then(|appended_count| tip_kinds.len().checked_sub(appended_count))
-        .ok_or_else(invalid_count)?;
-    let appended_kinds: Option<Vec<Kind>> =
-        tip_kinds.iter().skip(kinds_before).map(decode_kind).collect();
-    let appended_kinds =
-        appended_kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
-    Ok((decode_name(&reader)?, first_index, appended_kinds))
+    let first = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
+    let all_kinds = reader.list(KINDS)?;
+    let appended_kinds = last_elements(all_kinds, appended_count).ok_or_else(invalid_count)?;
+    if appended_kinds.is_empty() {
+        return Err(invalid_count());
+    }
+    let kinds: Option<Vec<Kind>> = appended_kinds.iter().map(decode_kind).collect();
+    let kinds = kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
+    Ok(Span { stream: decode_name(&reader)?, first, kinds })
+}
+
+/// Returns the last `count` elements of a list, or `None` if the list has fewer.
+fn last_elements(list: &[Attribute], count: u64) -> Option<&[Attribute]> {
+    let first_index = list.len().checked_sub(usize::try_from(count).ok()?)?;
+    list.get(first_index..)
 }
 
 fn decode_kind(attribute: &Attribute) -> Option<Kind> {
@@ -189,7 +192,7 @@ fn decode_kind(attribute: &Attribute) -> Option<Kind> {
     }
 }
 
-/// Decodes an event batch.
+/// Decodes a batch of older events.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
@@ -213,7 +216,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
     reader.text(STREAM)?.parse().map_err(|_| reader.attribute_error(STREAM, "a stream name"))
 }
 
-/// Decodes the events of an item with their kinds. At least one event is required.
+/// Decodes the events of an item with their kinds. An item without events is invalid.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let event_attributes = reader.list(EVENTS)?;
     let kind_attributes = reader.list(KINDS)?;
@@ -233,7 +236,7 @@ fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     Ok(events)
 }
 
-/// Returns a reader for a list element. The element must be a map.
+/// Returns a reader for a list element, which must be a map.
 fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),

@@ -1,4 +1,4 @@
-//! Tests event stream records with golden files and invalid records.
+//! Tests of event stream records with golden files and invalid records.
 
 use std::fs;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ fn batch() -> EventBatch {
     EventBatch { name: "$AppendsEpoch-0_1".parse().unwrap(), index: 7, events }
 }
 
-/// Converts an item to DynamoDB JSON, except that bytes are written as hexadecimal digits.
+/// Converts an item to DynamoDB JSON with hexadecimal bytes.
 fn to_json(item: &Item) -> Value {
     item.iter().map(|(name, value)| (name.clone(), value_to_json(value))).collect()
 }
@@ -74,7 +74,7 @@ fn value_to_json(value: &Attribute) -> Value {
 }
 
 /// Compares an item with its golden file. If the file is missing and `WRITE_GOLDEN_FILES` is set,
-/// writes it.
+/// the file is written.
 fn golden(name: &str, item: &Item) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden").join(name);
     let text = format!("{}\n", serde_json::to_string_pretty(&to_json(item)).unwrap());

@@ -1,4 +1,4 @@
-//! The webhook's progress record in the Feed table.
+//! The record in the Feed table that states how far the webhook has delivered the feed.
 
 use crate::feed::{Checkpoint, FeedId};
 use crate::webhook::WebhookProgress;
@@ -7,7 +7,7 @@ use cellar_base::table_attributes::{FEED, FEED_PARTITION_KEY, FEED_SORT_KEY, NEX
 
 const PROGRESS: &str = "progress of the webhook";
 
-/// Returns the key of the webhook's progress record.
+/// Returns the key of the record that states how far the webhook has delivered the feed.
 #[must_use]
 pub fn key() -> Item {
     let mut item = Item::new();
@@ -25,7 +25,7 @@ pub fn encode(progress: WebhookProgress) -> Item {
     item
 }
 
-/// Decodes the webhook's progress record.
+/// Decodes the record that states how far the webhook has delivered the feed.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.

@@ -1,4 +1,4 @@
-//! Catalog commands, and the reasons why they are rejected.
+//! Commands that change the catalog, and reasons why they are rejected.
 
 use super::link::{Link, LinkId};
 use super::name::Name;
@@ -8,41 +8,41 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// A command that changes the catalog record of a spreadsheet.
+/// A command that changes the name, status or sharing of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// The caller, with the source of the caller's role.
+    /// The caller, and why the caller has a role on the spreadsheet.
     pub by: By,
     /// Requested change.
     pub action: CatalogAction,
     /// Current time in seconds since the Unix epoch.
     pub now_s: u64,
-    /// Version of the catalog record that the caller has read. If the record now has another
-    /// version, the command is rejected, so that it does not overwrite changes that the caller has
-    /// not seen. A command whose change was already made is never rejected for this reason.
+    /// The version of the catalog record that the caller has read, if known. If the record has
+    /// changed since, the command is rejected, because it could overwrite changes that the caller
+    /// has not seen. A command that would change nothing is never rejected for this reason.
     pub seen: Option<u64>,
 }
 
-/// Requested change. A change that was already made is a no-op, so every command is idempotent.
+/// The requested change. It has no effect if it was already made, so every command is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogAction {
     /// Add a new spreadsheet to the catalog. The caller becomes its owner.
     Create {
         /// Name of the spreadsheet. May be empty.
         name: Name,
-        /// Source of the fork, if the spreadsheet is a fork.
+        /// The spreadsheet from which the new spreadsheet is forked, if any.
         source: Option<LogId>,
     },
     /// Rename the spreadsheet.
     Rename(Name),
-    /// Share the spreadsheet with a person, or change the person's role.
+    /// Share the spreadsheet with a user, or change the user's role.
     Share {
         /// Person to share with.
         with: Person,
         /// New role of the person.
         role: Role,
     },
-    /// Revoke a person's access. Members may always revoke their own access.
+    /// Revoke a user's access. Users may always revoke their own access.
     Unshare(Person),
     /// Add a share link.
     AddLink(Link),
@@ -51,22 +51,22 @@ pub enum CatalogAction {
     RemoveLink(LinkId),
     /// Make the spreadsheet read-only.
     Archive,
-    /// Delete the spreadsheet. It can be undeleted for a limited time.
+    /// Delete the spreadsheet. It can be recovered for a limited time.
     Delete,
     /// Unarchive or undelete the spreadsheet.
     Activate,
-    /// Mark a deleted spreadsheet as purged after its undelete deadline. Only operators may do so.
+    /// Mark a deleted spreadsheet as purged. Its data is deleted afterwards. Only operators may do
+    /// so.
     Purge,
 }
 
 impl CatalogAction {
-    /// Returns the role that the caller `by` needs for this change.
+    /// Returns the minimum role that the caller `by` needs for this change.
     #[must_use]
     pub fn required_role(&self, by: &By) -> Role {
         match self {
             Self::Create { .. } => Role::Viewer,
-            // Every member may leave a spreadsheet (revoke their own access), unless the member's
-            // token is read-only.
+            // Members may revoke their own access unless their token is read-only.
             Self::Unshare(person) if *person == by.person => {
                 if by.cap > Role::Viewer {
                     Role::Viewer
@@ -83,10 +83,10 @@ impl CatalogAction {
 /// Reason why a command is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The spreadsheet does not exist or is hidden from the caller.
+    /// The spreadsheet does not exist, or the caller may not know that it exists.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// The caller's role is not sufficient for the change.
+    /// The caller's role does not allow the change.
     #[error("your role is {has}; role {needs} is required")]
     Role {
         /// The caller's current role.
@@ -100,16 +100,16 @@ pub enum Rejection {
     /// The spreadsheet is archived and therefore read-only.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
-    /// The spreadsheet is deleted, but can still be undeleted.
+    /// The spreadsheet is deleted, but can still be recovered.
     #[error("the spreadsheet is deleted; undelete it first (owners only)")]
     Deleted,
-    /// The spreadsheet is deleted and can no longer be undeleted.
+    /// The spreadsheet is deleted and can no longer be recovered.
     #[error("the spreadsheet was deleted more than 30 days ago; it cannot be undeleted")]
     Gone,
-    /// The spreadsheet cannot be purged, because it is not deleted or can still be undeleted.
+    /// The spreadsheet cannot be purged because it is not deleted or can still be recovered.
     #[error("only spreadsheets deleted more than 30 days ago can be purged")]
     NotPurgeable,
-    /// The command would change the caller's own role.
+    /// Callers cannot change their own role.
     #[error("you cannot change your own role; ask another owner")]
     WithOneself,
     /// The command would remove the last owner.
@@ -121,7 +121,7 @@ pub enum Rejection {
     /// The spreadsheet has the maximum number of share links.
     #[error("the spreadsheet has {MAX_LINKS} share links, the maximum; revoke a share link first")]
     Links,
-    /// The expiry of the new link is in the past.
+    /// The expiry time of the new link is in the past.
     #[error("the expiry of the link is in the past")]
     LinkEnded,
 }

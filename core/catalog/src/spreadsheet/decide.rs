@@ -11,8 +11,8 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events that result from a command. Returns no events if the listing (the current
-/// catalog record) already includes the change.
+/// Returns the events that a command causes. `listing` is the current catalog record. There are no
+/// events if the change was already made.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -45,9 +45,10 @@ fn decide_creation(
     }
 }
 
-/// Handles a command on a log that was created before the catalog existed. If the caller has a
-/// token for this spreadsheet or for all spreadsheets, the log is first added to the catalog with
-/// the caller as its owner. Otherwise, the command is rejected.
+/// Handles a command on a spreadsheet that is not in the catalog because it is older than the
+/// catalog. If the caller's token lists the spreadsheet or applies to all spreadsheets, the
+/// spreadsheet is first added to the catalog with the caller as its owner. Otherwise, the command
+/// is rejected.
 fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     if !matches!(command.by.right, Right::Token(_)) {
         return Err(Rejection::Hidden);
@@ -78,7 +79,7 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     Ok(events)
 }
 
-/// Handles a command that the caller's role and the spreadsheet's status allow.
+/// Handles a command that is allowed by the caller's role and by the status of the spreadsheet.
 fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = command.by.person.clone();
     let at_s = command.now_s;
@@ -108,8 +109,8 @@ fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogE
     }
 }
 
-/// Handles a purge. It requires an owner token for this spreadsheet or for all spreadsheets, and
-/// the undelete deadline must have passed.
+/// Handles a purge. The spreadsheet must no longer be recoverable, and the caller needs an owner
+/// token that lists the spreadsheet or applies to all spreadsheets.
 fn decide_purge(
     command: &Command,
     listing: Option<&Listing>,
@@ -141,8 +142,9 @@ fn check_role(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// Checks that the spreadsheet's status allows the change. An archived spreadsheet cannot be
-/// renamed. A deleted spreadsheet can only be undeleted; deleting or creating it again is a no-op.
+/// Checks that the status of the spreadsheet allows the change. An archived spreadsheet cannot be
+/// renamed. A deleted spreadsheet can only be recovered. Deleting or creating it again has no
+/// effect.
 fn check_status(command: &Command, listing: &Listing) -> Result<(), Rejection> {
     match listing.status {
         Status::Active | Status::Purged { .. } => Ok(()),
@@ -199,8 +201,8 @@ fn decide_unsharing(
     }
 }
 
-/// Handles the addition of a share link. If the spreadsheet has the maximum number of share links,
-/// the expired links are revoked.
+/// Handles the creation of a share link. If the spreadsheet has the maximum number of share links,
+/// its expired links are revoked first.
 fn decide_link_addition(
     by: &Person,
     link: &Link,

@@ -1,4 +1,4 @@
-//! Decider of the catalog. Encodes events and listings as JSON.
+//! Rules for the event streams of spreadsheets. Events and cached states are encoded as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -9,11 +9,11 @@ use super::event::CatalogEvent;
 use super::listing::Listing;
 use crate::stream::{Decider, Encoded, Kind, UnreadableEvent};
 
-/// Kind of the unfold (cached state) that contains a listing. The kind includes a number, which
-/// must change whenever the layout of listings changes.
+/// The name under which the state of a spreadsheet is cached in its event stream. The number in the
+/// name must be changed whenever the encoding of the state changes.
 const LISTING_KIND: &str = "Listing1";
 
-/// The decider for event streams of the category [`CATEGORY`](super::CATEGORY).
+/// The rules for event streams of the category [`CATEGORY`](super::CATEGORY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Catalog;
 
@@ -40,8 +40,7 @@ impl Decider for Catalog {
     }
 
     fn encode(&self, event: &CatalogEvent) -> Encoded {
-        // Serde encodes an event as `{"Created": {…}}`. The key is the event kind and the value is
-        // the data.
+        // Serde encodes an event as `{"Created": {…}}`, where the key is the event kind.
         let tagged = serde_json::to_value(event).unwrap_or_default();
         let data = tagged.get(event.kind()).map(Value::to_string).unwrap_or_default();
         Encoded::new(Kind::own(event.kind()), data.into_bytes())

@@ -9,8 +9,8 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// An event of a spreadsheet. The variant's name is stored as the event kind, and the variant's
-/// fields as JSON data.
+/// An event of a spreadsheet. The event kind is the name of the variant. The data consists of the
+/// fields of the variant, encoded as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
     /// The spreadsheet was added to the catalog.
@@ -19,7 +19,7 @@ pub enum CatalogEvent {
         by: Person,
         /// Name of the spreadsheet. May be empty.
         name: Name,
-        /// Source of the fork, if the spreadsheet is a fork.
+        /// The spreadsheet from which the spreadsheet was forked, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<LogId>,
         /// Time of the change, in seconds since the Unix epoch.
@@ -32,18 +32,18 @@ pub enum CatalogEvent {
         /// New name.
         name: Name,
     },
-    /// A person or share link was given a role, or its role was changed.
+    /// A user or share link received a role, or its role was changed.
     Shared {
         /// Person who made the change.
         by: Person,
-        /// The person or share link, and the new role.
+        /// The user or share link, and the new role.
         with: Grantee,
     },
-    /// The access of a person or share link was revoked.
+    /// The access of a user or share link was revoked.
     Unshared {
         /// Person who made the change.
         by: Person,
-        /// The person or share link that lost access.
+        /// The user or share link that lost access.
         from: Recipient,
     },
     /// The spreadsheet was made read-only.
@@ -63,7 +63,7 @@ pub enum CatalogEvent {
         /// Person who made the change.
         by: Person,
     },
-    /// The spreadsheet was deleted. It can be undeleted for a limited time.
+    /// The spreadsheet was deleted. It can be recovered for a limited time.
     Deleted {
         /// Person who made the change.
         by: Person,
@@ -113,7 +113,7 @@ impl CatalogEvent {
         "Purged",
     ];
 
-    /// Returns the kind under which the event is stored.
+    /// Returns the name of the event kind as stored.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -145,14 +145,14 @@ impl CatalogEvent {
         }
     }
 
-    /// Whether the event changes who has access to the spreadsheet.
+    /// Returns whether the event changes who has access to the spreadsheet.
     #[must_use]
     pub fn is_sharing(&self) -> bool {
         matches!(self, Self::Shared { .. } | Self::Unshared { .. })
     }
 
-    /// Returns the listing (catalog record) after this event. If there is no listing yet, the event
-    /// must be `Created`; any other event is a no-op.
+    /// Returns the catalog record after this event. Without a catalog record, only `Created` has an
+    /// effect.
     #[must_use]
     pub fn apply(&self, listing: Option<Listing>) -> Option<Listing> {
         if let Self::Created { by, name, source, at_s } = self {
@@ -174,7 +174,7 @@ impl CatalogEvent {
 
     fn apply_to(&self, listing: &mut Listing) {
         match self {
-            // `Created` creates the listing and is handled by `apply`.
+            // `apply` handles `Created`, which creates the catalog record.
             Self::Created { .. } => {}
             Self::Renamed { name, .. } => listing.name = name.clone(),
             Self::Shared { with: Grantee::Member(member), .. } => listing.set_member(member),

@@ -1,4 +1,4 @@
-//! Share links. The holder of a share link can read or edit a spreadsheet without a personal token.
+//! Share links, which grant access to a spreadsheet to anyone who has the link.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 /// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
-/// Secret of a share link: 16 random bytes, known only to the link's holders.
+/// Secret of a share link: 16 random bytes. Only people who have the link know it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkSecret(pub [u8; 16]);
 
@@ -27,7 +27,7 @@ pub struct LinkHash([u8; 16]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId([u8; 8]);
 
-/// Role that a share link grants. Never owner.
+/// Role that a share link grants. A share link cannot grant the role of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -52,27 +52,27 @@ pub struct Link {
     pub expires_s: Option<u64>,
 }
 
-/// Bearer token of a share link: `cellar-link.{spreadsheet}.{secret}`.
+/// Bearer token of a share link, `cellar-link.{spreadsheet}.{secret}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LinkToken {
-    /// Spreadsheet to which the share link grants access.
+    /// The spreadsheet to which the share link grants access.
     pub log: LogId,
     /// Secret of the link.
     pub secret: LinkSecret,
 }
 
-/// Error for a text that is not a valid share link, link id, link secret or label.
+/// A string is not a valid share link, link id, link secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
     /// The secret is not 16 bytes long.
     #[error(
-        "the secret of a link must have 16 random bytes, as 22 characters of unpadded base64url"
+        "the secret of a link must consist of 16 random bytes, encoded as 22 characters of unpadded base64url"
     )]
     Secret,
     /// The id is not 8 bytes.
     #[error("the id of a link must have 16 hexadecimal digits")]
     Id,
-    /// The text is not the token of a share link.
+    /// The string is not the token of a share link.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
     /// The label is too long or has more than one line.
@@ -107,7 +107,7 @@ impl fmt::Display for LinkSecret {
     }
 }
 
-/// Formats the link id instead of the secret, so that secrets are never written to logs.
+/// Debug output contains the link id instead of the secret, so that secrets are never logged.
 impl fmt::Debug for LinkSecret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "LinkSecret(of {})", self.hash().id())
@@ -124,7 +124,7 @@ impl LinkHash {
 }
 
 impl LinkRole {
-    /// Returns the [`Role`] that corresponds to this link role.
+    /// Returns this role as a [`Role`].
     #[must_use]
     pub fn role(self) -> Role {
         match self {
@@ -154,8 +154,8 @@ impl Link {
 }
 
 impl LinkToken {
-    /// Whether a bearer token starts with the prefix of share links. The rest of the token is not
-    /// validated.
+    /// Returns whether a bearer token starts like the token of a share link. The rest of it is not
+    /// checked.
     #[must_use]
     pub fn has_prefix(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with('.'))
@@ -189,7 +189,7 @@ impl fmt::Debug for LinkToken {
     }
 }
 
-/// Implements conversion from and to hexadecimal digits, in text and in JSON.
+/// Implements conversion to and from hexadecimal strings, which are also the JSON encoding.
 macro_rules! as_hexadecimal {
     ($name:ident) => {
         impl fmt::Display for $name {

@@ -1,5 +1,5 @@
-//! Spreadsheet lists. Each list contains the spreadsheets of one person. The lists are derived from
-//! the event streams.
+//! Spreadsheet lists. Each list contains the spreadsheets of one user and is derived from the event
+//! streams of the spreadsheets.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,19 @@ use super::person::Person;
 use crate::access::Role;
 use cellar_base::identity::LogId;
 
-/// A spreadsheet's entry in a person's spreadsheet list.
+/// A spreadsheet in the spreadsheet list of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// Spreadsheet id.
     pub log: LogId,
-    /// Version of the entry: the number of events of the spreadsheet that the entry includes.
+    /// Number of events of the spreadsheet that the entry includes. An entry replaces entries with
+    /// a lower number.
     pub version: u64,
-    /// Details of the spreadsheet, or `None` if the person's access was revoked.
+    /// Details of the spreadsheet, or `None` if the user has lost access.
     pub line: Option<ListLine>,
 }
 
-/// Details of a spreadsheet in a person's spreadsheet list.
+/// Details of a spreadsheet in the spreadsheet list of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListLine {
     /// Name of the spreadsheet.
@@ -35,8 +36,8 @@ pub struct ListLine {
 }
 
 impl Listing {
-    /// Returns the entry for this listing (catalog record) in a person's spreadsheet list.
-    /// `version` is the number of events that the listing includes.
+    /// Returns the entry that represents this spreadsheet in a user's spreadsheet list. `version`
+    /// is the number of events of the spreadsheet so far.
     #[must_use]
     pub fn list_entry(&self, log: LogId, version: u64, person: &Person) -> ListEntry {
         let is_purged = matches!(self.status, Status::Purged { .. });
@@ -50,8 +51,8 @@ impl Listing {
         ListEntry { log, version, line }
     }
 
-    /// Returns the people whose spreadsheet lists must be updated because of `events`. The listing
-    /// must already include all these events.
+    /// Returns the users whose spreadsheet lists must be updated after `events`. The catalog record
+    /// must already include these events.
     #[must_use]
     pub fn affected_persons(&self, events: &[CatalogEvent]) -> BTreeSet<Person> {
         let mut affected_persons = BTreeSet::new();
@@ -63,7 +64,7 @@ impl Listing {
                 CatalogEvent::Unshared { from: Recipient::Member(person), .. } => {
                     affected_persons.insert(person.clone());
                 }
-                // A share link does not add the spreadsheet to anyone's list.
+                // Using a share link does not add the spreadsheet to a list.
                 CatalogEvent::Shared { with: Grantee::Link(_), .. }
                 | CatalogEvent::Unshared { from: Recipient::Link(_), .. } => {}
                 CatalogEvent::Created { .. }

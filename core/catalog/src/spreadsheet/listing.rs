@@ -1,4 +1,4 @@
-//! Listings: the current catalog record of each spreadsheet.
+//! Catalog records, which contain the name, status, members and share links of a spreadsheet.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,29 +9,29 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::DELETED_KEPT_S;
 
-/// Catalog record of a spreadsheet: the state after all events in its stream.
+/// Catalog record of a spreadsheet: the state after all events in its event stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// Name of the spreadsheet. May be empty.
     pub name: Name,
     /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
-    /// Source of the fork, if the spreadsheet is a fork.
+    /// The spreadsheet from which the spreadsheet was forked, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<LogId>,
-    /// Members, in the order in which they were added. There is always at least one owner.
+    /// Members, in the order in which they were added. At least one of them is an owner.
     pub members: Vec<Member>,
-    /// Share links in creation order, including expired share links.
+    /// Share links in the order of their creation. Expired links are included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
     /// Whether the spreadsheet is active, archived, deleted or purged.
     pub status: Status,
-    /// Version of the record: the number of events in the stream. A command that is based on an
-    /// earlier version is rejected, so that it does not overwrite later changes.
+    /// Number of events in the event stream, which is the version of the record. A command that is
+    /// based on an earlier version is rejected, because it could overwrite later changes.
     pub changes: u64,
 }
 
-/// A person who has a role on a spreadsheet.
+/// A user who has a role on a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
@@ -49,25 +49,24 @@ pub enum Status {
     Active,
     /// The spreadsheet is read-only.
     Archived {
-        /// Time of archiving, in seconds since the Unix epoch.
+        /// Time at which the spreadsheet was archived, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The spreadsheet is deleted and hidden. For `DELETED_KEPT_S` seconds, an owner can undelete
-    /// it.
+    /// The spreadsheet is deleted. An owner can recover it for `DELETED_KEPT_S` seconds.
     Deleted {
-        /// Time of the deletion, in seconds since the Unix epoch.
+        /// Time at which the spreadsheet was deleted, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is permanently deleted. Its id is never reused.
     Purged {
-        /// Time of the purge, in seconds since the Unix epoch.
+        /// Time at which the spreadsheet was purged, in seconds since the Unix epoch.
         at_s: u64,
     },
 }
 
 impl Status {
-    /// Returns the time of the archiving, deletion or purge in seconds since the Unix epoch, or
-    /// `None` if the spreadsheet is active.
+    /// Returns the time at which the spreadsheet was archived, deleted or purged, in seconds since
+    /// the Unix epoch. Returns `None` if the spreadsheet is active.
     #[must_use]
     pub fn since_s(self) -> Option<u64> {
         match self {
@@ -76,8 +75,8 @@ impl Status {
         }
     }
 
-    /// Returns the undelete deadline in seconds since the Unix epoch, or `None` if the spreadsheet
-    /// is not deleted.
+    /// Returns the time until which the spreadsheet can be recovered, in seconds since the Unix
+    /// epoch. Returns `None` if the spreadsheet is not deleted.
     #[must_use]
     pub fn undelete_deadline_s(self) -> Option<u64> {
         match self {
@@ -86,7 +85,7 @@ impl Status {
         }
     }
 
-    /// Whether the spreadsheet is deleted and can no longer be undeleted.
+    /// Returns whether the spreadsheet is deleted and can no longer be recovered.
     #[must_use]
     pub fn undelete_deadline_has_passed(self, now_s: u64) -> bool {
         self.undelete_deadline_s().is_some_and(|deadline_s| deadline_s <= now_s)
@@ -94,13 +93,13 @@ impl Status {
 }
 
 impl Listing {
-    /// Returns a person's role, or `None` if the person is not a member.
+    /// Returns the role of a user, or `None` if the user is not a member.
     #[must_use]
     pub fn role_of(&self, person: &Person) -> Option<Role> {
         self.members.iter().find(|member| member.person == *person).map(|member| member.role)
     }
 
-    /// Returns the unexpired share link with this secret hash.
+    /// Returns the share link with this hash of the secret, unless it has expired.
     #[must_use]
     pub fn link(&self, hash: LinkHash, now_s: u64) -> Option<&Link> {
         self.links.iter().find(|link| link.hash == hash && !link.has_expired(now_s))

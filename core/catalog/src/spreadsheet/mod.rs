@@ -1,12 +1,12 @@
 //! The catalog: names, status and sharing of spreadsheets.
 //!
-//! Each spreadsheet has an event stream `Spreadsheet-{id}` of [events](CatalogEvent). The state
-//! after all events is the spreadsheet's [`Listing`]. The listing is cached as an unfold in the tip
-//! (the item with the stream's latest events), so a single read returns it.
+//! The event stream `Spreadsheet-{id}` of each spreadsheet contains its [events](CatalogEvent). The
+//! state after all events is the spreadsheet's [`Listing`], which is cached in the newest item of
+//! the event stream, so that a single read returns it.
 //!
-//! [`Principal::access`] checks access before each request, using a listing that may be a few
-//! seconds old. For a change to the catalog, [`Catalog`] checks access again, using exactly the
-//! listing to which the change applies.
+//! [`Principal::access`] checks access before each request, based on a listing that may be a few
+//! seconds old. When a command changes the catalog, [`Catalog`] checks access again, based on the
+//! current listing.
 //!
 //! [`Principal::access`]: crate::access::Principal::access
 
@@ -40,9 +40,8 @@ use cellar_base::limits::{CATALOG_TIP_EVENTS, TIP_BYTES};
 /// Category of the event streams of spreadsheets.
 pub const CATEGORY: &str = "Spreadsheet";
 
-/// Thresholds above which events are moved from a tip (with the latest events) to an event batch
-/// (with older events). They are low enough that reading the listing of a spreadsheet with few
-/// members costs only half a read unit (4 KB).
+/// Limits on the newest item of a spreadsheet's event stream. They are so low that reading the item
+/// usually costs half a read unit (4 KB).
 pub const CATALOG_SPLIT_POLICY: SplitPolicy =
     SplitPolicy { bytes: TIP_BYTES, events: CATALOG_TIP_EVENTS };
 

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_SPREADSHEET_NAME_BYTES;
 
-/// Name of a spreadsheet, without surrounding whitespace. Empty if the spreadsheet is unnamed.
-/// Several spreadsheets may have the same name.
+/// Name of a spreadsheet, without surrounding whitespace. It is empty if the spreadsheet is
+/// unnamed. Names need not be unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Name(String);
 
-/// Error for a text that is not a valid spreadsheet name.
+/// A string is not a valid spreadsheet name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// The name is blank.
@@ -31,10 +31,10 @@ pub enum BadName {
 }
 
 impl Name {
-    /// Creates a name from a text. Surrounding whitespace is removed.
+    /// Creates a name from a string. Surrounding whitespace is removed.
     ///
     /// # Errors
-    /// Returns [`BadName`] with the reason.
+    /// Returns [`BadName`] if the name is too long, is empty or contains control characters.
     pub fn new(text: &str) -> Result<Self, BadName> {
         let text = text.trim();
         match text.len() {
@@ -47,9 +47,8 @@ impl Name {
         }
     }
 
-    /// Returns the default name of a fork of the spreadsheet with this name: `Fork of` and the
-    /// name, truncated to the maximum length. If this name is empty, the default name is also
-    /// empty.
+    /// Returns the default name of a fork: `Fork of` followed by this name, truncated to the
+    /// maximum length. A fork of an unnamed spreadsheet is unnamed by default.
     #[must_use]
     pub fn of_fork(&self) -> Self {
         if self.0.is_empty() {

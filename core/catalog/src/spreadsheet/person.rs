@@ -1,4 +1,4 @@
-//! People, identified by the issuer and the subject of their tokens.
+//! Users, identified by the issuer and subject of their tokens.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use cellar_base::identity::SubjectKey;
 use cellar_base::limits::{MAX_AUTHOR_BYTES, MAX_ISSUER_BYTES};
 
-/// A person, identified by an issuer and a subject together.
+/// A user, identified by the issuer and subject of their tokens.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Person {
-    /// Issuer of the person's tokens (the `iss` claim).
+    /// Issuer of the user's tokens (claim `iss`).
     pub issuer: String,
-    /// Subject of the person's tokens: the `sub` claim or, if configured, another claim.
+    /// Subject of the user's tokens: the claim `sub`, unless another claim is configured.
     pub subject: String,
 }
 
-/// Reason why an issuer and a subject do not identify a person.
+/// The reason why an issuer and a subject do not identify a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
     /// The subject is empty or too long.
@@ -33,10 +33,10 @@ pub enum BadPerson {
 }
 
 impl Person {
-    /// Creates a person from a token's issuer and subject.
+    /// Creates a user from the issuer and subject of a token.
     ///
     /// # Errors
-    /// Returns [`BadPerson`] with the reason.
+    /// Returns [`BadPerson`] if either is too long, is empty or contains control characters.
     pub fn new(issuer: &str, subject: &str) -> Result<Self, BadPerson> {
         if !(1..=MAX_AUTHOR_BYTES).contains(&subject.len()) {
             return Err(BadPerson::Subject);
@@ -50,7 +50,7 @@ impl Person {
         Ok(Self { issuer: issuer.to_owned(), subject: subject.to_owned() })
     }
 
-    /// Returns the hash of the issuer and subject. It identifies the person in spreadsheet logs.
+    /// Returns the hash of issuer and subject that identifies the user in logs.
     #[must_use]
     pub fn key(&self) -> SubjectKey {
         SubjectKey::new(&self.issuer, &self.subject)

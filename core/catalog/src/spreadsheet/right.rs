@@ -1,15 +1,15 @@
-//! Sources of a caller's role on a spreadsheet.
+//! Reasons why a caller has a role on a spreadsheet.
 
 use super::link::LinkHash;
 use super::listing::{Listing, Status};
 use super::person::Person;
 use crate::access::Role;
 
-/// Source of a caller's role on a spreadsheet.
+/// The reason why a caller has a role on a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// A token for this spreadsheet or for all spreadsheets. Such a token grants the role even if
-    /// the spreadsheet is not shared with the caller. It grants no role on a purged spreadsheet.
+    /// A token that lists the spreadsheet or applies to all spreadsheets. It grants a role even if
+    /// the spreadsheet is not shared with the caller, unless the spreadsheet was purged.
     Token(Role),
     /// Membership in the spreadsheet.
     Membership,
@@ -17,20 +17,20 @@ pub enum Right {
     Link(LinkHash),
 }
 
-/// A caller, and the source of the caller's role.
+/// A caller, and why the caller has a role on a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
     /// Person who calls.
     pub person: Person,
     /// Source of the role.
     pub right: Right,
-    /// Highest role that the caller's token permits.
+    /// Highest role that the caller's token allows.
     pub cap: Role,
 }
 
 impl By {
-    /// Returns the caller's current role, or `None` if the spreadsheet is hidden from the caller,
-    /// for example after a purge.
+    /// Returns the caller's current role, or `None` if the caller may not know that the spreadsheet
+    /// exists.
     #[must_use]
     pub fn role(&self, listing: Option<&Listing>, now_s: u64) -> Option<Role> {
         if listing.is_some_and(|listing| matches!(listing.status, Status::Purged { .. })) {
@@ -44,8 +44,8 @@ impl By {
         role.map(|role| role.min(self.cap))
     }
 
-    /// Whether the role comes from a share link. The holder of a share link is not allowed to see
-    /// the members, because share links can be passed on to strangers.
+    /// Returns whether the caller uses a share link. Such a caller may not see the members, because
+    /// anyone can pass a share link on.
     #[must_use]
     pub fn is_link(&self) -> bool {
         matches!(self.right, Right::Link(_))

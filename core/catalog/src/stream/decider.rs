@@ -1,27 +1,28 @@
-//! Deciders: the state and the command rules for a category of event streams.
+//! Rules for a category of event streams: how events change the state, and which events a command
+//! causes.
 
 use super::event::Kind;
 
-/// State and command rules for a category of event streams. The functions are pure, so that every
-/// process computes the same state.
+/// Defines how events change the state of an event stream, and which events a command causes. The
+/// functions are pure, so every process computes the same state.
 pub trait Decider {
     /// State after a stream's events.
     type State;
     /// Event of the stream.
     type Event;
-    /// Command that requests a change of the state.
+    /// A request to change the state.
     type Command;
     /// Reason why a command is rejected.
     type Rejection;
 
-    /// Returns the initial state, before the first event.
+    /// Returns the state before the first event.
     fn initial(&self) -> Self::State;
 
-    /// Returns the state after applying an event.
+    /// Returns the state after an event.
     fn evolve(&self, state: Self::State, event: &Self::Event) -> Self::State;
 
-    /// Handles a command and returns the resulting events, or no events if the state already
-    /// includes the change.
+    /// Handles a command. Returns the events that it causes, or no events if the change was already
+    /// made.
     ///
     /// # Errors
     /// Returns the reason if the command is rejected.
@@ -40,23 +41,23 @@ pub trait Decider {
     /// Returns [`UnreadableEvent`] for an unknown kind or malformed data.
     fn decode(&self, kind: &Kind, data: &[u8]) -> Result<Self::Event, UnreadableEvent>;
 
-    /// Whether the state after this event does not depend on earlier events. If so, readers skip
-    /// the earlier events.
+    /// Returns whether the state after this event is independent of earlier events, so that readers
+    /// need not read them.
     fn is_origin(&self, event: &Self::Event) -> bool;
 
-    /// Encodes a state as an unfold (cached state), which spares readers the events up to this
-    /// state. Returns `None` if no unfold should be stored.
+    /// Encodes a state to be cached in the event stream, so that readers need not read earlier
+    /// events. Returns `None` if the state should not be cached.
     fn unfold(&self, state: &Self::State) -> Option<Encoded>;
 
-    /// Decodes the state in an unfold (cached state). Returns `None` if a different version of the
-    /// decider wrote the unfold. The state must then be rebuilt from the events.
+    /// Decodes a cached state. Returns `None` if the state has a different encoding. It must then
+    /// be computed from the events.
     fn refold(&self, kind: &Kind, data: &[u8]) -> Option<Self::State>;
 }
 
-/// An encoded event or unfold (cached state).
+/// An encoded event or cached state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
-    /// Kind, which determines how to decode the data.
+    /// Name of the event kind or of the state's encoding.
     pub kind: Kind,
     /// Encoded content.
     pub data: Vec<u8>,
@@ -69,7 +70,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// Creates an encoded event or unfold without metadata, correlation id or causation id.
+    /// Creates an encoded event or cached state without metadata, correlation id or causation id.
     #[must_use]
     pub fn new(kind: Kind, data: Vec<u8>) -> Self {
         Self { kind, data, meta: Vec::new(), correlation: None, causation: None }

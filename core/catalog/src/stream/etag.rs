@@ -5,16 +5,17 @@ use super::name::StreamName;
 use super::payload::Payload;
 use super::unfold::Unfold;
 
-/// Etag of a tip (the item with a stream's latest events): a 16-byte hash of the preceding etag and
-/// the written content. Only a retry of the same write produces the same etag, so no etag ever
-/// recurs in a stream. Late writes are therefore harmless. After another write has taken effect,
-/// the etag that a late write expects never returns.
+/// Etag of the newest item of an event stream: a hash of the previous etag and of the written
+/// content.
+///
+/// An etag never recurs in a stream, except for a retry of the same write. A delayed write is
+/// therefore harmless: once another write has taken effect, the etag that it expects never exists
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Etag(pub [u8; 16]);
 
 impl Etag {
-    /// Computes the etag that a write produces. `previous_etag` is the etag of the replaced tip, or
-    /// `None` for the first write to a stream.
+    /// Computes the etag after a write. `previous_etag` is `None` for the first write to a stream.
     #[must_use]
     pub fn of(
         name: &StreamName,
@@ -37,8 +38,7 @@ impl Etag {
     }
 }
 
-/// Each part is hashed together with its length, so that the hash inputs of different writes always
-/// differ.
+/// Each part is hashed with its length. Different writes therefore never have the same hash input.
 struct WriteHasher(blake3::Hasher);
 
 impl WriteHasher {
@@ -72,8 +72,7 @@ impl WriteHasher {
     }
 
     fn add_event(&mut self, event: &StreamEvent) {
-        // The struct is destructured, so that a new field that is not hashed causes a compile
-        // error.
+        // The pattern names all fields, so the compiler reports a field that is not hashed.
         let StreamEvent { time_ms, kind, data, meta, correlation, causation, writer } = event;
         self.add_u64(*time_ms);
         self.add_bytes(kind.as_str().as_bytes());

@@ -3,12 +3,12 @@
 use super::payload::Payload;
 use cellar_base::limits::{MAX_EVENT_ID_BYTES, MAX_EVENT_KIND_BYTES};
 
-/// Id of an append: 16 random bytes, stored with each appended event. After a lost response, the
-/// writer searches for this id to find its events.
+/// Random id of an append, stored with each of its events. If the response to a write is lost, the
+/// writer searches for the id to determine whether the events were appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WriterId(pub [u8; 16]);
 
-/// Kind of an event or unfold (cached state), such as `Created` or `Renamed`.
+/// Kind of an event, such as `Created` or `Renamed`, or name of a state's encoding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(String);
 
@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates an event kind that Cellar itself defines. A test checks the length.
+    /// Creates an event kind that is defined in Cellar. A test checks its length.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }
@@ -50,9 +50,9 @@ impl Kind {
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamEvent {
-    /// Time of the decision to append the event, in milliseconds since the Unix epoch.
+    /// Time at which it was decided to append the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Kind, which determines how to decode the data.
+    /// Kind of the event, which determines how its data is decoded.
     pub kind: Kind,
     /// Encoded content.
     pub data: Payload,
@@ -67,8 +67,7 @@ pub struct StreamEvent {
 }
 
 impl StreamEvent {
-    /// Checks the lengths of the correlation and causation ids. Kinds and payloads are checked on
-    /// creation.
+    /// Checks the lengths of the correlation id and the causation id.
     ///
     /// # Errors
     /// Returns [`InvalidEvent::Id`] if an id is too long.

@@ -1,9 +1,9 @@
-//! Event streams: short logs of the events about a single subject, such as a spreadsheet.
+//! Event streams: ordered events about one thing, such as a spreadsheet.
 //!
-//! A single item, the tip, contains a stream's latest events. The tip also contains unfolds: cached
-//! states, with which readers need not read the earlier events. Every event is first written to the
-//! tip. If new events would make the tip too large, the write that appends them also moves the
-//! earlier events from the tip to a separate item, an event batch, in the same transaction.
+//! Events are always appended to the newest item of a stream, which is called the tip. When the tip
+//! becomes too large, an append moves its older events to a separate item, called an event batch,
+//! in the same transaction. The tip also contains cached states, so that readers need not read the
+//! event batches.
 
 pub mod append;
 mod decider;
@@ -23,7 +23,7 @@ pub use etag::Etag;
 pub use event::{InvalidEvent, Kind, StreamEvent, WriterId};
 pub use name::{InvalidStreamName, StreamName};
 pub use payload::{Payload, PayloadError};
-pub use rebuild::{Dated, Need, Rebuild, RebuildFault, Rebuilt, newest_first};
+pub use rebuild::{Dated, Rebuild, RebuildFault, RebuildStep, RebuiltState, newest_first};
 pub(crate) use tip::event_count;
 pub use tip::{EventBatch, SplitPolicy, Tip};
 pub use unfold::Unfold;

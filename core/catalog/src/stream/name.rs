@@ -5,17 +5,18 @@ use std::str::FromStr;
 
 use cellar_base::limits::MAX_STREAM_NAME_BYTES;
 
-/// Name of an event stream: `{category}-{id}`, such as `Spreadsheet-{uuid}`. The first hyphen
-/// separates the category from the id. A category consists of ASCII letters, digits and
-/// underscores, and starts with a letter. The category of streams that index other streams starts
-/// with `$` and a letter. An id is any text without control characters.
+/// Name of an event stream: `{category}-{id}`, such as `Spreadsheet-{uuid}`.
+///
+/// A category starts with a letter and consists of ASCII letters, digits and underscores. The
+/// category of a stream that lists other streams starts with `$` and a letter. An id must not
+/// contain control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName {
     text: String,
     category_bytes: usize,
 }
 
-/// Error for a text that is not a valid stream name.
+/// A string is not a valid stream name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStreamName {
     /// The name is too long.
@@ -33,7 +34,8 @@ impl StreamName {
     /// Creates a stream name from its category and id.
     ///
     /// # Errors
-    /// Returns [`InvalidStreamName`] with the reason.
+    /// Returns [`InvalidStreamName`] if the category or the id is empty or contains an invalid
+    /// character, or if the name is too long.
     pub fn new(category: &str, id: &str) -> Result<Self, InvalidStreamName> {
         if id.is_empty() || category.is_empty() {
             return Err(InvalidStreamName::Shape);

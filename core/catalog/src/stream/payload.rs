@@ -1,18 +1,17 @@
-//! Data of events and unfolds. The data is compressed if that makes it smaller.
+//! Data of events and cached states, which is compressed if that makes it smaller.
 
 use std::borrow::Cow;
 
 use cellar_base::limits::MAX_STREAM_PAYLOAD_BYTES;
 use cellar_base::zstd_frames::{compress, decompress};
 
-/// Number of the encoding for uncompressed data.
+/// Stored number of the encoding for uncompressed data.
 const PLAIN: u64 = 0;
-/// Number of the encoding for data compressed as a single zstd frame.
+/// Stored number of the encoding for a single zstd frame.
 const ZSTD: u64 = 1;
 
-/// Encoded data of an event or unfold (cached state). Data is stored in the attributes `d` and `D`,
-/// and metadata in `m` and `M`. If the encoding is unknown, the payload is kept unchanged, but it
-/// cannot be decoded: an unfold with this payload is ignored, and an event is unreadable.
+/// Encoded data of an event or a cached state. If the encoding is unknown, the data is preserved
+/// but cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Payload {
     /// Number of the encoding: 0 for uncompressed data, 1 for a single zstd frame.
@@ -21,13 +20,13 @@ pub struct Payload {
     pub stored: Vec<u8>,
 }
 
-/// Reason why data cannot be encoded or decoded.
+/// The reason why data cannot be encoded or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
     /// The uncompressed data is too large.
     #[error("the data of an event or unfold must have at most {MAX_STREAM_PAYLOAD_BYTES} bytes")]
     TooLong,
-    /// The encoding is unknown, because a later release of Cellar wrote the data.
+    /// The encoding is unknown because a later version of Cellar wrote the data.
     #[error("encoding {number} is unknown to this build; upgrade Cellar")]
     UnknownEncoding {
         /// Number of the encoding.
@@ -39,7 +38,7 @@ pub enum PayloadError {
 }
 
 impl Payload {
-    /// Encodes data. The data is compressed if that makes it smaller.
+    /// Encodes data, compressed if that makes it smaller.
     ///
     /// # Errors
     /// Returns [`PayloadError::TooLong`] if the uncompressed data is too large.
@@ -53,10 +52,10 @@ impl Payload {
         }
     }
 
-    /// Decodes the data. A frame that is too large is rejected before memory is allocated.
+    /// Decodes the data. If it would be too large, no memory is allocated.
     ///
     /// # Errors
-    /// Returns a [`PayloadError`] for malformed bytes or an unknown encoding.
+    /// Returns a [`PayloadError`] if the data is too large, is malformed or has an unknown encoding.
     pub fn unpack(&self) -> Result<Cow<'_, [u8]>, PayloadError> {
         match self.encoding {
             PLAIN if self.stored.len() > MAX_STREAM_PAYLOAD_BYTES => Err(PayloadError::TooLong),

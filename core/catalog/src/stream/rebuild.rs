@@ -1,6 +1,7 @@
-//! Rebuilds the state of an event stream from the latest readable unfold (cached state) and the
-//! events after it. Without an unfold, the rebuild starts from the latest event whose state does
-//! not depend on earlier events, or from the first event.
+//! Computes the state of an event stream from the latest cached state and the events after it.
+//!
+//! Without a readable cached state, the computation starts with the latest event that makes earlier
+//! events irrelevant, or with the first event.
 
 use super::decider::{Decider, UnreadableEvent};
 use super::event::StreamEvent;
@@ -9,31 +10,31 @@ use super::tip::{EventBatch, Tip};
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
 /// Next step of a rebuild.
-pub enum Need<'a, D: Decider> {
+pub enum RebuildStep<'a, D: Decider> {
     /// The state is complete.
-    Nothing(Rebuilt<D::State>),
-    /// More event batches must be read, latest first.
-    Batches {
-        /// Upper bound (exclusive) of the indexes of the required event batches.
+    Complete(RebuiltState<D::State>),
+    /// Batches of older events must be read, latest first.
+    ReadBatches {
+        /// Exclusive upper bound on the indices of the required batches.
         below: u64,
-        /// The rebuild, to be continued when these event batches have been read.
+        /// The computation, which continues after the batches have been read.
         rebuild: Rebuild<'a, D>,
     },
 }
 
-/// A state, and the number of events that it includes.
+/// The state of an event stream, and the number of events that it includes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebuilt<S> {
+pub struct RebuiltState<S> {
     /// State after the included events.
     pub state: S,
     /// Index after the last included event.
     pub next: u64,
 }
 
-/// Reason why a stream's state cannot be rebuilt.
+/// The reason why the state of an event stream cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildFault {
-    /// An event has an unknown kind, because a later release of Cellar wrote the event.
+    /// The kind of an event is unknown because a later version of Cellar wrote the event.
     #[error("event {index} has the kind `{kind}`, which is unknown to this build; upgrade Cellar")]
     UnknownEvent {
         /// Index of the event.
@@ -41,7 +42,7 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event is invalid for the event's kind.
+    /// The data of an event does not match the kind of the event.
     #[error("event {index} of kind `{kind}` has invalid data")]
     Malformed {
         /// Index of the event.
@@ -68,11 +69,11 @@ pub enum RebuildFault {
     TooLarge,
 }
 
-/// A rebuild in progress. Reads the events in descending order.
+/// A computation in progress, to which events are added in descending order.
 pub struct Rebuild<'a, D: Decider> {
     decider: &'a D,
-    /// Index of the unfold (cached state) from which the rebuild starts, and the state in the
-    /// unfold.
+    /// The cached state from which the computation starts, and the number of events that it
+    /// includes.
     unfold: Option<(u64, D::State)>,
     stream_end: u64,
     /// Index of the oldest event added so far.
@@ -85,13 +86,14 @@ pub struct Rebuild<'a, D: Decider> {
 }
 
 impl<'a, D: Decider> Rebuild<'a, D> {
-    /// Starts a rebuild from a stream's tip, which is `None` if the stream does not exist.
+    /// Starts the computation with the newest item of a stream, or with `None` if the stream does
+    /// not exist.
     ///
     /// # Errors
-    /// Returns a [`RebuildFault`] if a required event cannot be read.
-    pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<Need<'a, D>, RebuildFault> {
+    /// Returns a [`RebuildFault`] if a required event cannot be decoded.
+    pub fn begin(decider: &'a D, tip: Option<&Tip>) -> Result<RebuildStep<'a, D>, RebuildFault> {
         let Some(tip) = tip else {
-            return Ok(Need::Nothing(Rebuilt { state: decider.initial(), next: 0 }));
+            return Ok(RebuildStep::Complete(RebuiltState { state: decider.initial(), next: 0 }));
         };
         let mut rebuild = Self {
             decider,
@@ -106,11 +108,14 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(rebuild.finish_or_continue())
     }
 
-    /// Adds the requested event batches, latest first.
+    /// Adds the requested batches, latest first.
     ///
     /// # Errors
-    /// Returns a [`RebuildFault`] if the batches have gaps or a required event cannot be read.
-    pub fn add_batches(mut self, batches: &[EventBatch]) -> Result<Need<'a, D>, RebuildFault> {
+    /// Returns a [`RebuildFault`] if events are missing or a required event cannot be decoded.
+    pub fn add_batches(
+        mut self,
+        batches: &[EventBatch],
+    ) -> Result<RebuildStep<'a, D>, RebuildFault> {
         if batches.is_empty() {
             return Err(RebuildFault::Damaged { index: self.oldest_index });
         }
@@ -127,13 +132,13 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(self.finish_or_continue())
     }
 
-    /// Whether all required events have been added.
+    /// Returns whether no earlier events are required.
     fn has_required_events(&self) -> bool {
         let first_required_index = self.unfold.as_ref().map_or(0, |(index, _)| *index);
         self.found_origin || self.oldest_index <= first_required_index
     }
 
-    /// Adds events in descending order until no earlier events are required.
+    /// Adds events, latest first, until no earlier events are required.
     fn add_events(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
         for stored_event in events.iter().rev() {
             if self.has_required_events() {
@@ -152,11 +157,11 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(())
     }
 
-    /// Returns the state if all required events have been added. Otherwise, requests more event
-    /// batches.
-    fn finish_or_continue(self) -> Need<'a, D> {
+    /// Computes the state if no earlier events are required. Otherwise, requests batches of older
+    /// events.
+    fn finish_or_continue(self) -> RebuildStep<'a, D> {
         if !self.has_required_events() {
-            return Need::Batches { below: self.oldest_index, rebuild: self };
+            return RebuildStep::ReadBatches { below: self.oldest_index, rebuild: self };
         }
         let mut state = match self.unfold {
             Some((_, unfolded_state)) if !self.found_origin => unfolded_state,
@@ -165,19 +170,19 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         for event in self.events_newest_first.iter().rev() {
             state = self.decider.evolve(state, event);
         }
-        Need::Nothing(Rebuilt { state, next: self.stream_end })
+        RebuildStep::Complete(RebuiltState { state, next: self.stream_end })
     }
 }
 
-/// Returns the index and state of the latest unfold (cached state) that the decider can decode.
-/// Unfolds that include more events than the stream contains are ignored.
+/// Returns the latest cached state that can be decoded, and the number of events that it includes.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();
     newest_first.sort_by_key(|unfold| std::cmp::Reverse(unfold.index));
     newest_first.into_iter().find_map(|unfold| {
         let data = unfold.data.unpack().ok()?;
-        Some((unfold.index, decider.refold(&unfold.kind, &data)?))
+        let state = decider.refold(&unfold.kind, &data)?;
+        Some((unfold.index, state))
     })
 }
 
@@ -186,17 +191,17 @@ fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D:
 pub struct Dated<E> {
     /// Index of the event in its stream.
     pub index: u64,
-    /// Time of the decision to append the event, in milliseconds since the Unix epoch.
+    /// Time at which it was decided to append the event, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// Decoded event.
     pub event: E,
 }
 
-/// Decodes consecutive events. `first` is the index of the first event. Returns the decoded events,
-/// latest first.
+/// Decodes consecutive events, of which the first has the index `first`. The result starts with the
+/// latest event.
 ///
 /// # Errors
-/// Returns a [`RebuildFault`] if an event cannot be read.
+/// Returns a [`RebuildFault`] if an event cannot be decoded.
 pub fn newest_first<D: Decider>(
     decider: &D,
     first: u64,
@@ -211,7 +216,7 @@ pub fn newest_first<D: Decider>(
     Ok(dated_events)
 }
 
-/// Decodes an event. Returns the event and the size of its data in bytes.
+/// Decodes an event. Also returns the size of its data in bytes.
 fn decode<D: Decider>(
     decider: &D,
     index: u64,

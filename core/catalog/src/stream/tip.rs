@@ -1,4 +1,4 @@
-//! Items of event streams: tips with the latest events, and event batches with older events.
+//! Items of event streams: the newest item, and batches of older events.
 
 use super::etag::Etag;
 use super::event::{StreamEvent, WriterId};
@@ -6,44 +6,44 @@ use super::name::StreamName;
 use super::unfold::Unfold;
 use cellar_base::limits::{TIP_BYTES, TIP_EVENTS};
 
-/// The item with a stream's latest events and unfolds (cached states).
+/// The newest item of an event stream, with its latest events and cached states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
     /// Name of the stream.
     pub name: StreamName,
-    /// Etag that the last write gave to this tip.
+    /// Etag that the last write gave to this item.
     pub etag: Etag,
-    /// Index of the next event. Equals the number of events in the stream.
+    /// Index of the next event, which equals the number of events in the stream.
     pub next: u64,
-    /// Total size of the stream's event batches, in bytes.
+    /// Total size of the batches of older events, in bytes.
     pub batch_bytes: u64,
-    /// Number of events that the last write appended. They are at the end of `events`.
+    /// Number of events that the last write appended. They are the last ones in `events`.
     pub appended: u64,
-    /// Latest events of the stream, oldest first. Not empty.
+    /// The latest events of the stream, oldest first. The list is never empty.
     pub events: Vec<StreamEvent>,
-    /// Unfolds (cached states) that the last write stored.
+    /// Cached states of the stream.
     pub unfolds: Vec<Unfold>,
 }
 
-/// An immutable item with older events, which were moved out of a tip.
+/// Older events of a stream, which were moved out of its newest item. A batch never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventBatch {
     /// Name of the stream.
     pub name: StreamName,
     /// Index of the first event.
     pub index: u64,
-    /// Events of the batch, oldest first. Not empty.
+    /// Events of the batch, oldest first. The list is never empty.
     pub events: Vec<StreamEvent>,
 }
 
 impl Tip {
-    /// Returns the index of the tip's first event. Earlier events are in event batches.
+    /// Returns the index of the item's first event. Earlier events are in batches.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.next.saturating_sub(event_count(&self.events))
     }
 
-    /// Whether the tip contains an event with this append id.
+    /// Returns whether the item contains an event with this append id.
     #[must_use]
     pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -57,7 +57,7 @@ impl EventBatch {
         self.index.saturating_add(event_count(&self.events))
     }
 
-    /// Whether the batch contains an event with this append id.
+    /// Returns whether the batch contains an event with this append id.
     #[must_use]
     pub fn has_event_of(&self, writer: WriterId) -> bool {
         self.events.iter().any(|event| event.writer == writer)
@@ -69,10 +69,11 @@ pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }
 
-/// Thresholds above which an append moves earlier events from the tip to an event batch.
+/// Limits on the newest item of a stream. If it would exceed them, its older events are moved to a
+/// batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitPolicy {
-    /// Maximum size of the tip's events and unfolds, in bytes.
+    /// Maximum size of the events and cached states in the newest item, in bytes.
     pub bytes: usize,
     /// Maximum number of events in the tip.
     pub events: usize,

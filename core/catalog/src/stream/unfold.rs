@@ -3,15 +3,15 @@
 use super::event::Kind;
 use super::payload::Payload;
 
-/// A cached state that was derived from a stream's events. An unreadable unfold is ignored, because
-/// the state can be rebuilt from the events.
+/// A cached state of an event stream. A state that cannot be decoded is ignored, because it can be
+/// computed from the events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfold {
-    /// Index after the last event included in the state.
+    /// Number of events that the state includes.
     pub index: u64,
-    /// Creation time in milliseconds since the Unix epoch.
+    /// Time at which the state was cached, in milliseconds since the Unix epoch.
     pub time_ms: u64,
-    /// Kind, which determines how to decode the data.
+    /// Name of the state's encoding.
     pub kind: Kind,
     /// Encoded state.
     pub data: Payload,

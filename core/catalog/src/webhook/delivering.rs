@@ -1,8 +1,8 @@
-//! State machine that delivers the feed during one webhook invocation.
+//! State machine of a webhook invocation, which delivers the feed to a URL.
 
 use crate::feed::{Checkpoint, FeedId};
 
-/// Checkpoint up to which the webhook has delivered the feed.
+/// The position up to which the webhook has delivered the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Generation of the feed.
@@ -11,10 +11,10 @@ pub struct WebhookProgress {
     pub next: Checkpoint,
 }
 
-/// The properties of a feed page that the delivery uses.
+/// The properties of a page of the feed that determine how the delivery continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
-    /// Feed generation, or `None` if no event has ever been indexed.
+    /// Generation of the feed, or `None` if the feed is empty.
     pub feed: Option<FeedId>,
     /// Feed position of the first item, or `None` if the page is empty.
     pub first: Option<Checkpoint>,
@@ -27,18 +27,19 @@ pub struct Page {
 /// Next action for the driver to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAction {
-    /// Read the webhook's progress with strong consistency.
+    /// Read how far the feed has been delivered, with strong consistency.
     ReadProgress,
     /// Read a page of the feed.
     ReadPage {
-        /// First feed position to read, or `None` for the start of the feed.
+        /// Feed position of the first item to read, or `None` for the start of the feed.
         from: Option<Checkpoint>,
         /// Feed generation of `from`, if known.
         feed: Option<FeedId>,
     },
-    /// Send the page that was read last to the receiver.
+    /// Send the last page that was read to the receiver.
     Send,
-    /// Persist the progress, unless another invocation has changed the stored progress.
+    /// Store how far the feed has been delivered, unless another invocation has changed it since it
+    /// was read.
     Advance {
         /// Progress as it was read.
         from: Option<WebhookProgress>,
@@ -52,19 +53,20 @@ pub enum DeliveryAction {
 /// Result of a [`DeliveryAction`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryAnswer {
-    /// The stored progress, or `None` if nothing was ever delivered.
+    /// The position up to which the feed has been delivered, or `None` if nothing was ever
+    /// delivered.
     Progress(Option<WebhookProgress>),
     /// The requested page.
     Page(Page),
-    /// The requested feed generation no longer exists.
+    /// The feed was replaced with another generation.
     AnotherFeed,
     /// The receiver accepted the page.
     Accepted,
-    /// The receiver rejected the page or timed out.
+    /// The receiver rejected the page or did not respond in time.
     NotAccepted,
     /// The progress was stored.
     Advanced,
-    /// Another invocation has changed the progress, so nothing was written.
+    /// Another invocation has delivered the page, so nothing was stored.
     Overtaken,
     /// The store failed.
     Failed,
@@ -73,48 +75,46 @@ pub enum DeliveryAnswer {
 /// Outcome of a webhook invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// All announced items were delivered by this invocation or another one.
+    /// All new items were delivered, by this invocation or by another one.
     Done {
-        /// Number of items delivered by this invocation.
+        /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// Not enough time was left to deliver all items. Invoke the webhook again.
+    /// There was not enough time to deliver all items. The webhook must be invoked again.
     OutOfTime {
-        /// Number of items delivered by this invocation.
+        /// Number of items that this invocation delivered.
         items: usize,
     },
-    /// The announced items are not yet visible in the feed. Invoke the webhook again.
+    /// The new items are not visible in the feed yet. The webhook must be invoked again.
     NotVisibleYet,
-    /// The receiver did not accept a page. Invoke the webhook again.
+    /// The receiver did not accept a page. The webhook must be invoked again.
     NotAccepted,
-    /// The store failed. Invoke the webhook again.
+    /// The store failed. The webhook must be invoked again.
     Store,
 }
 
-/// A webhook invocation in progress. Delivers the feed from the stored progress to at least the
-/// last announced item.
+/// A webhook invocation, which delivers the feed up to the new items that triggered it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
-    /// Feed position of the first announced item.
+    /// Feed position of the first new item.
     first_announced: Checkpoint,
-    /// Feed position of the last announced item.
+    /// Feed position of the last new item.
     last_announced: Checkpoint,
     progress: Option<WebhookProgress>,
-    /// Whether the delivery restarts at the beginning of another feed generation.
+    /// Whether the delivery starts again from the beginning, because the feed was replaced.
     restarts_feed: bool,
-    /// Whether the start position of the first delivery is being persisted.
+    /// Whether the position before the first delivery is being stored.
     is_storing_start: bool,
     page: Option<Page>,
     delivered_items: usize,
 }
 
 impl Delivering {
-    /// Starts an invocation for newly indexed items. They have the feed positions `first` to `last`
-    /// (inclusive).
+    /// Starts an invocation for new feed items at the positions `first` to `last`.
     ///
-    /// If nothing was ever delivered, the delivery starts with these items. The exception is a
-    /// `first` at the start of a partition: the delivery then starts with the whole feed, because
-    /// another shard may not yet have announced the items of the preceding partition.
+    /// If nothing was ever delivered, the delivery starts with the new items. But if they are at
+    /// the start of a partition, the delivery starts with the whole feed. Another invocation may
+    /// not yet have delivered the items of the preceding partition.
     #[must_use]
     pub fn begin(first: Checkpoint, last: Checkpoint) -> (Self, DeliveryAction) {
         let delivering = Self {
@@ -129,8 +129,8 @@ impl Delivering {
         (delivering, DeliveryAction::ReadProgress)
     }
 
-    /// Processes the result of the last action and returns the next action. `has_time_left` is set
-    /// if enough time is left to deliver another page.
+    /// Processes the result of the last action and returns the next action. `has_time_left` is
+    /// whether there is enough time to deliver another page.
     #[must_use]
     pub fn step(mut self, answer: DeliveryAnswer, has_time_left: bool) -> (Self, DeliveryAction) {
         let action = match answer {
@@ -138,8 +138,7 @@ impl Delivering {
                 self.progress = progress;
                 self.read_page()
             }
-            // The stored progress belongs to another feed generation, so the current generation is
-            // delivered from its start.
+            // The feed was replaced, so the new feed is delivered from its start.
             DeliveryAnswer::AnotherFeed if !self.restarts_feed => {
                 self.restarts_feed = true;
                 self.read_page()
@@ -155,7 +154,7 @@ impl Delivering {
             }
             DeliveryAnswer::Advanced if self.is_storing_start => self.send_first_page(),
             DeliveryAnswer::Advanced => self.continue_after_page(has_time_left),
-            // The other invocation has delivered the same items, and it will continue the delivery.
+            // The other invocation has delivered the same items and continues the delivery.
             DeliveryAnswer::Overtaken => {
                 DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items })
             }
@@ -182,8 +181,8 @@ impl Delivering {
     fn start_or_send_page(&mut self, page: Page) -> DeliveryAction {
         let Some(first) = page.first else { return self.advance_or_finish(page) };
         match page.feed {
-            // Persist the start position before the first delivery. Otherwise, a concurrent
-            // invocation for later items could start after these items and skip them.
+            // Without a stored position, a concurrent invocation for later items would start after
+            // the items of this page. If this delivery then failed, they would never be delivered.
             Some(feed) if self.progress.is_none() => {
                 self.is_storing_start = true;
                 DeliveryAction::Advance { from: None, to: WebhookProgress { feed, next: first } }
@@ -192,14 +191,14 @@ impl Delivering {
         }
     }
 
-    /// Handles an empty page. If the position after the page is past the stored progress (for
-    /// example, in the next partition), persists that position. Otherwise, finishes the invocation.
+    /// Handles an empty page. If a later position has been reached, such as the next partition, it
+    /// is stored. Otherwise, the invocation ends.
     fn advance_or_finish(&self, page: Page) -> DeliveryAction {
         let is_past_progress = self.progress.is_some_and(|progress| progress.next < page.next);
         if self.restarts_feed || is_past_progress { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page of the first delivery. The start position has been persisted before.
+    /// Sends the first page that is ever delivered. Its position has been stored before.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.is_storing_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -208,14 +207,14 @@ impl Delivering {
         DeliveryAction::Send
     }
 
-    /// Persists the position after the page as the new progress.
+    /// Stores that the feed has been delivered up to the end of the page.
     fn advance(&self) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.finish() };
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
     }
 
-    /// Continues after the progress was persisted. Reads the next page if the last page had items
-    /// and enough time is left. Otherwise, finishes the invocation.
+    /// Reads the next page unless the last page was empty or there is not enough time. Otherwise,
+    /// the invocation ends.
     fn continue_after_page(&mut self, has_time_left: bool) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, items: page_items, .. }) = self.page else {
             return self.finish();
@@ -234,12 +233,12 @@ impl Delivering {
         DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.delivered_items })
     }
 
-    /// Whether the last announced item has been delivered.
+    /// Returns whether all new items have been delivered.
     fn has_delivered_announced(&self) -> bool {
         self.progress.is_some_and(|progress| progress.next > self.last_announced)
     }
 
-    /// Finishes the invocation at the end of the visible feed.
+    /// Ends the invocation at the end of the visible feed.
     fn finish(&self) -> DeliveryAction {
         if self.has_delivered_announced() {
             return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items });
@@ -270,7 +269,7 @@ mod tests {
         DeliveryAnswer::Page(Page { feed: Some(feed), first, items, next })
     }
 
-    /// Runs an invocation with scripted answers and checks the action after each answer.
+    /// Runs an invocation with predefined answers and checks the action after each answer.
     fn assert_does(
         (first, last): (Checkpoint, Checkpoint),
         script: impl IntoIterator<Item = (DeliveryAnswer, DeliveryAction)>,
@@ -358,7 +357,7 @@ mod tests {
             (at(0, 3), at(0, 3)),
             [(DeliveryAnswer::Progress(None), read(at(0, 3), None)), nothing],
         );
-        // All items of a redelivered batch have already been delivered.
+        // All items of the batch have already been delivered.
         let there = progress(FEED, at(0, 4));
         assert_does(
             (at(0, 3), at(0, 3)),

@@ -1,9 +1,9 @@
-//! Determines to which addresses webhook deliveries may be sent.
+//! Restricts the addresses to which the webhook may send deliveries.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Special-purpose IPv4 address blocks, which are not part of the public internet (RFC 6890 and the
-/// IANA registry). Each block is a prefix and its length.
+/// IPv4 address blocks that are not part of the public internet (RFC 6890 and the IANA registry),
+/// as prefix and prefix length.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -21,10 +21,10 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 13] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// Block from which all public IPv6 addresses have been assigned so far.
+/// The block from which all public IPv6 addresses have been assigned so far.
 const PUBLIC_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// Special-purpose blocks within [`PUBLIC_V6`] for tunneling and documentation.
+/// Blocks within [`PUBLIC_V6`] that are reserved for tunneling and documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -40,20 +40,20 @@ const LOCALHOST: &str = "localhost";
 pub enum Receivers {
     /// Public internet addresses only.
     Public,
-    /// Public internet addresses and, for development, 127.0.0.1.
+    /// Addresses of the public internet and, for development, 127.0.0.1.
     PublicAndLocalhost,
 }
 
 impl Receivers {
-    /// Whether an address may receive deliveries.
+    /// Returns whether deliveries may be sent to an address.
     #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
         let is_localhost = address == IpAddr::V4(Ipv4Addr::LOCALHOST);
         is_public(address) || (self == Self::PublicAndLocalhost && is_localhost)
     }
 
-    /// Whether a URL may receive deliveries. The host name is not resolved. A host that ends with a
-    /// number is rejected, because some resolvers interpret unusual addresses such as
+    /// Returns whether deliveries may be sent to a URL, without resolving its host name. A host
+    /// that ends with a number is rejected, because some resolvers interpret addresses such as
     /// `https://2130706433` as the local machine.
     #[must_use]
     pub fn allows_url(self, url: &str) -> bool {
@@ -68,7 +68,8 @@ impl Receivers {
     }
 }
 
-/// Returns the host of a URL in lowercase, without IPv6 brackets or a trailing dot.
+/// Returns the host of a URL in lowercase, without the brackets of an IPv6 address and without a
+/// trailing dot.
 fn host_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
@@ -80,8 +81,8 @@ fn host_of(url: &str) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Whether an address is public. Not public are the addresses of the local machine, of its network,
-/// and of network services such as 169.254.169.254.
+/// Returns whether an address is public. Addresses of the local machine, of the local network and
+/// of services such as 169.254.169.254 are not.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|block| is_in_v4_block(address, *block)),

@@ -144,9 +144,9 @@ pub(super) fn rejection_of_missing_sheet(sheet: SheetId) -> Rejection {
 fn rejection_of_sheet_fault(fault: &SheetFault) -> Rejection {
     let reason = match fault {
         SheetFault::NoSuchSheet { .. } => RejectionReason::NoSuchSheet,
-        SheetFault::Number { .. } => RejectionReason::SheetNumber,
-        SheetFault::TooMany => RejectionReason::TooManySheets,
-        SheetFault::Last { .. } => RejectionReason::LastSheet,
+        SheetFault::InvalidNumber { .. } => RejectionReason::SheetNumber,
+        SheetFault::TooManySheets => RejectionReason::TooManySheets,
+        SheetFault::OnlySheet { .. } => RejectionReason::LastSheet,
     };
     Rejection::new(reason, fault.to_string())
 }

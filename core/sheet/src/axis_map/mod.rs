@@ -1,13 +1,11 @@
-//! Axis maps: mappings of row (or column) indices from an older state of a sheet to a newer state.
-//! The indices in one state form a *space*.
+//! Axis maps, which map row or column indices from an older state of a sheet to a newer state.
 //!
-//! A map is a list of *kept runs* `(src, dst, len)`. The runs are as long as possible and, except
-//! for strays, in ascending order in both spaces. Source rows outside all runs were deleted;
-//! destination rows outside all runs were inserted. Both spaces end at [`Axis::limit`], and an
-//! insertion discards rows that move past the end.
+//! A map is a list of runs `(src, dst, len)`. Each run contains consecutive rows that still exist
+//! and are still consecutive. Rows of the older state that are in no run were deleted, and rows of
+//! the newer state that are in no run were inserted. Both states have [`Axis::limit`] rows, so an
+//! insertion discards rows at the end.
 //!
-//! Lookups in both directions use binary search, so no inverse map is stored. Two maps are composed
-//! in a single pass.
+//! Indices are looked up by binary search in both directions.
 
 mod compose;
 mod stored;
@@ -19,7 +17,7 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// A kept run: rows (or columns) that are adjacent in both the older and the newer space.
+/// Consecutive rows or columns that still exist and are still consecutive in the newer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// First index in the older space.
@@ -43,12 +41,13 @@ impl Run {
         Self { src: self.dst, dst: self.src, len: self.len }
     }
 
-    /// Returns whether this run ends at or before the start of `other` in both spaces.
+    /// Returns whether this run ends at or before the start of `other` in both the older and the
+    /// newer state.
     fn is_entirely_before(self, other: Self) -> bool {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
 
-    /// Returns the part of the run with source indices in `first..end`.
+    /// Returns the part of the run whose older indices are in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -56,31 +55,31 @@ impl Run {
     }
 }
 
-/// An axis map: maps row (or column) indices from an older state of a sheet to a newer state.
+/// Maps row or column indices from an older state of a sheet to a newer state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Strays: kept runs that are out of order in the newer space. A stray results if an author
-    /// inserts rows next to existing rows, and the inserted rows are committed on the other side of
-    /// the existing rows. Strays are rare.
-    strays: Vec<Run>,
+    /// Runs whose order differs between the two states. They are rare: a user inserts rows next to
+    /// existing rows, and due to a concurrent edit, the server places the inserted rows on the
+    /// other side of them.
+    reordered_runs: Vec<Run>,
 }
 
 impl AxisMap {
-    /// Creates the identity map, which leaves every index unchanged.
+    /// Creates a map that leaves every index unchanged.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         let limit = axis.limit();
-        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], strays: Vec::new() }
+        Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], reordered_runs: Vec::new() }
     }
 
-    /// Creates a map without kept runs, to be added by [`AxisMap::push`].
+    /// Creates a map without runs. Runs are added with [`AxisMap::push`].
     pub fn empty(axis: Axis) -> Self {
-        Self { limit: axis.limit(), runs: Vec::new(), strays: Vec::new() }
+        Self { limit: axis.limit(), runs: Vec::new(), reordered_runs: Vec::new() }
     }
 
-    /// Creates the axis map of an insertion of `count` rows (or columns) before index `before`.
+    /// Creates the map of an insertion of `count` rows or columns before the index `before`.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let limit = axis.limit();
@@ -93,7 +92,7 @@ impl AxisMap {
         map
     }
 
-    /// Creates the axis map of a deletion of the rows (or columns) in `spans`.
+    /// Creates the map of a deletion of the rows or columns in `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         let limit = axis.limit();
@@ -110,8 +109,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a kept run. If it is adjacent to the last run in both spaces, the two runs are
-    /// joined.
+    /// Appends a run. The run is joined with the last run if it directly follows it in both states.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -124,70 +122,72 @@ impl AxisMap {
         }
     }
 
-    /// Returns the kept runs in ascending order.
+    /// Returns the runs in ascending order, except those whose order changed.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns whether the kept rows (or columns) have the same order in both spaces.
+    /// Returns whether the rows or columns have the same order in both states.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        self.strays.is_empty()
+        self.reordered_runs.is_empty()
     }
 
-    /// Returns whether the map is the identity map, which leaves every index unchanged.
+    /// Returns whether the map leaves every index unchanged.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
     }
 
-    /// Returns the index of a row or column in the newer space, or `None` if it was deleted.
+    /// Returns the index of a row or column in the newer state, or `None` if it was deleted.
     #[must_use]
     pub fn get(&self, src: u32) -> Option<u32> {
         let contains_src = |run: &&Run| (run.src..run.src_end()).contains(&src);
-        let ordered_run = self.run_from(src).filter(contains_src);
-        let run = ordered_run.or_else(|| self.strays.iter().find(contains_src))?;
+        let ordered_run = self.runs_ending_after_src(src).first().filter(contains_src);
+        let run = ordered_run.or_else(|| self.reordered_runs.iter().find(contains_src))?;
         Some(run.dst.saturating_add(src.saturating_sub(run.src)))
     }
 
-    /// Returns the index of a row or column in the older space, or `None` if it was inserted.
+    /// Returns the index of a row or column in the older state, or `None` if it was inserted.
     #[must_use]
     pub fn source(&self, dst: u32) -> Option<u32> {
         let contains_dst = |run: &&Run| (run.dst..run.dst_end()).contains(&dst);
-        let run_index = self.runs.partition_point(|run| run.dst_end() <= dst);
-        let ordered_run = self.runs.get(run_index).filter(contains_dst);
-        let run = ordered_run.or_else(|| self.strays.iter().find(contains_dst))?;
+        let ordered_run = self.runs_ending_after_dst(dst).first().filter(contains_dst);
+        let run = ordered_run.or_else(|| self.reordered_runs.iter().find(contains_dst))?;
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Maps the insertion point before row `before` to the newer space. The result is directly
-    /// before the first kept row at or after `before`, and therefore after rows that other authors
-    /// inserted at the same point.
+    /// Returns where rows are inserted in the newer state if their author inserted them before the
+    /// row `before` of the older state. They are inserted directly before the first row from
+    /// `before` on that still exists, and therefore after rows that other users inserted there.
     #[must_use]
     pub fn insertion_point(&self, before: u32) -> u32 {
-        let next_run = self.run_from(before).copied();
-        let later_strays = self.strays.iter().filter_map(|run| run.within(before, self.limit));
-        let run_of_first_kept_row =
-            next_run.into_iter().chain(later_strays).min_by_key(|run| run.src.max(before));
+        let next_ordered_run = self.runs_ending_after_src(before).first().copied();
+        let reordered_runs = self.reordered_runs.iter();
+        let later_reordered_runs = reordered_runs.filter_map(|run| run.within(before, self.limit));
+        let run_of_first_kept_row = next_ordered_run
+            .into_iter()
+            .chain(later_reordered_runs)
+            .min_by_key(|run| run.src.max(before));
         match run_of_first_kept_row {
             Some(run) => run.dst.saturating_add(before.saturating_sub(run.src)),
             None => self.runs.last().map_or(self.limit, |run| run.dst_end()),
         }
     }
 
-    /// Returns the new indices of the kept rows in `spans`, without rows that were inserted between
-    /// them. Used for clears and deletes, which must not affect rows that their author has not
-    /// seen.
+    /// Returns the rows of `spans` that still exist, with their indices in the newer state. Rows
+    /// that were inserted between them are not included, because clearing and deleting must not
+    /// affect rows that the author has not seen.
     #[must_use]
     pub fn kept_spans(&self, spans: &Spans) -> Spans {
         let mut kept_spans = Vec::new();
         for span in spans.iter() {
             let part_in_span = |run: &Run| run.within(span.first, span.end());
-            let first_overlapping = self.runs.partition_point(|run| run.src_end() <= span.first);
-            let ordered_parts = self.runs.iter().skip(first_overlapping).map_while(part_in_span);
-            let stray_parts = self.strays.iter().filter_map(part_in_span);
-            for part in ordered_parts.chain(stray_parts) {
+            let ordered_runs = self.runs_ending_after_src(span.first).iter();
+            let ordered_parts = ordered_runs.map_while(part_in_span);
+            let reordered_parts = self.reordered_runs.iter().filter_map(part_in_span);
+            for part in ordered_parts.chain(reordered_parts) {
                 kept_spans.push(Span { first: part.dst, count: part.len });
             }
         }
@@ -195,9 +195,8 @@ impl AxisMap {
         Spans::from_sorted(kept_spans)
     }
 
-    /// Maps each span to the newer space, including rows that were inserted inside the span. Used
-    /// for range formats, which grow when rows are inserted. A span that covers the whole axis also
-    /// covers the whole axis in the newer space.
+    /// Returns the spans in the newer state. Rows that were inserted inside a span are included, so
+    /// range formats grow. A span that covers the whole axis still covers the whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
@@ -215,15 +214,19 @@ impl AxisMap {
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Returns the inverse map, in which insertions are deletions and deletions are insertions.
+    /// Returns the inverse map, which maps indices from the newer state to the older state.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
-        Self { limit: self.limit, runs: reversed(&self.runs), strays: reversed(&self.strays) }
+        Self {
+            limit: self.limit,
+            runs: reversed(&self.runs),
+            reordered_runs: reversed(&self.reordered_runs),
+        }
     }
 
-    /// Adds a kept run of rows that were inserted by the author's own operations. If the run is out
-    /// of order, it becomes a stray.
+    /// Adds a run of rows that the author inserted. The order of its rows relative to other rows
+    /// may differ between the two states.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {
@@ -237,7 +240,7 @@ impl AxisMap {
         if fits_after_previous && fits_before_next {
             self.push(run);
         } else {
-            self.strays.push(run);
+            self.reordered_runs.push(run);
         }
         for later_run in later_runs {
             self.push(later_run);
@@ -245,8 +248,15 @@ impl AxisMap {
         self
     }
 
-    /// Returns the kept run that contains `src` or, if there is none, the next kept run.
-    fn run_from(&self, src: u32) -> Option<&Run> {
-        self.runs.get(self.runs.partition_point(|run| run.src_end() <= src))
+    /// Returns the ordered runs that end after the older index `src`.
+    fn runs_ending_after_src(&self, src: u32) -> &[Run] {
+        let first_index = self.runs.partition_point(|run| run.src_end() <= src);
+        self.runs.get(first_index..).unwrap_or_default()
+    }
+
+    /// Returns the ordered runs that end after the newer index `dst`.
+    fn runs_ending_after_dst(&self, dst: u32) -> &[Run] {
+        let first_index = self.runs.partition_point(|run| run.dst_end() <= dst);
+        self.runs.get(first_index..).unwrap_or_default()
     }
 }

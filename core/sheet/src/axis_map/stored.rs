@@ -1,5 +1,4 @@
-//! Stored encoding of axis maps. Runs are delta-encoded: each run is stored relative to the end of
-//! the preceding run.
+//! Stored encoding of axis maps. Each run is stored relative to the end of the preceding run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -7,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Axis, AxisMap, Run};
 use cellar_base::limits::MAX_AXIS_RUNS;
 
-/// Stored encoding of an axis map. Must never change, because existing data depends on it.
+/// Stored encoding of an axis map. It must never change, because existing data depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(transparent)]
 pub struct StoredAxisMap(
@@ -19,10 +18,10 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Number of rows (or columns) deleted directly before the run.
+    /// Number of rows or columns that were deleted directly before the run.
     #[n(0)]
     src_gap: u32,
-    /// Number of rows (or columns) inserted directly before the run.
+    /// Number of rows or columns that were inserted directly before the run.
     #[n(1)]
     dst_gap: u32,
     /// Length of the run, or [`EXTENDS_TO_END`].
@@ -56,11 +55,11 @@ impl From<&AxisMap> for StoredAxisMap {
 }
 
 impl StoredAxisMap {
-    /// Decodes a map of `axis`.
+    /// Decodes the axis map of the rows or columns.
     ///
     /// # Errors
-    /// Returns [`UnreadableAxisMap`] if there are more than `MAX_AXIS_RUNS` runs or a run extends
-    /// past the end of the axis.
+    /// Returns [`UnreadableAxisMap`] if there are more than `MAX_AXIS_RUNS` runs, or if a run is
+    /// empty or extends past the end of the axis.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
         if self.0.len() > MAX_AXIS_RUNS {

@@ -1,5 +1,4 @@
-//! Model-based tests of axis maps. The reference model consists of two lists of ids and looks up
-//! each id in both.
+//! Compares axis maps with a reference model that searches for row ids in lists.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -9,10 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::operation::random::any_spans;
 
-/// Length of the model's lists. The axis is much longer.
+/// Number of rows in the model. A real axis is much longer.
 const SIDE: u32 = 60;
 
-/// Reference model of an axis: a plain list of ids.
+/// Reference model of the rows of a sheet: a list of row ids.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ids {
     ids: Vec<u32>,
@@ -53,7 +52,7 @@ impl Ids {
         self.ids.iter().position(|other| *other == id).map(|index| index as u32)
     }
 
-    /// Returns the index in the newer list of the id that is at `index` in this list.
+    /// Returns the index in `newer` of the id at `index` in this list.
     fn place_in(&self, newer: &Self, index: u32) -> Option<u32> {
         newer.place(self.ids[index as usize])
     }
@@ -73,7 +72,7 @@ fn map_of(step: &AxisChange) -> AxisMap {
     }
 }
 
-/// Returns the composed map of all changes and the id lists before and after the changes.
+/// Returns the map composed of all changes, and the id lists before and after the changes.
 fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     let (mut map, mut ids) = (AxisMap::identity(Axis::Rows), Ids::new());
     for step in steps {
@@ -83,8 +82,8 @@ fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Number of indices to compare. The number is small enough that the end of the model's lists has
-/// no influence.
+/// Number of indices to compare. It is so small that the changes never reach the end of the model's
+/// lists.
 const COMPARED: u32 = 20;
 
 proptest! {
@@ -191,14 +190,14 @@ fn the_whole_axis_stays_covered() {
 fn a_run_that_breaks_the_order_becomes_a_stray() {
     let reversed = AxisMap::insert(Axis::Rows, 3, 2).reversed();
     let run = Run { src: 3, dst: 3, len: 2 };
-    // The map still deletes the author's rows 3 and 4; `with_run` adds them back.
+    // The map deletes the author's rows 3 and 4, and `with_run` adds them again.
     let moved = reversed.then(&AxisMap::insert(Axis::Rows, 3, 2)).with_run(run);
     assert!(moved.is_identity());
     let wrong = Run { src: 3, dst: 9, len: 2 };
     let map = reversed.then(&AxisMap::insert(Axis::Rows, 9, 2)).with_run(wrong);
     assert!(!map.keeps_order());
     assert_eq!([3, 4, 5].map(|row| map.get(row)), [Some(9), Some(10), Some(3)]);
-    // Composition moves and splits a stray (out-of-order run) like any other run.
+    // A run whose order changed is moved and split like any other run.
     let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
     assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
     assert_eq!([3, 4, 5].map(|gap| later.insertion_point(gap)), [8, 8, 2]);

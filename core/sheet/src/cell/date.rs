@@ -1,7 +1,7 @@
-//! Dates and times as serial numbers, which count days since 1899-12-30.
+//! Conversion of dates and times to serial numbers, which count days since 1899-12-30.
 //!
-//! From 1900-03-01 on, serial numbers match those of other spreadsheet programs. Earlier dates are
-//! not converted, because other programs count the nonexistent date 1900-02-29.
+//! Other spreadsheet programs use the same serial numbers from 1900-03-01 on. Earlier dates are not
+//! converted, because other programs count the nonexistent date 1900-02-29.
 
 /// Serial of 1900-03-01.
 const FIRST_SERIAL: i64 = 61;
@@ -15,7 +15,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// `SECONDS_PER_DAY` as a floating-point number.
 const SERIAL_SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// A date and a time of day, with a resolution of one second.
+/// A date and a time of day, with a precision of one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DateTime {
     pub(super) year: i64,
@@ -38,8 +38,8 @@ impl DateTime {
     }
 }
 
-/// Returns the serial number of a date and a time of day in seconds (`0..86_400`). Months and days
-/// are 1-based. Returns `None` if the date does not exist or is before 1900-03-01.
+/// Returns the serial number of a date and a time of day, given in seconds since midnight. Months
+/// and days are counted from 1. Returns `None` if the date does not exist or is before 1900-03-01.
 #[must_use]
 pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Option<f64> {
     to_serial(DateTime { year, month, day, second_of_day })
@@ -59,8 +59,8 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     Some(days + seconds / SERIAL_SECONDS_PER_DAY)
 }
 
-/// Returns the date and time of a serial number, rounded to the second. Returns `None` if the date
-/// is not between 1900-03-01 and 9999-12-31.
+/// Returns the date and time of a serial number, rounded to one second. Returns `None` if the date
+/// is before 1900-03-01 or after 9999-12-31.
 pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
     let total_seconds = round_to_integer(serial * SERIAL_SECONDS_PER_DAY)?;
     let days = total_seconds.div_euclid(SECONDS_PER_DAY);
@@ -87,8 +87,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - EPOCH_DAYS;
-    // For a nonexistent date, such as 31 June, converting the serial number back results in a
-    // different date.
+    // A nonexistent date, such as 31 June, yields the serial number of a different date.
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 

@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell, such as `#N/A`. Entry bodies store the number of the error value, so
-/// the numbers must never change.
+/// An error value of a cell, such as `#N/A`. Its number is stored in logs, so it must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]
@@ -32,10 +31,10 @@ pub enum ErrorCode {
     /// No value available.
     #[serde(rename = "#N/A")]
     NotAvailable = 7,
-    /// The value is not available yet, because its data is still being loaded.
+    /// The value is not available yet because its data is still being loaded.
     #[serde(rename = "#GETTING_DATA")]
     GettingData = 8,
-    /// A result does not have enough space to spill into.
+    /// The cells into which an array result would extend are not empty.
     #[serde(rename = "#SPILL!")]
     Spill = 9,
     /// An unavailable service.
@@ -47,12 +46,13 @@ pub enum ErrorCode {
     /// Unsupported calculation.
     #[serde(rename = "#CALC!")]
     Calc = 12,
-    /// A long text is unavailable because its object is missing or corrupt. Specific to Cellar.
+    /// Text is unavailable because the object in which it is stored is missing or corrupt. Other
+    /// spreadsheet programs do not have this error value.
     #[serde(rename = "#LOST!")]
     Lost = 13,
 }
 
-/// All error values and their texts, ordered by number.
+/// All error values and their text, ordered by number.
 const ALL: [(ErrorCode, &str); 13] = [
     (ErrorCode::Null, "#NULL!"),
     (ErrorCode::Div0, "#DIV/0!"),
@@ -70,7 +70,7 @@ const ALL: [(ErrorCode, &str); 13] = [
 ];
 
 impl ErrorCode {
-    /// Returns the number that entry bodies store for the error value.
+    /// Returns the number that represents the error value in logs.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
@@ -90,7 +90,7 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Error for a text that is not an error value.
+/// A string is not an error value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not an error value such as #N/A or #DIV/0!")]
 pub struct NotAnErrorCode {

@@ -1,8 +1,8 @@
-//! Formats values as displayed text.
+//! Formats the values of cells for display.
 //!
-//! The supported formats are `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
-//! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. Values with any other format
-//! are displayed as `General`; the format itself is stored unchanged.
+//! The supported number formats are `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates
+//! and times composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. A value with any
+//! other number format is displayed as `General`.
 
 use std::fmt::Write;
 
@@ -11,10 +11,11 @@ use super::date::{DateTime, from_serial};
 
 /// Number format of a cell without an explicit format.
 pub const GENERAL: &str = "General";
-/// Maximum number of decimals in a supported format. An `f64` has only 15 reliable decimal digits.
+/// Maximum number of decimals in a supported number format. An `f64` has about 15 significant
+/// digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
-/// Returns the displayed text of `value` in the number format `format`.
+/// Returns the text that displays `value` in the number format `format`.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
     match value {
@@ -39,7 +40,7 @@ fn display_number(number: f64, format: &str) -> String {
         .unwrap_or_else(|| general(number))
 }
 
-/// Formats a number as the shortest text that parses to the same number.
+/// Formats a number as the shortest string that parses to the same number.
 #[must_use]
 pub fn general(number: f64) -> String {
     let magnitude = number.abs();
@@ -50,8 +51,8 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Returns the number of decimals in a format such as `0`, `0.0` or `0.00`. Returns `None` for any
-/// other format.
+/// Returns the number of decimals in a number format such as `0`, `0.0` or `0.00`, or `None` for
+/// any other number format.
 pub(super) fn decimals_of(format: &str) -> Option<usize> {
     if format == "0" {
         return Some(0);
@@ -74,7 +75,7 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// Parses a date format into tokens. Returns `None` for any other format.
+/// Parses a date format into tokens. Returns `None` if it is not a supported date format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut remaining = format;

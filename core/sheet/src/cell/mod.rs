@@ -1,4 +1,4 @@
-//! Cells: their values and displayed text, and the parsing of typed text.
+//! Cells: their values and number formats, and the parsing of typed text.
 
 mod date;
 mod error_code;
@@ -15,17 +15,15 @@ pub use value::{Value, json_text_bytes};
 
 use serde::{Deserialize, Serialize};
 
-/// Contents of a cell: a value, an optional formula and a number format.
-///
-/// The number format is independent of the value and the formula: setting one leaves the other
-/// unchanged.
+/// Contents of a cell: a value, the formula that produced it, and a number format. The number
+/// format can be set independently of the value and the formula.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cell {
-    /// Value of the cell, or `null` if the cell has only a format.
+    /// Value of the cell. It is `null` if the cell has only a number format.
     #[serde(default)]
     pub value: Value,
-    /// Formula that produced the value. Formulas are stored but not evaluated.
+    /// Formula that produced the value. Formulas are stored but never evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// Number format. Absent if `General`.
@@ -34,7 +32,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the displayed text of the value in the cell's number format.
+    /// Returns the text that displays the value in the cell's number format.
     #[must_use]
     pub fn text(&self) -> String {
         display(&self.value, self.format.as_deref().unwrap_or(GENERAL))

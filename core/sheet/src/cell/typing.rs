@@ -1,7 +1,5 @@
-//! Converts typed text to values.
-//!
-//! Text becomes a number, date or boolean only if the resulting value is displayed as exactly the
-//! same text. Codes such as `0E8` and `007` therefore remain text.
+//! Converts typed text to values. Text becomes a number, date or boolean only if the value is
+//! displayed as exactly the same text. Codes such as `0E8` and `007` therefore remain text.
 
 use std::ops::RangeInclusive;
 
@@ -9,12 +7,12 @@ use super::date::{DateTime, SECONDS_PER_HOUR, SECONDS_PER_MINUTE, to_serial};
 use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
 use super::value::Value;
 
-/// Recognized date formats. All of them start with the year, because the order of day and month is
-/// ambiguous in other formats.
+/// The recognized date formats. All of them start with the year, because the order of day and month
+/// is ambiguous otherwise.
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A recognized value and the number format that displays it as typed.
+/// A recognized value, and the number format in which it is displayed as it was typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
     pub value: Value,
@@ -22,7 +20,7 @@ pub struct TypedText {
     pub format: Option<String>,
 }
 
-/// Returns the number, date or boolean whose displayed text is exactly `text`.
+/// Recognizes a number, date or boolean that is displayed exactly as `text`.
 #[must_use]
 pub fn recognise(text: &str) -> Option<TypedText> {
     match text {
@@ -37,8 +35,8 @@ pub fn recognise(text: &str) -> Option<TypedText> {
     recognise_number(text).or_else(|| recognise_date(text))
 }
 
-/// Parses typed text as a number, date, boolean or error value; any other text becomes a text
-/// value. Empty text becomes [`Value::Empty`].
+/// Converts typed text to a number, date, boolean or error value. Text that is none of these
+/// remains text. Empty text becomes [`Value::Empty`].
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {
@@ -114,8 +112,8 @@ fn parse_date(text: &str, tokens: &[DateToken]) -> Option<DateTime> {
     if remaining_text.is_empty() { Some(date) } else { None }
 }
 
-/// Parses and removes a number of `digit_count` digits at the start of `remaining_text`. Returns
-/// `None` if there are too few digits or the number is not in `allowed_range`.
+/// Removes a number of `digit_count` digits from the start of `remaining_text` and returns it.
+/// Returns `None` if there are too few digits or the number is not in `allowed_range`.
 fn take_number(
     remaining_text: &mut &str,
     digit_count: usize,
@@ -145,8 +143,8 @@ mod tests {
         #[test]
         fn shortest_numbers_are_numbers(number in -1e15..1e15_f64) {
             let text = super::super::general(number);
-            // The shortest text of a number below 1e-6 contains an exponent. Text with an exponent
-            // is not recognized as a number.
+            // Numbers below 1e-6 are displayed with an exponent. Text with an exponent is not
+            // recognized.
             prop_assume!(!text.contains('e'));
             prop_assert_eq!(recognise(&text).unwrap().value, Value::Number(number));
         }

@@ -8,13 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ErrorCode;
 
-/// Value of a cell.
-///
-/// Encoded in JSON as `null`, a number, a string, `true`, `false` or `{"error": "#N/A"}`. A date is
-/// a number (days since 1899-12-30) in a cell with a date format.
+/// Value of a cell. In JSON, it is `null`, a number, a string, `true`, `false` or `{"error":
+/// "#N/A"}`. A date is a number of days since 1899-12-30 in a cell with a date format.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
-    /// No value. An edit with this value clears the cell.
+    /// No value. Setting this value clears the cell.
     #[default]
     Empty,
     /// A finite number.
@@ -43,7 +41,7 @@ impl Serialize for Value {
     }
 }
 
-/// Serializes a number, without `.0` if it is an integer, like other JSON writers.
+/// Serializes integers without `.0`, as JavaScript does.
 fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
     match exact_integer(number) {
         Some(integer) => serializer.serialize_i64(integer),
@@ -51,7 +49,8 @@ fn serialize_number<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, 
     }
 }
 
-/// Returns `number` as an integer, or `None` for −0, fractions and magnitudes of 2⁵³ or more.
+/// Returns the number as an integer, or `None` for fractions, −0 and absolute values of 2⁵³ or
+/// more.
 #[must_use]
 pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
@@ -60,13 +59,12 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !is_integer || is_negative_zero {
         return None;
     }
-    // The conversion is exact, because an integer below 2⁵³ has the same digits as an integer and
-    // as an `f64`.
+    // The conversion is exact, because an `f64` represents every integer below 2⁵³.
     format!("{number:.0}").parse().ok()
 }
 
-/// Returns the length in bytes of a text as a JSON string. A quote or backslash takes two bytes and
-/// a control character takes six.
+/// Returns the number of bytes that text takes as a JSON string. A quote or backslash takes two
+/// bytes, and a control character takes six.
 #[must_use]
 pub fn json_text_bytes(text: &str) -> usize {
     let width = |byte: u8| match byte {
@@ -78,7 +76,7 @@ pub fn json_text_bytes(text: &str) -> usize {
 }
 
 impl Value {
-    /// Returns an upper bound on the length in bytes of the value in JSON.
+    /// Returns an upper bound on the number of bytes that the value takes in JSON.
     #[must_use]
     pub fn json_bytes(&self) -> usize {
         const LONGEST_NUMBER_BYTES: usize = 25;
@@ -112,7 +110,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::Bool(value))
     }
 
-    // If no `f64` equals a JSON number, the number is rounded to the nearest `f64`.
+    // A JSON number that `f64` cannot represent is rounded to the nearest `f64`.
     #[allow(clippy::cast_precision_loss, reason = "JSON numbers are f64 here")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
         Ok(Value::Number(value as f64))

@@ -1,4 +1,6 @@
-//! Range formats: number formats that apply to ranges of cells.
+//! Number formats of ranges of cells.
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +19,17 @@ pub struct RangeFormat {
     pub rows: Spans,
     /// Columns of the range.
     pub columns: Spans,
-    /// Number format. `General` overrides the number formats of older ranges.
+    /// Number format of the range. `General` overrides the number formats of older ranges.
     pub format: String,
 }
 
-/// Range formats of a sheet, oldest first. A cell is displayed with the format of the newest range
-/// that contains the cell.
+/// A sheet has the maximum number of range formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the sheet has too many range formats")]
+pub struct TooManyRangeFormats;
+
+/// Range formats of a sheet, oldest first. The newest range that contains a cell determines its
+/// number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormatLayer {
     records: Vec<RangeFormat>,
@@ -43,13 +50,13 @@ impl RangeFormat {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Returns whether the whole range is inside `rows` and `columns`.
+    /// Returns whether the whole range is within `rows` and `columns`.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
-/// Total number, spans and memory size of several range formats.
+/// Totals of several range formats: their number, their spans, and their size in memory in bytes.
 struct Totals {
     records: usize,
     spans: usize,
@@ -69,8 +76,8 @@ impl Totals {
 }
 
 impl FormatLayer {
-    /// Returns the format of the newest range that contains the cell, or `None` if no range
-    /// contains the cell. The format may be `General`.
+    /// Returns the number format of the newest range that contains the cell, or `None` if no range
+    /// contains the cell.
     #[must_use]
     pub fn format_at(&self, row: u32, column: u32) -> Option<&str> {
         let mut newest_first = self.records.iter().rev();
@@ -84,8 +91,7 @@ impl FormatLayer {
         &self.records
     }
 
-    /// Creates a format layer from range formats, oldest first. The limits of a format layer are
-    /// not checked.
+    /// Creates a format layer from range formats, oldest first, without checking limits.
     pub fn from_records(records: Vec<RangeFormat>) -> Self {
         let mut layer = Self { records, total_bytes: 0, total_spans: 0 };
         layer.update_totals();
@@ -119,41 +125,40 @@ impl FormatLayer {
         intersections.filter(|intersection| !intersection.is_empty()).collect()
     }
 
-    /// Returns the range formats that differ between the two layers. Range formats that are in both
-    /// layers in the same order are omitted. Both layers display the same formats outside the
-    /// returned ranges.
+    /// Returns the range formats in which the two layers differ, including range formats in a
+    /// different order. Outside the returned ranges, both layers determine the same number formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
-        let mut remaining_own_records = self.records.as_slice();
+        let mut own_records: VecDeque<&RangeFormat> = self.records.iter().collect();
         for other_record in &other.records {
-            let matching_index =
-                remaining_own_records.iter().position(|own_record| own_record == other_record);
-            if let Some(matching_index) = matching_index {
-                // The range formats before the match do not exist in the other layer.
-                let (records_before, matching_and_later) =
-                    remaining_own_records.split_at(matching_index);
-                differing_records.extend(records_before.iter().cloned());
-                remaining_own_records =
-                    matching_and_later.split_first().map_or(&[], |(_, later)| later);
-            } else {
+            if !own_records.contains(&other_record) {
                 differing_records.push(other_record.clone());
+                continue;
+            }
+            // The other layer does not contain the range formats before the matching one.
+            while let Some(own_record) = own_records.pop_front()
+                && own_record != other_record
+            {
+                differing_records.push(own_record.clone());
             }
         }
-        differing_records.extend(remaining_own_records.iter().cloned());
+        differing_records.extend(own_records.into_iter().cloned());
         differing_records
     }
 
-    /// Adds a range format and removes older range formats that it covers completely. Returns
-    /// `false` and changes nothing if the layer would exceed its limits. Dropping a range format is
-    /// better than creating a state that cannot be stored.
-    pub fn set_if_room(&mut self, set_format: &SetFormat) -> bool {
+    /// Adds a range format and removes older range formats that it covers completely.
+    ///
+    /// # Errors
+    /// Returns [`TooManyRangeFormats`] and changes nothing if the sheet would have too many range
+    /// formats to be stored.
+    pub fn try_set(&mut self, set_format: &SetFormat) -> Result<(), TooManyRangeFormats> {
         let covered = self.totals_of_covered(set_format);
         if !self.has_room_if_replacing(&covered, set_format) {
-            return false;
+            return Err(TooManyRangeFormats);
         }
         self.remove_covered(set_format, &covered);
         let SetFormat { rows, columns, format, .. } = set_format;
-        // A `General` format is stored only if it overrides an older range format.
+        // `General` is stored only if it overrides an older range format.
         let is_needed = format != GENERAL || !self.intersection(rows, columns).is_empty();
         if is_needed {
             self.push(RangeFormat {
@@ -162,7 +167,7 @@ impl FormatLayer {
                 format: format.clone(),
             });
         }
-        true
+        Ok(())
     }
 
     /// Removes the range formats that `set_format` covers completely. `covered` contains their
@@ -187,13 +192,13 @@ impl FormatLayer {
         self.total_spans
     }
 
-    /// Returns whether [`FormatLayer::set_if_room`] would return `true` for `set_format`.
+    /// Returns whether [`FormatLayer::try_set`] would succeed for `set_format`.
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }
 
-    /// Returns whether the layer stays within its limits if `set_format` replaces the `covered`
-    /// range formats.
+    /// Returns whether `set_format` can replace the `covered` range formats without exceeding a
+    /// limit.
     fn has_room_if_replacing(&self, covered: &Totals, set_format: &SetFormat) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
         let remaining_spans = self.total_spans.saturating_sub(covered.spans);
@@ -214,7 +219,7 @@ impl FormatLayer {
         self.total_bytes = totals.bytes;
     }
 
-    /// Returns the layer with all ranges mapped through the axis maps of rows and columns.
+    /// Returns the range formats after rows and columns were moved as described by the axis maps.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map_ranges(Axis::Rows, rows);
@@ -222,8 +227,8 @@ impl FormatLayer {
         mapped
     }
 
-    /// Returns the highest end of all ranges on an axis. Ranges that extend to the end of the axis
-    /// are ignored.
+    /// Returns the index after the last row or column of any range. Ranges that extend to the end
+    /// of the axis are ignored.
     pub(crate) fn used_end(&self, axis: Axis) -> u32 {
         let ends = self.records.iter().filter_map(|record| match axis {
             Axis::Rows => record.rows.iter().last(),
@@ -232,8 +237,8 @@ impl FormatLayer {
         ends.map(Span::end).filter(|end| *end < axis.limit()).max().unwrap_or(0)
     }
 
-    /// Maps every range through an axis map. A range grows if rows or columns were inserted inside
-    /// it.
+    /// Moves all ranges as described by an axis map. A range grows if rows or columns were inserted
+    /// inside it.
     pub fn map_ranges(&mut self, axis: Axis, map: &AxisMap) {
         for record in &mut self.records {
             let spans = match axis {
@@ -246,7 +251,7 @@ impl FormatLayer {
         self.update_totals();
     }
 
-    /// Returns the approximate size of the layer in memory, in bytes.
+    /// Returns the approximate size of the range formats in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.total_bytes
     }

@@ -1,8 +1,8 @@
 //! Workbook metadata: the state of a workbook without its cells.
 //!
-//! A range format grows when rows are inserted inside its range. Range formats thus depend on each
-//! insertion and not only on the final order of the rows, so they are stored in the snapshot root
-//! instead of the snapshot's levels.
+//! Metadata is stored in the snapshot root and not in LSM levels, because range formats depend on
+//! each insertion. A range format grows only if rows are inserted inside its range, and the final
+//! order of the rows does not show this.
 
 mod format_layer;
 mod names;
@@ -11,7 +11,7 @@ mod sheet_set;
 mod summary;
 mod tabs;
 
-pub use format_layer::{FormatLayer, RangeFormat};
+pub use format_layer::{FormatLayer, RangeFormat, TooManyRangeFormats};
 pub use sheet_numbers::SheetNumbers;
 pub use sheet_set::{SheetFault, SheetSet};
 pub use summary::StateSummary;

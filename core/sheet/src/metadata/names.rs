@@ -1,15 +1,19 @@
-//! Sheet names of a workbook. The names are unique, ignoring case.
+//! Names of the sheets of a workbook, which are unique when case is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
+/// Maximum number of digits of a number that is appended to a name. A workbook has fewer sheets
+/// than there are such numbers.
+const MAX_NUMBER_DIGITS: u32 = 9;
+
 /// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
-    /// Sheets, keyed by the length and text of the lowercase name. Numbered names of the same
-    /// length are therefore adjacent and in numeric order.
+    /// Sheets, keyed by the length and the text of the lowercase name. Names such as `Sheet (2)`
+    /// and `Sheet (3)` are therefore adjacent and in numeric order.
     by_lowercase: BTreeMap<(usize, String), SheetId>,
 }
 
@@ -32,38 +36,30 @@ impl Names {
         self.by_lowercase.remove(&key(name));
     }
 
-    /// Returns a name that no sheet other than `named_sheet` has: `name` itself or, if taken,
-    /// `name` with the lowest free number appended, as in `Sheet1 (2)`.
-    pub(super) fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
-        const FIRST_NUMBER: usize = 2;
-        let is_free = self.get(name).is_none_or(|sheet| Some(sheet) == named_sheet);
-        if is_free {
+    /// Returns `name` if no sheet other than `named_sheet` has this name. Otherwise, returns `name`
+    /// with the lowest unused number, such as `Sheet1 (2)`.
+    pub(super) fn unique_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        let is_unique = self.get(name).is_none_or(|sheet| Some(sheet) == named_sheet);
+        if is_unique {
             return name.to_owned();
         }
-        // At least one of the numbers up to this maximum is free.
-        let max_number = self.by_lowercase.len() + FIRST_NUMBER;
-        // Each number of digits is tried separately, because a longer number leaves less space for
-        // the name.
-        let mut first_number = FIRST_NUMBER;
-        let mut digit_count = 1;
-        while first_number <= max_number {
-            let end_number = 10_usize.saturating_pow(digit_count);
+        // A longer number leaves less space for the name. The numbers with one digit are tried
+        // first, then those with two digits, and so on.
+        for digit_count in 1..=MAX_NUMBER_DIGITS {
             let stem = stem_before_number(name, digit_count);
-            let taken_numbers = self.taken_numbers(&stem, digit_count, named_sheet);
-            let free_number =
-                (first_number..end_number).find(|number| !taken_numbers.contains(number));
-            if let Some(free_number) = free_number {
-                return format!("{stem}{free_number})");
+            let used_numbers = self.used_numbers(&stem, digit_count, named_sheet);
+            for number in numbers_with_digits(digit_count) {
+                if !used_numbers.contains(&number) {
+                    return format!("{stem}{number})");
+                }
             }
-            first_number = end_number;
-            digit_count += 1;
         }
         name.to_owned()
     }
 
-    /// Returns the used numbers with `digit_count` digits: those that follow `stem` in the names of
-    /// sheets other than `named_sheet`.
-    fn taken_numbers(
+    /// Returns the numbers with `digit_count` digits that follow `stem` in the names of sheets
+    /// other than `named_sheet`.
+    fn used_numbers(
         &self,
         stem: &str,
         digit_count: u32,
@@ -72,22 +68,28 @@ impl Names {
         let lowercase_stem = stem.to_lowercase();
         let name_bytes = lowercase_stem.len() + digit_bytes(digit_count) + ")".len();
         let first_key = (name_bytes, lowercase_stem.clone());
-        let mut taken_numbers = BTreeSet::new();
+        let mut used_numbers = BTreeSet::new();
         for ((key_bytes, name), sheet) in self.by_lowercase.range(first_key..) {
             let Some(suffix) = name.strip_prefix(lowercase_stem.as_str()) else { break };
             if *key_bytes != name_bytes {
                 break;
             }
             if Some(*sheet) != named_sheet {
-                taken_numbers.extend(suffix.strip_suffix(')').and_then(parse_plain_number));
+                used_numbers.extend(suffix.strip_suffix(')').and_then(parse_plain_number));
             }
         }
-        taken_numbers
+        used_numbers
     }
 }
 
-/// Returns the length of a number with `digit_count` digits. The length is the same in bytes and in
-/// characters.
+/// Returns the numbers with `digit_count` digits, without 0 and 1.
+fn numbers_with_digits(digit_count: u32) -> std::ops::Range<usize> {
+    const FIRST_NUMBER: usize = 2;
+    let end = 10_usize.saturating_pow(digit_count);
+    (end / 10).max(FIRST_NUMBER)..end
+}
+
+/// Returns the number of bytes of a number with `digit_count` digits.
 fn digit_bytes(digit_count: u32) -> usize {
     usize::try_from(digit_count).unwrap_or(usize::MAX)
 }
@@ -98,8 +100,8 @@ fn parse_plain_number(text: &str) -> Option<usize> {
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// Returns the part of a numbered name before the number, such as `Sheet1 (`. Truncates `name` so
-/// that `digit_count` digits and a closing parenthesis fit.
+/// Returns the start of a numbered name, such as `Sheet1 (`. The name is truncated so that
+/// `digit_count` digits and a closing parenthesis fit.
 fn stem_before_number(name: &str, digit_count: u32) -> String {
     let suffix_characters = " ()".len() + digit_bytes(digit_count);
     let max_name_characters = MAX_SHEET_NAME_CHARACTERS.saturating_sub(suffix_characters);
@@ -119,7 +121,7 @@ mod tests {
         all
     }
 
-    /// Reference model of `free_name` that tries one number after another.
+    /// Reference implementation that tries one number after another.
     fn first_free_name(names: &Names, name: &str, own: Option<SheetId>) -> String {
         let taken = |name: &str| names.get(name).is_some_and(|sheet| Some(sheet) != own);
         let numbered = |number: usize| {
@@ -135,10 +137,10 @@ mod tests {
     #[test]
     fn finds_the_first_free_number_among_similar_names() {
         let names = named(&["A", "a (2)", "A (3)", "a (+4)", "a (04)", "a (5)", "A (4", "a (4) "]);
-        assert_eq!(names.free_name("B", None), "B");
-        assert_eq!(names.free_name("a", None), "a (4)");
-        assert_eq!(names.free_name("A", Some(SheetId(0))), "A");
-        assert_eq!(names.free_name("A", Some(SheetId(1))), "A (2)");
+        assert_eq!(names.unique_name("B", None), "B");
+        assert_eq!(names.unique_name("a", None), "a (4)");
+        assert_eq!(names.unique_name("A", Some(SheetId(0))), "A");
+        assert_eq!(names.unique_name("A", Some(SheetId(1))), "A (2)");
     }
 
     #[test]
@@ -148,13 +150,13 @@ mod tests {
         {
             let mut names = Names::default();
             for id in 0..1_200 {
-                let free = names.free_name(name, None);
+                let free = names.unique_name(name, None);
                 assert!(free.chars().count() <= MAX_SHEET_NAME_CHARACTERS);
                 assert_eq!(free, first_free_name(&names, name, None));
                 names.insert(&free, SheetId(id));
             }
             names.remove(&first_free_name(&named(&[name]), name, None));
-            assert_eq!(names.free_name(name, None), first_free_name(&names, name, None));
+            assert_eq!(names.unique_name(name, None), first_free_name(&names, name, None));
         }
     }
 
@@ -167,7 +169,7 @@ mod tests {
         ) {
             let names = named(&taken.iter().map(String::as_str).collect::<Vec<_>>());
             let own = own.map(SheetId);
-            prop_assert_eq!(names.free_name(&name, own), first_free_name(&names, &name, own));
+            prop_assert_eq!(names.unique_name(&name, own), first_free_name(&names, &name, own));
         }
     }
 }

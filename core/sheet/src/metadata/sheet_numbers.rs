@@ -1,12 +1,11 @@
-//! Set of all sheet numbers ever used in a spreadsheet.
+//! The set of all sheet numbers that were ever used in a spreadsheet.
 
 use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
 
-/// Set of all sheet numbers ever used in a spreadsheet, stored as runs of consecutive numbers.
-///
-/// [`SheetNumbers::insert`] limits the set to `MAX_SHEET_NUMBER_RUNS` runs.
+/// The set of all sheet numbers that were ever used in a spreadsheet. It is stored as runs of
+/// consecutive numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetNumbers(Spans);
 
@@ -17,7 +16,7 @@ impl SheetNumbers {
         Self(Spans::of(sheets.into_iter().map(|sheet| sheet.0)))
     }
 
-    /// Creates a set from runs of consecutive numbers. The number of runs is not checked.
+    /// Creates a set from runs of consecutive numbers, without checking the number of runs.
     #[must_use]
     pub fn from_runs(runs: Spans) -> Self {
         Self(runs)
@@ -41,16 +40,15 @@ impl SheetNumbers {
         SheetId(self.0.iter().next_back().map_or(0, |last| last.end()))
     }
 
-    /// Adds a run of numbers. The number of runs is not checked.
+    /// Adds consecutive numbers, without checking the number of runs.
     pub(super) fn cover(&mut self, run: Span) {
         let mut runs: Vec<Span> = self.0.iter().chain([run]).collect();
         runs.sort_by_key(|run| run.first);
         self.0 = Spans::from_sorted(runs);
     }
 
-    /// Adds a number. Returns `false` and changes nothing if the number was already used, if it is
-    /// the reserved number `u32::MAX`, or if the set would have too many runs. Adding the result of
-    /// [`SheetNumbers::next`] always succeeds, unless it is the reserved number.
+    /// Adds a number. The result is `false` and nothing changes if the number was already used, if
+    /// it is the reserved number `u32::MAX`, or if the set would have too many runs.
     pub fn insert(&mut self, sheet: SheetId) -> bool {
         sheet.0 < u32::MAX && self.0.insert(sheet.0, MAX_SHEET_NUMBER_RUNS)
     }

@@ -1,5 +1,4 @@
-//! Set of a workbook's sheets, without their names. Determines whether a sheet can be added or
-//! deleted.
+//! Numbers of the sheets of a workbook. They determine whether a sheet can be added or deleted.
 
 use super::SheetNumbers;
 use crate::operation::Operation;
@@ -7,16 +6,16 @@ use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
 
-/// Set of a workbook's sheets: the numbers of the existing sheets, and all numbers ever used.
+/// The numbers of the existing sheets, and the numbers of all sheets that ever existed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetSet {
     /// Numbers of the existing sheets.
     live: Spans,
-    /// All numbers ever used, including those of deleted sheets.
+    /// The numbers of all sheets that ever existed.
     used: SheetNumbers,
 }
 
-/// Reason why an operation on a whole sheet has no effect.
+/// The reason why adding, deleting or using a sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
     /// No sheet has this number.
@@ -24,12 +23,12 @@ pub enum SheetFault {
     NoSuchSheet {
         /// Number of the missing sheet.
         sheet: u32,
-        /// Description of the existing sheets, for the error message.
+        /// List of the existing sheets for the error message.
         sheets: String,
     },
-    /// The number of a new sheet was already used, or is too far above the next free number.
+    /// The number of a new sheet was already used, or is too far above the next unused number.
     #[error("a new sheet cannot have the number {sheet}; the next free number is {next}")]
-    Number {
+    InvalidNumber {
         /// Rejected number.
         sheet: u32,
         /// Next free number.
@@ -37,27 +36,27 @@ pub enum SheetFault {
     },
     /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
-    TooMany,
-    /// The sheet cannot be deleted, because it is the only sheet of the spreadsheet.
+    TooManySheets,
+    /// The sheet cannot be deleted because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
-    Last {
+    OnlySheet {
         /// Number of the sheet.
         sheet: u32,
     },
 }
 
-/// Maximum number of runs of sheet numbers in an error message.
+/// Maximum number of ranges of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
-    /// Creates the set of a new workbook, which contains only [`SheetId::FIRST`].
+    /// Creates the set for a new workbook, whose only sheet is [`SheetId::FIRST`].
     #[must_use]
     pub fn first() -> Self {
         Self::new(Spans::one(SheetId::FIRST.0, 1), SheetNumbers::default())
     }
 
-    /// Creates a set from the existing sheet numbers and all numbers ever used. `used` need not
-    /// include the existing numbers.
+    /// Creates a set from the numbers of the existing sheets and the numbers of deleted sheets.
+    /// `used` may also contain existing numbers.
     #[must_use]
     pub fn new(live: Spans, used: SheetNumbers) -> Self {
         let mut used = used;
@@ -73,7 +72,7 @@ impl SheetSet {
         &self.live
     }
 
-    /// Returns all numbers ever used, including those of deleted sheets.
+    /// Returns the numbers of all sheets that ever existed.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         &self.used
@@ -85,9 +84,8 @@ impl SheetSet {
         self.live.contains(sheet.0)
     }
 
-    /// Adds a sheet. Each number can be used only once. The number must be at most
-    /// `MAX_SHEET_NUMBER_STEP` above the next free number, so that a client cannot exhaust the
-    /// numbers.
+    /// Adds a sheet. Its number must be unused, and at most `MAX_SHEET_NUMBER_STEP` above the next
+    /// unused number. The latter prevents a client from using up all numbers.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
@@ -95,7 +93,7 @@ impl SheetSet {
         self.add_to_others(sheet, self.live.count())
     }
 
-    /// Adds an imported sheet and deletes the sheet that it replaces, if that sheet exists.
+    /// Adds an imported sheet and deletes the sheet that it replaces, if any.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
@@ -110,17 +108,23 @@ impl SheetSet {
         }
     }
 
-    /// Adds a sheet to a workbook with `other_sheet_count` other sheets.
+    /// Adds a sheet next to `other_sheet_count` sheets that remain.
     fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
+        const UNLIMITED_SPANS: usize = usize::MAX;
         if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {
-            return Err(SheetFault::TooMany);
+            return Err(SheetFault::TooManySheets);
         }
         let next_number = self.used.next().0;
         let max_number = next_number.saturating_add(MAX_SHEET_NUMBER_STEP);
-        if sheet.0 > max_number || !self.used.insert(sheet) {
-            return Err(SheetFault::Number { sheet: sheet.0, next: next_number });
+        let invalid_number = SheetFault::InvalidNumber { sheet: sheet.0, next: next_number };
+        if sheet.0 > max_number {
+            return Err(invalid_number);
         }
-        self.live.insert(sheet.0, usize::MAX);
+        let was_unused = self.used.insert(sheet);
+        if !was_unused {
+            return Err(invalid_number);
+        }
+        self.live.insert(sheet.0, UNLIMITED_SPANS);
         Ok(())
     }
 
@@ -131,7 +135,7 @@ impl SheetSet {
     pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
         self.check(sheet)?;
         if self.live.count() <= 1 {
-            return Err(SheetFault::Last { sheet: sheet.0 });
+            return Err(SheetFault::OnlySheet { sheet: sheet.0 });
         }
         self.live = self.live.without(&Spans::one(sheet.0, 1));
         Ok(())
@@ -148,11 +152,12 @@ impl SheetSet {
         Err(SheetFault::NoSuchSheet { sheet: sheet.0, sheets: self.describe_sheets() })
     }
 
-    /// Applies the effect of an operation on the set of sheets.
+    /// Applies an operation to the set of sheets. Only adding, importing and deleting a sheet
+    /// change the set.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] and changes nothing if the operation has no effect because its sheet
-    /// is invalid.
+    /// Returns [`SheetFault`] and changes nothing if the operation has no effect, for example
+    /// because its sheet does not exist.
     pub fn apply(&mut self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(add) => self.add(add.sheet),
@@ -162,10 +167,11 @@ impl SheetSet {
         }
     }
 
-    /// Checks whether [`SheetSet::apply`] would succeed, without changing the set.
+    /// Checks that [`SheetSet::apply`] would succeed.
     ///
     /// # Errors
-    /// Returns [`SheetFault`] if the operation would have no effect because its sheet is invalid.
+    /// Returns [`SheetFault`] if the operation would have no effect, for example because its sheet
+    /// does not exist.
     pub fn check_operation(&self, operation: &Operation) -> Result<(), SheetFault> {
         match operation {
             Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_) => {
@@ -175,7 +181,7 @@ impl SheetSet {
         }
     }
 
-    /// Lists the existing sheets, as in `the sheets are 0 to 3, 7`.
+    /// Lists the existing sheets in words, such as `the sheets are 0 to 3, 7`.
     fn describe_sheets(&self) -> String {
         let described_runs: Vec<String> = self
             .live
@@ -203,11 +209,14 @@ mod tests {
     #[test]
     fn rejects_used_numbers_and_deleting_the_last_sheet() {
         let mut set = SheetSet::first();
-        assert_eq!(set.delete(SheetId(0)), Err(SheetFault::Last { sheet: 0 }));
+        assert_eq!(set.delete(SheetId(0)), Err(SheetFault::OnlySheet { sheet: 0 }));
         set.add(SheetId(1)).unwrap();
         set.delete(SheetId(0)).unwrap();
-        assert_eq!(set.add(SheetId(0)), Err(SheetFault::Number { sheet: 0, next: 2 }));
-        assert_eq!(set.import(SheetId(1), None), Err(SheetFault::Number { sheet: 1, next: 2 }));
+        assert_eq!(set.add(SheetId(0)), Err(SheetFault::InvalidNumber { sheet: 0, next: 2 }));
+        assert_eq!(
+            set.import(SheetId(1), None),
+            Err(SheetFault::InvalidNumber { sheet: 1, next: 2 })
+        );
         set.import(SheetId(2), Some(SheetId(1))).unwrap();
         set.import(SheetId(4), Some(SheetId(1))).unwrap();
         assert_eq!(numbers(&set), [2, 4]);
@@ -222,12 +231,12 @@ mod tests {
         let highest = most - 1 + MAX_SHEET_NUMBER_STEP;
         assert_eq!(
             set.add(SheetId(highest + 1)),
-            Err(SheetFault::Number { sheet: highest + 1, next: most - 1 })
+            Err(SheetFault::InvalidNumber { sheet: highest + 1, next: most - 1 })
         );
         set.add(SheetId(highest)).unwrap();
-        assert_eq!(set.add(SheetId(highest + 1)), Err(SheetFault::TooMany));
+        assert_eq!(set.add(SheetId(highest + 1)), Err(SheetFault::TooManySheets));
         set.import(SheetId(highest + 1), Some(SheetId(highest))).unwrap();
-        assert_eq!(set.import(SheetId(highest + 2), None), Err(SheetFault::TooMany));
+        assert_eq!(set.import(SheetId(highest + 2), None), Err(SheetFault::TooManySheets));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! State summary, stored in the header of each log entry. A writer reads the summary in the latest
-//! entry to determine whether a mutation can have an effect, and need not load the state.
+//! State summary, which the header of each log entry contains. It usually shows whether an edit can
+//! have an effect, so a writer does not have to load the state.
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
 use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
 
-/// Sheets of a workbook, and an upper bound on the number of spans in their range formats.
+/// The sheet numbers of a workbook, and an upper bound on the size of its range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateSummary {
-    /// Numbers of the existing sheets, and all sheet numbers ever used.
+    /// Numbers of the existing and of the deleted sheets.
     pub sheets: SheetSet,
-    /// Upper bound on the number of spans in the range formats of each sheet.
+    /// Upper bound on the number of spans in the range formats of any sheet.
     pub format_spans: u32,
 }
 
@@ -43,9 +43,9 @@ impl StateSummary {
         }
     }
 
-    /// Returns whether every sheet is certain to stay within the limits of range formats after
-    /// `set_format`. The number of spans also bounds the number of range formats, because each
-    /// range format has at least two spans.
+    /// Returns whether `set_format` certainly stays within the limits on range formats. Each range
+    /// format has at least two spans, so the number of spans is also an upper bound on the number
+    /// of range formats.
     #[must_use]
     pub fn has_room_for(&self, set_format: &SetFormat) -> bool {
         let spans_after = self.format_spans.saturating_add(span_count(set_format));

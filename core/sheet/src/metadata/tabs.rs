@@ -1,9 +1,9 @@
-//! Tabs of a workbook: the order and names of its sheets.
+//! Order and names of the sheets of a workbook.
 
 use std::collections::BTreeMap;
 
 use super::names::Names;
-use super::{SheetNumbers, SheetSet};
+use super::{SheetFault, SheetNumbers, SheetSet};
 use crate::operation::{AddSheet, ImportSheet};
 use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use crate::spans::Spans;
@@ -26,8 +26,8 @@ impl Default for Tabs {
 
 impl Tabs {
     /// Creates tabs in the order of `sheet_names`. If several sheets have the same number or name,
-    /// only the first of them is kept. `used_numbers` contains all sheet numbers ever used, but
-    /// need not include the numbers in `sheet_names`.
+    /// only the first one is kept. `used_numbers` contains the numbers of deleted sheets, and may
+    /// also contain existing numbers.
     #[must_use]
     pub fn from_parts(sheet_names: Vec<(SheetId, String)>, used_numbers: SheetNumbers) -> Self {
         let mut tabs = Self {
@@ -53,20 +53,19 @@ impl Tabs {
         &self.order
     }
 
-    /// Returns all sheet numbers ever used, including those of deleted sheets.
+    /// Returns the numbers of all sheets that ever existed.
     #[must_use]
     pub fn used(&self) -> &SheetNumbers {
         self.numbers.used()
     }
 
-    /// Returns the numbers of the existing sheets and all numbers ever used, without names and
-    /// order.
+    /// Returns the numbers of the existing sheets and of all sheets that ever existed.
     #[must_use]
     pub fn numbers(&self) -> &SheetSet {
         &self.numbers
     }
 
-    /// Returns the name of a sheet, if it exists.
+    /// Returns the name of a sheet, or `None` if the sheet does not exist.
     #[must_use]
     pub fn name(&self, sheet: SheetId) -> Option<&str> {
         self.names_by_sheet.get(&sheet).map(String::as_str)
@@ -84,38 +83,38 @@ impl Tabs {
         self.used().next()
     }
 
-    /// Returns `name`. If a sheet other than `named_sheet` has this name, a number is appended.
+    /// Returns `name`. A number is appended if a sheet other than `named_sheet` has this name.
     #[must_use]
-    pub fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
-        self.sheets_by_name.free_name(name, named_sheet)
+    pub fn unique_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+        self.sheets_by_name.unique_name(name, named_sheet)
     }
 
-    /// Adds a sheet after the last sheet. Returns `false` and changes nothing if [`SheetSet::add`]
-    /// fails.
-    pub fn add(&mut self, add: &AddSheet) -> bool {
-        if self.numbers.add(add.sheet).is_err() {
-            return false;
-        }
-        let name = self.free_name(&add.name, None);
+    /// Adds a sheet after the last sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
+    pub fn add(&mut self, add: &AddSheet) -> Result<(), SheetFault> {
+        self.numbers.add(add.sheet)?;
+        let name = self.unique_name(&add.name, None);
         self.push(add.sheet, name);
-        true
+        Ok(())
     }
 
-    /// Adds an imported sheet in place of the replaced sheet. The imported sheet may have the same
-    /// name as the replaced sheet. If the replaced sheet does not exist, the imported sheet is
-    /// added last. Returns `false` and changes nothing if [`SheetSet::import`] fails.
-    pub fn import(&mut self, import: &ImportSheet) -> bool {
-        if self.numbers.import(import.sheet, import.replaces).is_err() {
-            return false;
-        }
+    /// Adds an imported sheet in place of the sheet that it replaces, whose name it may have. If
+    /// that sheet does not exist, the imported sheet is added after the last sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
+    pub fn import(&mut self, import: &ImportSheet) -> Result<(), SheetFault> {
+        self.numbers.import(import.sheet, import.replaces)?;
         let replaced_index = self.order.iter().position(|sheet| Some(*sheet) == import.replaces);
         let tab_index = replaced_index.unwrap_or(self.order.len());
         if let Some(replaced_sheet) = import.replaces {
             self.remove(replaced_sheet);
         }
-        let name = self.free_name(&import.name, None);
+        let name = self.unique_name(&import.name, None);
         self.insert(tab_index, import.sheet, name);
-        true
+        Ok(())
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {
@@ -135,9 +134,9 @@ impl Tabs {
         self.order.retain(|other| *other != sheet);
     }
 
-    /// Renames a sheet, if it exists. If another sheet has the new name, a number is appended.
+    /// Renames a sheet if it exists. A number is appended if another sheet has the new name.
     pub fn rename(&mut self, sheet: SheetId, name: &str) {
-        let new_name = self.free_name(name, Some(sheet));
+        let new_name = self.unique_name(name, Some(sheet));
         if let Some(current_name) = self.names_by_sheet.get_mut(&sheet) {
             self.sheets_by_name.remove(current_name);
             self.sheets_by_name.insert(&new_name, sheet);
@@ -145,13 +144,13 @@ impl Tabs {
         }
     }
 
-    /// Deletes a sheet. Returns `false` and changes nothing if the sheet does not exist or is the
-    /// only sheet.
-    pub fn delete(&mut self, sheet: SheetId) -> bool {
-        if self.numbers.delete(sheet).is_err() {
-            return false;
-        }
+    /// Deletes a sheet.
+    ///
+    /// # Errors
+    /// Returns [`SheetFault`] and changes nothing if the sheet does not exist or is the only sheet.
+    pub fn delete(&mut self, sheet: SheetId) -> Result<(), SheetFault> {
+        self.numbers.delete(sheet)?;
         self.remove(sheet);
-        true
+        Ok(())
     }
 }

@@ -8,8 +8,8 @@ use crate::sheet_id::SheetId;
 use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
 
-/// Inserts blank rows (or columns) before a row (or column). Cells that move past the end of the
-/// largest possible sheet are discarded.
+/// Inserts blank rows or columns. Cells that move past the end of the largest possible sheet are
+/// discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,13 +17,13 @@ pub struct InsertBefore {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Row (or column) before which the new rows (or columns) are inserted, 0-based.
+    /// Row or column before which the new rows or columns are inserted, counted from 0.
     pub before: u32,
-    /// Number of rows (or columns) to insert, at least one.
+    /// Number of rows or columns to insert, at least 1.
     pub count: u32,
 }
 
-/// Deletes rows (or columns) and their contents.
+/// Deletes rows or columns with their contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -41,7 +41,7 @@ impl InsertBefore {
             let axis_name = axis.name();
             return Err(InvalidOperation::InsertCount { axis_name, count: self.count });
         }
-        // Inserting after the last possible row or column would have no effect.
+        // An insertion after the last possible row or column would have no effect.
         if self.before >= axis.limit() {
             return Err(outside_sheet(axis, Span { first: self.before, count: self.count }));
         }
@@ -55,27 +55,28 @@ impl DeleteSpans {
     }
 }
 
-/// Validates spans from a client, sorts them and joins adjacent spans.
+/// Validates spans from a client, sorts them and joins adjacent ones.
 ///
 /// # Errors
 /// Returns [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends
 /// past the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
-    let Spans(mut spans) = spans;
-    if spans.is_empty() || spans.iter().any(|span| span.count == 0) {
+    let Spans(mut sorted_spans) = spans;
+    if sorted_spans.is_empty() || sorted_spans.iter().any(|span| span.count == 0) {
         return Err(InvalidOperation::EmptySpan { axis_name: axis.name() });
     }
-    if spans.len() > MAX_SPANS {
-        return Err(InvalidOperation::TooManySpans { axis_name: axis.name(), count: spans.len() });
+    if sorted_spans.len() > MAX_SPANS {
+        let count = sorted_spans.len();
+        return Err(InvalidOperation::TooManySpans { axis_name: axis.name(), count });
     }
-    for span in &spans {
+    for span in &sorted_spans {
         let end = u64::from(span.first) + u64::from(span.count);
         if end > u64::from(axis.limit()) {
             return Err(outside_sheet(axis, *span));
         }
     }
-    spans.sort_by_key(|span| span.first);
-    Ok(Spans::from_sorted(spans))
+    sorted_spans.sort_by_key(|span| span.first);
+    Ok(Spans::from_sorted(sorted_spans))
 }
 
 fn outside_sheet(axis: Axis, span: Span) -> InvalidOperation {

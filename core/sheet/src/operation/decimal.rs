@@ -5,20 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A decimal number: all its digits as an integer, and the number of decimals.
+/// A decimal number, stored as an integer and a number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,
     digits: i64,
 }
 
-/// Exclusive upper bound on the integer. The encoding of a larger integer would be as long as the
-/// `f64` itself.
+/// Exclusive upper bound on the integer. Larger integers would take as much space as an `f64`.
 const MAX_DIGITS: i64 = 1 << 40;
 
 impl StoredDecimal {
-    /// Returns the decimal number that equals `number` exactly. Returns `None` if no decimal number
-    /// does, or if its encoding would not be shorter than the `f64`.
+    /// Returns the decimal number that equals `number` exactly. Returns `None` if there is none or
+    /// if storing it would not take less space than storing the `f64`.
     pub(super) fn exact_and_shorter(number: f64) -> Option<Self> {
         let decimal_text = general(number);
         let (whole_digits, decimals) = decimal_text.split_once('.')?;

@@ -9,7 +9,7 @@ use crate::axis::Axis;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Clears the values and formulas in a range. The number formats are kept.
+/// Clears the values and formulas of a range. Number formats are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -17,15 +17,15 @@ pub struct ClearRange {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range. If absent, the range contains all rows.
+    /// Rows of the range. The default is all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range. If absent, the range contains all columns.
+    /// Columns of the range. The default is all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
 }
 
-/// Sets the number format of a range, including its blank cells.
+/// Sets the number format of a range. Blank cells in the range are formatted too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -33,10 +33,10 @@ pub struct SetFormat {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Rows of the range. If absent, the range contains all rows.
+    /// Rows of the range. The default is all rows.
     #[serde(default = "all_rows")]
     pub rows: Spans,
-    /// Columns of the range. If absent, the range contains all columns.
+    /// Columns of the range. The default is all columns.
     #[serde(default = "all_columns")]
     pub columns: Spans,
     /// New number format. `General` removes the number format of the range.

@@ -1,5 +1,4 @@
-//! Import of sheets whose cells are in uploaded chunks. The operation contains a tile index that
-//! references the chunks.
+//! Import of a sheet whose cells are stored in uploaded chunks.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +10,11 @@ use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
 
-/// Adds a sheet from uploaded chunks. One operation can import a sheet of any size.
+/// Adds a sheet whose cells are stored in uploaded chunks. One operation can import any number of
+/// cells.
 ///
-/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and the tile index must be
-/// uploaded and checked before the operation is appended.
+/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and the tile index must have
+/// been uploaded and checked before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -24,35 +24,35 @@ pub struct ImportSheet {
     /// Name of the new sheet. A number is appended if a sheet other than the replaced sheet has
     /// this name.
     pub name: String,
-    /// Number of the sheet to be replaced. If that sheet does not exist, the new sheet is added
-    /// last.
+    /// Number of the sheet that the new sheet replaces. If that sheet does not exist, the new sheet
+    /// is added after the last sheet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<SheetId>,
-    /// Used range of the sheet. Cells outside the used range are ignored.
+    /// Used range of the sheet. Uploaded cells outside the used range are ignored.
     pub extent: Extent,
     /// Number of cells in the sheet.
     pub cells: u64,
-    /// Tile index of the sheet, as Base64 in JSON.
+    /// Tile index of the sheet, which references the uploaded chunks. In JSON, it is Base64.
     pub tile_index: TileIndex,
 }
 
-/// Tile index of an imported sheet, as Base64 in JSON.
+/// Tile index of an imported sheet, which references the uploaded chunks. In JSON, it is Base64.
 ///
-/// This crate does not interpret the bytes. `cellar_snapshot::index` encodes and decodes them, and
-/// the server refuses an import with a malformed tile index.
+/// This crate does not interpret the bytes. `cellar_snapshot::index` encodes and decodes them. The
+/// server rejects an import with a malformed tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(value_type = String))]
 pub struct TileIndex(Vec<u8>);
 
-/// Error for text or bytes that cannot be a tile index. The contents of the bytes are not checked.
+/// Text or bytes cannot be a tile index. The contents of the bytes are not checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTileIndex {
     /// The text is not Base64.
     #[error("the tile index of the import is not valid Base64")]
     NotBase64,
-    /// The tile index has more than `MAX_IMPORT_INDEX_BYTES` bytes.
+    /// The tile index is longer than `MAX_IMPORT_INDEX_BYTES`.
     #[error(
         "the tile index of the import has {bytes} bytes; at most {MAX_IMPORT_INDEX_BYTES} are allowed; \
          upload it as chunks of its own"
@@ -64,7 +64,7 @@ pub enum BadTileIndex {
 }
 
 impl TileIndex {
-    /// Creates a tile index from its encoded bytes. The bytes are not decoded.
+    /// Creates a tile index from its encoded bytes without decoding them.
     ///
     /// # Errors
     /// Returns [`BadTileIndex::TooLong`] if there are more than `MAX_IMPORT_INDEX_BYTES` bytes.
@@ -97,7 +97,7 @@ impl From<TileIndex> for String {
 }
 
 impl ImportSheet {
-    /// Returns the approximate size of the operation in memory and in a response, in bytes.
+    /// Returns the approximate number of bytes that the operation takes in memory or in a response.
     pub(super) fn weight_bytes(&self) -> usize {
         json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
     }

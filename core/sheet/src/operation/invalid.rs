@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
-/// Reason why an operation is invalid, regardless of the spreadsheet's state.
+/// The reason why an operation is invalid regardless of the state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
     /// No cells.
@@ -26,12 +26,12 @@ pub enum InvalidOperation {
         row: u32,
         /// Column, from 0.
         column: u32,
-        /// Number of rows in the largest possible sheet.
+        /// Maximum number of rows of a sheet.
         rows: u32,
-        /// Number of columns in the largest possible sheet.
+        /// Maximum number of columns of a sheet.
         columns: u32,
     },
-    /// A text, formula or number format is too long.
+    /// Text, a formula or a number format is too long.
     #[error("{cell}: the {part} has {byte_length} bytes; at most {max_bytes} are allowed")]
     TooLong {
         /// Cell, in A1 notation.
@@ -43,7 +43,7 @@ pub enum InvalidOperation {
         /// Maximum length in bytes.
         max_bytes: usize,
     },
-    /// An edit has a formula without a value, or has neither a value nor a format.
+    /// An edit has a formula but no value, or it has neither a value nor a format.
     #[error("{cell}: {reason}")]
     EmptyEdit {
         /// Cell, in A1 notation.
@@ -59,7 +59,7 @@ pub enum InvalidOperation {
     },
     /// The list of spans is empty, or a span is empty.
     #[error(
-        "the operation has no {axis_name} or an empty span; at least one span with a count of 1 or more is required"
+        "the operation needs at least one span of {axis_name}, and the count of each span must be at least 1"
     )]
     EmptySpan {
         /// `rows` or `columns`.
@@ -67,7 +67,7 @@ pub enum InvalidOperation {
     },
     /// Too many spans.
     #[error(
-        "the operation has {count} spans of {axis_name}; at most {MAX_SPANS} are allowed; split it"
+        "the operation has {count} spans of {axis_name}; at most {MAX_SPANS} are allowed; split the operation"
     )]
     TooManySpans {
         /// `rows` or `columns`.
@@ -77,19 +77,19 @@ pub enum InvalidOperation {
     },
     /// Rows or columns are outside the largest possible sheet.
     #[error(
-        "{count} {axis_name} from {first} are outside the sheet; {axis_name} must be below {limit}"
+        "{count} {axis_name} starting at index {first} extend past the end of the sheet, which can have {limit} {axis_name}"
     )]
     SpanOutsideSheet {
         /// `rows` or `columns`.
         axis_name: &'static str,
-        /// Index of the first row or column, 0-based.
+        /// Index of the first row or column, counted from 0.
         first: u32,
         /// Number of rows or columns.
         count: u32,
-        /// Number of rows or columns in the largest possible sheet.
+        /// Maximum number of rows or columns of a sheet.
         limit: u32,
     },
-    /// The number of inserted rows or columns is zero or too large.
+    /// The number of rows or columns to insert is zero or too large.
     #[error("cannot insert {count} {axis_name}; 1 to {MAX_INSERT} are allowed")]
     InsertCount {
         /// `rows` or `columns`.
@@ -107,13 +107,13 @@ pub enum InvalidOperation {
     },
     /// The number of a new sheet is invalid.
     #[error(
-        "a new sheet cannot have the number {sheet}; use the number after the largest number ever used"
+        "a new sheet cannot have the number {sheet}; use the number after the highest number ever used"
     )]
     SheetNumber {
         /// Number of the sheet.
         sheet: u32,
     },
-    /// An imported sheet exceeds the largest possible sheet.
+    /// An imported sheet is larger than the largest possible sheet.
     #[error(
         "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
          are allowed"
@@ -124,7 +124,7 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
-    /// The operation is a rejection, which only the server may create.
+    /// A client sent a rejection, which only the server may create.
     #[error("clients cannot send rejections")]
     NotForClients,
 }

@@ -33,7 +33,9 @@ use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use cellar_base::position::Position;
 
-/// An operation as sent by its author. Its coordinates refer to the state at the mutation's base.
+/// A change to a spreadsheet. In a mutation that a client sends, rows, columns and sheets are
+/// identified as at the base of the mutation, which is the latest position that the author had
+/// seen.
 ///
 /// In JSON, an operation is an object with a single field. Examples: `{"setCells":{"cells":[…]}}`,
 /// `{"insertRows":{"before":3, "count":2}}`, `{"deleteColumns":{"spans":[{"first":0,"count":1}]}}`,
@@ -44,7 +46,7 @@ use cellar_base::position::Position;
 pub enum Operation {
     /// Sets or clears cells.
     SetCells(SetCells),
-    /// Clears the values and formulas in a range. The number formats are kept.
+    /// Clears the values and formulas of a range. Number formats are kept.
     ClearRange(ClearRange),
     /// Inserts blank rows.
     InsertRows(InsertBefore),
@@ -60,22 +62,21 @@ pub enum Operation {
     RenameSheet(RenameSheet),
     /// Deletes a sheet and its contents.
     DeleteSheet(DeleteSheet),
-    /// Sets the number format of a range, including its blank cells.
+    /// Sets the number format of a range. Blank cells in the range are formatted too.
     SetFormat(SetFormat),
-    /// Undoes the effects of one entry, except effects that were changed later. When the server
-    /// appends the mutation, it determines the operations that reverse the entry and stores them as
-    /// the committed operations.
+    /// Undoes the effects of one entry, except those that were changed later. The server computes
+    /// the operations that reverse the entry, and stores them as the committed operations.
     Undo(Undo),
-    /// A rejected mutation. It has no effect, but its mutation id counts as used.
+    /// A mutation that was rejected. It has no effect, but its mutation id counts as used.
     Rejected(Rejection),
     /// Adds a sheet from uploaded chunks.
     ImportSheet(ImportSheet),
-    /// Reverts all edits after a position. When the server appends the mutation, it determines the
-    /// operations that reverse the edits, as for an undo.
+    /// Reverts all edits after a position. The server computes the operations that reverse the
+    /// edits, and stores them as the committed operations.
     Revert(Revert),
 }
 
-/// Undoes the effects of one entry, except effects that were changed later.
+/// Undoes the effects of one entry, except those that were changed later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -84,8 +85,8 @@ pub struct Undo {
     pub position: Position,
 }
 
-/// Reverts all edits after a position, so that the sheets are as they were at that position. The
-/// revert is an entry of its own and can be undone.
+/// Reverts all edits after a position, so that all sheets are as they were at that position. A
+/// revert is stored as an entry and can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -95,12 +96,12 @@ pub struct Revert {
 }
 
 impl Operation {
-    /// Validates everything that does not depend on the state and normalizes the operation.
-    /// Normalization sorts cells and spans and merges repeated edits of a cell, of which the last
-    /// edit wins.
+    /// Checks that the operation is valid regardless of the state of the spreadsheet, and
+    /// normalizes it. Normalization sorts cells and spans. If a cell is edited more than once, the
+    /// last edit is kept.
     ///
     /// # Errors
-    /// Returns [`InvalidOperation`] if the operation is invalid regardless of the state.
+    /// Returns [`InvalidOperation`] if the operation is invalid.
     pub fn validated(self) -> Result<Self, InvalidOperation> {
         Ok(match self {
             Self::SetCells(set) => Self::SetCells(set.validated()?),
@@ -116,12 +117,12 @@ impl Operation {
             Self::Undo(undo) => Self::Undo(undo),
             Self::Revert(revert) => Self::Revert(revert),
             Self::ImportSheet(import) => Self::ImportSheet(import.validated()?),
-            // Clients are not allowed to send rejections. Only the server creates them.
+            // Only the server creates rejections.
             Self::Rejected(_) => return Err(InvalidOperation::NotForClients),
         })
     }
 
-    /// Returns the approximate size of the operation in memory and in a response, in bytes.
+    /// Returns the approximate number of bytes that the operation takes in memory or in a response.
     #[must_use]
     pub fn weight_bytes(&self) -> usize {
         match self {
@@ -148,15 +149,15 @@ impl Operation {
         }
     }
 
-    /// Returns whether the operation is an undo or revert, whose effect is determined by the server
-    /// when it appends the mutation. Such an operation is never transformed, because its author
-    /// does not know its effect.
+    /// Returns whether the operation is an undo or revert. The server computes the effect of such
+    /// an operation when it appends the operation to the log. Until then, the operation cannot be
+    /// transformed.
     #[must_use]
     pub fn is_resolved_on_append(&self) -> bool {
         matches!(self, Self::Undo(_) | Self::Revert(_))
     }
 
-    /// Returns the sheet that must exist for the operation to have an effect.
+    /// Returns the sheet without which the operation has no effect.
     #[must_use]
     pub fn sheet(&self) -> Option<SheetId> {
         match self {
@@ -175,8 +176,8 @@ impl Operation {
         }
     }
 
-    /// Returns the cost of transforming another operation past this operation. The cost is the
-    /// number of deleted spans, but at least one.
+    /// Returns the cost of transforming another operation past this one: the number of deleted
+    /// spans, but at least 1.
     pub fn transform_cost(&self) -> usize {
         match self {
             Self::DeleteRows(delete) | Self::DeleteColumns(delete) => delete.spans.len().max(1),
@@ -184,8 +185,8 @@ impl Operation {
         }
     }
 
-    /// Returns whether the operation moves rows or columns, or changes the set of sheet numbers.
-    /// Later operations must be transformed past such an operation.
+    /// Returns whether concurrent operations must be transformed past this one because it moves
+    /// rows or columns, or changes the set of sheet numbers.
     #[must_use]
     pub fn moves_cells(&self) -> bool {
         match self {
@@ -195,13 +196,14 @@ impl Operation {
             | Self::DeleteColumns(_)
             | Self::AddSheet(_)
             | Self::ImportSheet(_)
-            // The effect of an undo or revert is unknown until the server appends the mutation.
+            // The effect of an undo or revert is unknown until the server has computed it.
             | Self::Undo(_)
             | Self::Revert(_) => true,
             Self::SetCells(_)
             | Self::ClearRange(_)
             | Self::RenameSheet(_)
-            // Sheet numbers are never reused, so an operation on a deleted sheet has no effect.
+            // Operations on a deleted sheet need not be transformed. They have no effect, because
+            // sheet numbers are never reused.
             | Self::DeleteSheet(_)
             | Self::SetFormat(_)
             | Self::Rejected(_) => false,
@@ -209,7 +211,7 @@ impl Operation {
     }
 }
 
-/// Returns the approximate size of spans in memory and in a response, in bytes.
+/// Returns the approximate number of bytes that spans take in memory or in a response.
 fn spans_weight_bytes(spans: &Spans) -> usize {
     const SPAN_BYTES: usize = 40;
     spans.len().saturating_mul(SPAN_BYTES)

@@ -1,4 +1,4 @@
-//! Random operations for property tests in this crate and in the crates that depend on it.
+//! Random operations for property tests.
 
 #![allow(clippy::unwrap_used, reason = "used only in tests")]
 
@@ -9,8 +9,8 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 
-/// Exclusive upper bound on row and column indices in random operations. A small bound makes
-/// conflicts between concurrent operations likely.
+/// Exclusive upper bound on rows and columns in random operations. It is small so that concurrent
+/// operations are likely to conflict.
 pub const SIDE: u32 = 12;
 
 fn sheet() -> impl Strategy<Value = SheetId> {
@@ -62,14 +62,14 @@ fn cell_edit() -> impl Strategy<Value = CellEdit> {
     })
 }
 
-/// Encoded tile index of a sheet without cells. A test in `cellar_snapshot` checks that the encoder
-/// produces the same bytes.
+/// The encoded tile index of a sheet without cells. A test in `cellar_snapshot` checks that it
+/// matches the encoder.
 pub const EMPTY_TILE_INDEX: &[u8] = &[131, 9, 1, 130, 0, 130, 128, 128];
 
 /// Creates an import with the used range `extent` that replaces the first sheet.
 ///
 /// # Panics
-/// Never, because the tile index is short.
+/// Never panics, because the tile index is short.
 #[must_use]
 pub fn import_of(extent: Extent) -> ImportSheet {
     ImportSheet {
@@ -82,7 +82,7 @@ pub fn import_of(extent: Extent) -> ImportSheet {
     }
 }
 
-/// Generates imports without cells. Imported cells are tested in `cellar_snapshot`.
+/// Generates imports of blank sheets. Imported cells are tested in `cellar_snapshot`.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();

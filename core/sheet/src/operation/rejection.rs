@@ -1,13 +1,13 @@
-//! Rejections, which record in the log that a mutation can never succeed.
+//! Rejections, which state in the log why a mutation can never succeed.
 
 use serde::{Deserialize, Serialize};
 
 use cellar_base::limits::MAX_REJECTION_BYTES;
 
-/// A rejected mutation. It has no effect, but its mutation id counts as used.
+/// The reason why a mutation was rejected. The mutation has no effect, but its id counts as used.
 ///
-/// The log stores the rejection in place of the mutation, so that the client can continue with the
-/// next mutation id. If the server returned only an error, the client would retry the mutation
+/// The rejection is stored in the log instead of the mutation, so that the client can continue with
+/// the next mutation id. If the server only returned an error, the client would retry the mutation
 /// forever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,7 +15,7 @@ use cellar_base::limits::MAX_REJECTION_BYTES;
 pub struct Rejection {
     /// Machine-readable reason.
     pub reason: RejectionReason,
-    /// Human-readable description of the problem, with a suggested correction.
+    /// Explanation for users, with a suggested correction.
     pub detail: String,
 }
 
@@ -24,32 +24,32 @@ pub struct Rejection {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum RejectionReason {
-    /// An argument is invalid, regardless of the spreadsheet's state.
+    /// An argument is invalid regardless of the state of the spreadsheet.
     Invalid,
-    /// The mutation is too large for an entry, either as sent or as committed.
+    /// The mutation does not fit into an entry, either as sent or as committed.
     TooLarge,
-    /// Entries after the mutation's base were trimmed.
+    /// Entries after the base of the mutation no longer exist.
     BaseGone,
-    /// Too many changes were committed after the mutation's base.
+    /// Too many changes were committed after the base of the mutation.
     TooFarBehind,
     /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
     /// The position to revert to does not exist, or nothing changed after it.
     NothingToRevert,
-    /// The sheet never existed, or was deleted before the mutation's base.
+    /// The sheet never existed or had already been deleted at the base of the mutation.
     NoSuchSheet,
-    /// The number of a new sheet was already used, or is too far above the next free number.
+    /// The number of a new sheet was already used, or is too far above the next unused number.
     SheetNumber,
     /// The spreadsheet has the maximum number of sheets.
     TooManySheets,
-    /// The last sheet of a spreadsheet cannot be deleted.
+    /// The only sheet of a spreadsheet cannot be deleted.
     LastSheet,
     /// The sheet has the maximum number of range formats.
     TooManyFormats,
 }
 
 impl RejectionReason {
-    /// All reasons, ordered by their stored number.
+    /// All reasons, ordered by the number that is stored in logs.
     const ALL: [Self; 11] = [
         Self::Invalid,
         Self::TooLarge,
@@ -77,7 +77,7 @@ impl RejectionReason {
 }
 
 impl Rejection {
-    /// Creates a rejection. Truncates the detail to `MAX_REJECTION_BYTES`.
+    /// Creates a rejection. The detail is truncated to `MAX_REJECTION_BYTES`.
     #[must_use]
     pub fn new(reason: RejectionReason, detail: impl Into<String>) -> Self {
         let mut detail = detail.into();

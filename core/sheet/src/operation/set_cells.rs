@@ -19,13 +19,12 @@ pub struct SetCells {
     /// Number of the sheet.
     #[serde(default)]
     pub sheet: SheetId,
-    /// Cell edits. The server sorts them by row and column. If a cell is edited more than once, the
-    /// last edit wins.
+    /// The edits. If a cell is edited more than once, the last edit is kept. The server sorts the
+    /// edits by row and column.
     pub cells: Vec<CellEdit>,
 }
 
-/// An edit of one cell. If a field is absent, the edit leaves the corresponding property of the
-/// cell unchanged.
+/// An edit of one cell. Properties of the cell whose fields are absent remain unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -34,22 +33,21 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// New value. `null` clears the value and the formula. If absent, the value and the formula are
-    /// unchanged.
+    /// New value. `null` clears the value and the formula. If absent, both remain unchanged.
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value. If absent, a new value removes the old formula.
+    /// Formula that produced the value. A new value without a formula removes the old formula.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// New number format. `General` removes the number format. If absent, the number format is
+    /// New number format. `General` removes the number format. If absent, the number format remains
     /// unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
 
-/// Deserializes a field that is present in the JSON object, so that `null` becomes
-/// `Some(Value::Empty)`. For an absent field, the default `None` is used.
+/// Deserializes a present field as `Some`, even if it is `null`. An absent field becomes `None` by
+/// default.
 fn present_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -71,8 +69,8 @@ impl SetCells {
     }
 }
 
-/// Sorts edits by row and column and merges the edits of each cell. The last value and the last
-/// format of each cell win.
+/// Sorts edits by row and column. If a cell is edited more than once, the last value and the last
+/// format are kept.
 fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
     edits.sort_by_key(|edit| (edit.row, edit.column));
     let mut merged_edits: Vec<CellEdit> = Vec::with_capacity(edits.len());
@@ -88,7 +86,7 @@ fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
 }
 
 impl CellEdit {
-    /// Returns the approximate size of the edit in memory and in a response, in bytes.
+    /// Returns the approximate number of bytes that the edit takes in memory or in a response.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -100,7 +98,7 @@ impl CellEdit {
         self.row == other.row && self.column == other.column
     }
 
-    /// Merges a later edit of the same cell into this edit.
+    /// Merges a later edit of the same cell into this one.
     fn override_by(&mut self, later_edit: Self) {
         if later_edit.value.is_some() {
             self.value = later_edit.value;
@@ -176,7 +174,7 @@ fn check_length(
     Ok(())
 }
 
-/// Validates a number format. `cell` names the formatted cell or range in the error message.
+/// Validates a number format. `cell` is the cell or range that the error message mentions.
 pub(super) fn check_format_of(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     if format.is_empty() {
         let reason = "the format is empty; use `General` to remove a number format";

@@ -1,4 +1,4 @@
-//! Operations on whole sheets: add, rename and delete.
+//! Operations that add, rename and delete sheets.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,17 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 
 /// Adds a sheet after the last sheet.
 ///
-/// The author chooses a number above all sheet numbers known to the author. If another author has
-/// concurrently used the same number, the new sheet gets the next free number, and the author's
-/// later mutations are adjusted accordingly. No sheet is added if the number was already used
-/// before the mutation's base or is too far above the next free number.
+/// The author chooses an unused number. If another author has used it concurrently, the new sheet
+/// gets the next unused number, and later mutations of the author are adapted. No sheet is added if
+/// the number had already been used at the base of the mutation, or if it is too far above the next
+/// unused number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AddSheet {
     /// Number of the new sheet.
     pub sheet: SheetId,
-    /// Name of the new sheet. A number is appended if another sheet has that name.
+    /// Name of the new sheet. A number is appended if another sheet has this name.
     pub name: String,
 }
 
@@ -29,11 +29,11 @@ pub struct AddSheet {
 pub struct RenameSheet {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// New name of the sheet. A number is appended if another sheet has that name.
+    /// New name of the sheet. A number is appended if another sheet has this name.
     pub name: String,
 }
 
-/// Deletes a sheet and its contents. The only sheet of a spreadsheet cannot be deleted.
+/// Deletes a sheet with its contents. The only sheet of a spreadsheet cannot be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -57,8 +57,7 @@ impl RenameSheet {
     }
 }
 
-/// Validates the number of a new sheet. The highest `u32` is reserved, so that every sheet number
-/// has a successor.
+/// Validates the number of a new sheet. `u32::MAX` is not allowed, so every number has a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });
@@ -66,17 +65,17 @@ pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     Ok(())
 }
 
-/// Characters not allowed in sheet names, in addition to control characters.
+/// Characters that sheet names must not contain, in addition to control characters.
 const FORBIDDEN: &str = r"[]:*?/\";
 
-/// Maximum number of characters of an invalid name in an error message. The rest is truncated.
+/// Maximum number of characters of an invalid name that an error message contains.
 const MAX_SHOWN_CHARACTERS: usize = 40;
 
 fn is_forbidden(character: char) -> bool {
     character.is_control() || FORBIDDEN.contains(character)
 }
 
-/// Validates a sheet name according to Excel's rules, so that every workbook can be exported.
+/// Validates a sheet name according to the rules of Excel, so that workbooks can be exported.
 pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     let reason = if name.trim().is_empty() {
         "it is empty"
@@ -93,8 +92,8 @@ pub(super) fn check_name(name: &str) -> Result<(), InvalidOperation> {
     Err(InvalidOperation::SheetName { name: shown_name, reason })
 }
 
-/// Converts text, such as a file name, to a valid sheet name. Replaces forbidden characters,
-/// truncates the text, and trims spaces and apostrophes.
+/// Converts text such as a file name to a valid sheet name. Characters that are not allowed are
+/// replaced. The text is truncated, and spaces and apostrophes at its ends are removed.
 #[must_use]
 pub fn sheet_name_from(text: &str) -> String {
     let replace_forbidden = |character: char| if is_forbidden(character) { '_' } else { character };

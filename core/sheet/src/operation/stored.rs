@@ -1,8 +1,8 @@
-//! Stored encoding of operations in entry bodies.
+//! Stored encoding of operations in log entries.
 //!
-//! Existing logs depend on this encoding: variants may be appended but never changed. The golden
-//! files in `tests/golden/` verify this. The types are not recursive, so malformed input cannot
-//! cause deep recursion in the decoder.
+//! Existing logs depend on this encoding. Variants may be added at the end but never changed, as
+//! the golden files in `tests/golden/` verify. The types are not recursive, so malformed input
+//! cannot cause deep recursion in the decoder.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,28 +37,35 @@ pub enum StoredOperation {
     InsertColumns(StoredInsert),
     /// See [`Operation::DeleteColumns`].
     DeleteColumns(StoredDelete),
-    /// See [`Operation::AddSheet`]: sheet number and name.
+    /// [`Operation::AddSheet`]: number and name of the sheet.
     AddSheet(u32, String),
-    /// See [`Operation::RenameSheet`]: sheet number and name.
+    /// [`Operation::RenameSheet`]: number and new name of the sheet.
     RenameSheet(u32, String),
-    /// See [`Operation::DeleteSheet`]: sheet number.
+    /// [`Operation::DeleteSheet`]: number of the sheet.
     DeleteSheet(u32),
-    /// See [`Operation::SetFormat`]: range and number format.
+    /// [`Operation::SetFormat`]: range and number format.
     SetFormat(StoredRange, String),
-    /// See [`Operation::Undo`]: packed position.
+    /// [`Operation::Undo`]: packed position of the entry.
     Undo(u64),
-    /// See [`Operation::Rejected`]: number of the reason, and detail.
+    /// [`Operation::Rejected`]: number of the reason, and detail.
     Rejected(u8, String),
     /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
-    /// See [`Operation::Revert`]: packed position.
+    /// [`Operation::Revert`]: packed position.
     Revert(u64),
 }
 
-/// Stored encoding of an import: sheet number, name, number of the replaced sheet, number of rows,
-/// number of columns, number of cells, and tile index.
+/// Stored encoding of an import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredImport(u32, String, Option<u32>, u32, u32, u64, StoredIndex);
+pub struct StoredImport {
+    sheet_number: u32,
+    name: String,
+    replaced_sheet_number: Option<u32>,
+    row_count: u32,
+    column_count: u32,
+    cell_count: u64,
+    tile_index: StoredIndex,
+}
 
 /// Encoded bytes of a tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,20 +74,31 @@ struct StoredIndex(
     Vec<u8>,
 );
 
-/// Stored encoding of an insertion: sheet number, row or column to insert before, count.
+/// Stored encoding of an insertion of rows or columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredInsert(u32, u32, u32);
+pub struct StoredInsert {
+    sheet_number: u32,
+    before: u32,
+    count: u32,
+}
 
-/// Stored encoding of a deletion: sheet number and spans.
+/// Stored encoding of a deletion of rows or columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredDelete(u32, StoredSpans);
+pub struct StoredDelete {
+    sheet_number: u32,
+    spans: StoredSpans,
+}
 
-/// Stored encoding of a range: sheet number, rows, columns.
+/// Stored encoding of a range of cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredRange(u32, StoredSpans, StoredSpans);
+pub struct StoredRange {
+    sheet_number: u32,
+    rows: StoredSpans,
+    columns: StoredSpans,
+}
 
-/// Stored encoding of a list of spans. Each span is stored as two numbers: the distance from the
-/// end of the preceding span, and the length. An empty list represents the whole axis.
+/// Stored encoding of spans. Each span consists of two numbers: the distance from the end of the
+/// preceding span, and the length. An empty list stands for the whole axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredSpans(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SPANS>")] Vec<(u32, u32)>,
@@ -125,10 +143,7 @@ impl TryFrom<StoredOperation> for Operation {
     fn try_from(stored: StoredOperation) -> Result<Self, Self::Error> {
         Ok(match stored {
             StoredOperation::SetCells(set) => Self::SetCells(set.into_operation()?),
-            StoredOperation::ClearRange(range) => {
-                let (sheet, rows, columns) = range.into_parts()?;
-                Self::ClearRange(ClearRange { sheet, rows, columns })
-            }
+            StoredOperation::ClearRange(range) => Self::ClearRange(range.into_clear_range()?),
             StoredOperation::InsertRows(insert) => Self::InsertRows(insert.into_insert()),
             StoredOperation::DeleteRows(delete) => {
                 Self::DeleteRows(delete.into_delete(Axis::Rows)?)
@@ -137,21 +152,19 @@ impl TryFrom<StoredOperation> for Operation {
             StoredOperation::DeleteColumns(delete) => {
                 Self::DeleteColumns(delete.into_delete(Axis::Columns)?)
             }
-            StoredOperation::AddSheet(sheet_number, name) => {
-                let name = checked_sheet_name(name)?;
-                Self::AddSheet(AddSheet { sheet: SheetId(sheet_number), name })
-            }
-            StoredOperation::RenameSheet(sheet_number, name) => {
-                let name = checked_sheet_name(name)?;
-                Self::RenameSheet(RenameSheet { sheet: SheetId(sheet_number), name })
-            }
+            StoredOperation::AddSheet(sheet_number, name) => Self::AddSheet(AddSheet {
+                sheet: SheetId(sheet_number),
+                name: checked_sheet_name(name)?,
+            }),
+            StoredOperation::RenameSheet(sheet_number, name) => Self::RenameSheet(RenameSheet {
+                sheet: SheetId(sheet_number),
+                name: checked_sheet_name(name)?,
+            }),
             StoredOperation::DeleteSheet(sheet_number) => {
                 Self::DeleteSheet(DeleteSheet { sheet: SheetId(sheet_number) })
             }
             StoredOperation::SetFormat(range, format) => {
-                let (sheet, rows, columns) = range.into_parts()?;
-                let format = checked_text(format, MAX_FORMAT_BYTES)?;
-                Self::SetFormat(SetFormat { sheet, rows, columns, format })
+                Self::SetFormat(range.into_set_format(format)?)
             }
             StoredOperation::Undo(packed_position) => {
                 Self::Undo(Undo { position: unpack_position(packed_position)? })
@@ -159,11 +172,10 @@ impl TryFrom<StoredOperation> for Operation {
             StoredOperation::Revert(packed_position) => {
                 Self::Revert(Revert { position: unpack_position(packed_position)? })
             }
-            StoredOperation::Rejected(reason_number, detail) => {
-                let reason = RejectionReason::from_number(reason_number);
-                let detail = checked_text(detail, MAX_REJECTION_BYTES)?;
-                Self::Rejected(Rejection { reason, detail })
-            }
+            StoredOperation::Rejected(reason_number, detail) => Self::Rejected(Rejection {
+                reason: RejectionReason::from_number(reason_number),
+                detail: checked_text(detail, MAX_REJECTION_BYTES)?,
+            }),
             StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
         })
     }
@@ -172,25 +184,35 @@ impl TryFrom<StoredOperation> for Operation {
 impl From<&ImportSheet> for StoredImport {
     fn from(import: &ImportSheet) -> Self {
         let ImportSheet { sheet, name, replaces, extent, cells, tile_index } = import;
-        let replaces = replaces.map(|sheet| sheet.0);
-        let tile_index = StoredIndex(tile_index.bytes().to_vec());
-        Self(sheet.0, name.clone(), replaces, extent.rows, extent.columns, *cells, tile_index)
+        Self {
+            sheet_number: sheet.0,
+            name: name.clone(),
+            replaced_sheet_number: replaces.map(|sheet| sheet.0),
+            row_count: extent.rows,
+            column_count: extent.columns,
+            cell_count: *cells,
+            tile_index: StoredIndex(tile_index.bytes().to_vec()),
+        }
     }
 }
 
 impl StoredImport {
     fn into_import(self) -> Result<ImportSheet, UnreadableOperation> {
-        let Self(sheet, name, replaces, rows, columns, cells, StoredIndex(index_bytes)) = self;
-        if rows > Axis::Rows.limit() || columns > Axis::Columns.limit() {
+        let extent = Extent { rows: self.row_count, columns: self.column_count };
+        if extent.rows > Axis::Rows.limit() || extent.columns > Axis::Columns.limit() {
             return Err(UnreadableOperation::OutOfRange);
         }
+        let name = checked_sheet_name(self.name)?;
+        let StoredIndex(index_bytes) = self.tile_index;
+        let tile_index =
+            TileIndex::new(index_bytes).map_err(|_| UnreadableOperation::TileIndexTooLong)?;
         Ok(ImportSheet {
-            sheet: SheetId(sheet),
-            name: checked_sheet_name(name)?,
-            replaces: replaces.map(SheetId),
-            extent: Extent { rows, columns },
-            cells,
-            tile_index: TileIndex::new(index_bytes).map_err(|_| UnreadableOperation::Index)?,
+            sheet: SheetId(self.sheet_number),
+            name,
+            replaces: self.replaced_sheet_number.map(SheetId),
+            extent,
+            cells: self.cell_count,
+            tile_index,
         })
     }
 }
@@ -232,33 +254,49 @@ impl StoredSpans {
 
 impl StoredRange {
     fn new(sheet: SheetId, rows: &Spans, columns: &Spans) -> Self {
-        let rows = StoredSpans::new(rows, Axis::Rows);
-        Self(sheet.0, rows, StoredSpans::new(columns, Axis::Columns))
+        Self {
+            sheet_number: sheet.0,
+            rows: StoredSpans::new(rows, Axis::Rows),
+            columns: StoredSpans::new(columns, Axis::Columns),
+        }
     }
 
-    fn into_parts(self) -> Result<(SheetId, Spans, Spans), UnreadableOperation> {
-        let rows = self.1.into_spans(Axis::Rows)?;
-        Ok((SheetId(self.0), rows, self.2.into_spans(Axis::Columns)?))
+    fn into_clear_range(self) -> Result<ClearRange, UnreadableOperation> {
+        Ok(ClearRange {
+            sheet: SheetId(self.sheet_number),
+            rows: self.rows.into_spans(Axis::Rows)?,
+            columns: self.columns.into_spans(Axis::Columns)?,
+        })
+    }
+
+    fn into_set_format(self, format: String) -> Result<SetFormat, UnreadableOperation> {
+        Ok(SetFormat {
+            sheet: SheetId(self.sheet_number),
+            rows: self.rows.into_spans(Axis::Rows)?,
+            columns: self.columns.into_spans(Axis::Columns)?,
+            format: checked_text(format, MAX_FORMAT_BYTES)?,
+        })
     }
 }
 
 impl StoredInsert {
     fn new(insert: InsertBefore) -> Self {
-        Self(insert.sheet.0, insert.before, insert.count)
+        Self { sheet_number: insert.sheet.0, before: insert.before, count: insert.count }
     }
 
     fn into_insert(self) -> InsertBefore {
-        InsertBefore { sheet: SheetId(self.0), before: self.1, count: self.2 }
+        let Self { sheet_number, before, count } = self;
+        InsertBefore { sheet: SheetId(sheet_number), before, count }
     }
 }
 
 impl StoredDelete {
     fn new(delete: &DeleteSpans, axis: Axis) -> Self {
-        Self(delete.sheet.0, StoredSpans::new(&delete.spans, axis))
+        Self { sheet_number: delete.sheet.0, spans: StoredSpans::new(&delete.spans, axis) }
     }
 
     fn into_delete(self, axis: Axis) -> Result<DeleteSpans, UnreadableOperation> {
-        Ok(DeleteSpans { sheet: SheetId(self.0), spans: self.1.into_spans(axis)? })
+        Ok(DeleteSpans { sheet: SheetId(self.sheet_number), spans: self.spans.into_spans(axis)? })
     }
 }
 
@@ -270,11 +308,15 @@ fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOper
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
-/// Checks the length of a sheet name. If a name were too long for the snapshot root, no further
-/// snapshot of the log could be created.
+/// Checks that a sheet name is neither empty nor too long. With a longer name, no snapshot of the
+/// log could be created.
 fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let is_too_long = name.chars().nth(MAX_SHEET_NAME_CHARACTERS).is_some();
-    if name.is_empty() || is_too_long { Err(UnreadableOperation::SheetName) } else { Ok(name) }
+    if name.is_empty() || is_too_long {
+        Err(UnreadableOperation::InvalidSheetName)
+    } else {
+        Ok(name)
+    }
 }
 
 #[cfg(test)]
@@ -328,13 +370,14 @@ mod tests {
         }
         let deleted = |count| {
             let spans = StoredSpans(vec![(1, 1); count]);
-            let stored = StoredOperation::DeleteRows(StoredDelete(0, spans));
+            let stored = StoredOperation::DeleteRows(StoredDelete { sheet_number: 0, spans });
             read(&postcard::to_allocvec(&stored).unwrap())
         };
         assert!(deleted(MAX_SPANS).is_ok());
         assert!(deleted(MAX_SPANS + 1).is_err());
         for bad in [(u32::MAX, 1), (0, u32::MAX), (1, 0)] {
-            let stored = StoredOperation::DeleteRows(StoredDelete(0, StoredSpans(vec![bad])));
+            let spans = StoredSpans(vec![bad]);
+            let stored = StoredOperation::DeleteRows(StoredDelete { sheet_number: 0, spans });
             assert!(Operation::try_from(stored).is_err());
         }
         assert!(Operation::try_from(StoredOperation::Undo(u64::MAX)).is_err());

@@ -1,6 +1,5 @@
-//! Stored encoding of cell edits in entry bodies.
-//!
-//! Existing logs depend on this encoding, so it must never change.
+//! Stored encoding of cell edits in log entries. It must never change, because existing logs depend
+//! on it.
 
 mod runs;
 
@@ -15,12 +14,12 @@ use crate::cell::{ErrorCode, Value};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
 
-/// Stored encoding of `SetCells`: runs of adjacent cells in a row. Each distinct format is stored
+/// Stored encoding of cell edits: runs of adjacent cells in a row. Each number format is stored
 /// only once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSetCells {
     sheet: u32,
-    /// Distinct cell formats, in order of first use.
+    /// Number formats of the edits, in the order of their first use.
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_CELLS_PER_OPERATION>")]
     formats: Vec<String>,
     #[serde(deserialize_with = "runs::deserialize_runs")]
@@ -30,19 +29,19 @@ pub struct StoredSetCells {
 /// Adjacent cells in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
-    /// Row of the run. The first run stores its row number, and each later run stores the distance
-    /// from the row of the preceding run.
+    /// Row of the run. Each run after the first stores the distance from the row of the preceding
+    /// run.
     rows_down: u32,
     /// Column of the first cell.
     column: u32,
     cells: Vec<StoredCell>,
 }
 
-/// Stored encoding of the edit of one cell. The variants for plain values contain neither a format
-/// nor a formula.
+/// Stored encoding of the edit of one cell. Edits that only set a value have variants of their own.
 ///
-/// A format is stored as its index in `formats` plus 1, and 0 leaves the format unchanged. The type
-/// is not recursive, so malformed input cannot cause deep recursion in the decoder.
+/// A number format is stored as its index in `formats` plus 1, and 0 leaves the number format
+/// unchanged. The type is not recursive, so malformed input cannot cause deep recursion in the
+/// decoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum StoredCell {
     Empty,
@@ -97,12 +96,12 @@ impl From<&SetCells> for StoredSetCells {
     }
 }
 
-/// Returns whether the cell of `edit` is directly to the right of the cell of `left_edit`.
+/// Returns whether the cell of `edit` is the right neighbor of the cell of `left_edit`.
 fn is_right_of(left_edit: &CellEdit, edit: &CellEdit) -> bool {
     edit.row == left_edit.row && left_edit.column.checked_add(1) == Some(edit.column)
 }
 
-/// Returns the edits sorted by row and column, because distances between rows cannot be negative.
+/// Returns the edits sorted by row and column. The encoding stores only nonnegative distances.
 fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     let row_and_column = |edit: &CellEdit| (edit.row, edit.column);
     if edits.is_sorted_by_key(row_and_column) {
@@ -113,10 +112,10 @@ fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted_edits)
 }
 
-/// Format number that means that the edit leaves the format unchanged.
+/// The format number of an edit that leaves the number format unchanged.
 const FORMAT_UNCHANGED: u32 = 0;
 
-/// Distinct formats in an operation, numbered from 1 in order of first use.
+/// The number formats of an operation, numbered from 1 in the order of their first use.
 #[derive(Default)]
 struct FormatNumbers {
     names: Vec<String>,
@@ -262,8 +261,7 @@ fn format_with_number(
 impl TryFrom<StoredValue> for Value {
     type Error = UnreadableOperation;
 
-    // Cellar itself writes only integers below 2⁵³. Larger integers are rounded to an `f64`, like
-    // JSON numbers.
+    // Cellar writes only integers below 2⁵³. Larger integers are rounded, like numbers in JSON.
     #[allow(clippy::cast_precision_loss, reason = "exact for what Cellar writes")]
     fn try_from(stored: StoredValue) -> Result<Self, UnreadableOperation> {
         match stored {
@@ -271,13 +269,13 @@ impl TryFrom<StoredValue> for Value {
             StoredValue::Integer(integer) => Ok(Self::Number(integer as f64)),
             StoredValue::Decimal(decimal) => Ok(Self::Number(decimal.number())),
             StoredValue::Number(number) if number.is_finite() => Ok(Self::Number(number)),
-            StoredValue::Number(_) => Err(UnreadableOperation::NotFinite),
+            StoredValue::Number(_) => Err(UnreadableOperation::NumberNotFinite),
             StoredValue::Text(text) => Ok(Self::Text(text)),
             StoredValue::False => Ok(Self::Bool(false)),
             StoredValue::True => Ok(Self::Bool(true)),
             StoredValue::Error(number) => ErrorCode::from_number(number)
                 .map(Self::Error)
-                .ok_or(UnreadableOperation::Number { number }),
+                .ok_or(UnreadableOperation::UnknownErrorValue { number }),
         }
     }
 }
@@ -357,7 +355,7 @@ mod tests {
         assert!(operation(MAX_CELLS_PER_OPERATION + 1, 1).is_err());
         assert!(operation(1, MAX_FORMAT_BYTES + 1).is_err());
         let infinite = StoredValue::Number(f64::INFINITY);
-        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NotFinite));
+        assert_eq!(Value::try_from(infinite), Err(UnreadableOperation::NumberNotFinite));
     }
 
     #[test]

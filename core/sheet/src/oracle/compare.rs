@@ -1,4 +1,4 @@
-//! Compares workbooks, and checks diffs against the reference model.
+//! Compares workbooks, and checks diffs against a reference implementation.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use crate::cell::Cell;
 use crate::operation::{SheetId, Spans};
 use crate::workbook::{Sheet, SheetChange, SheetDiff, Workbook, WorkbookDiff};
 
-/// Describes the first visible difference between two workbooks in their sheets, sheet names, cells
-/// or formats. Returns `None` if there is none. Used ranges are not compared, because they depend
-/// on the order of operations.
+/// Describes the first difference between two workbooks in sheets, sheet names, cells or formats.
+/// Returns `None` if there is none. Used ranges are not compared, because they depend on the order
+/// of operations.
 pub fn display_difference(left: &Workbook, right: &Workbook) -> Option<String> {
     let numbers = |workbook: &Workbook| workbook.sheets().map(|(id, _)| id).collect::<Vec<_>>();
     if numbers(left) != numbers(right) {
@@ -19,7 +19,7 @@ pub fn display_difference(left: &Workbook, right: &Workbook) -> Option<String> {
     first_difference(&sheets_with_names(left), &sheets_with_names(right))
 }
 
-/// Like [`display_difference`], but matches sheets by name, ignoring their numbers and order.
+/// Like [`display_difference`], but matches sheets by name and ignores their numbers and order.
 pub fn display_difference_by_name(left: &Workbook, right: &Workbook) -> Option<String> {
     let by_name = |workbook| {
         let mut sheets = sheets_with_names(workbook);
@@ -48,7 +48,7 @@ fn first_difference(left: &[NamedSheet<'_>], right: &[NamedSheet<'_>]) -> Option
     })
 }
 
-/// Describes the first error in a diff between two states, or returns `None` if the diff is
+/// Describes the first error in a diff between two workbooks. Returns `None` if the diff is
 /// correct.
 pub fn find_diff_error(
     from: &PlainWorkbook,
@@ -67,7 +67,7 @@ pub fn find_diff_error(
     None
 }
 
-/// Describes the first error in the diff of a sheet that exists in at least one state.
+/// Describes the first error in the diff of a sheet that exists in at least one workbook.
 fn find_sheet_error(
     from: Option<&PlainSheet>,
     to: Option<&PlainSheet>,
@@ -82,8 +82,8 @@ fn find_sheet_error(
     if change == Some(expected_change) { None } else { Some(format!("wrong change {change:?}")) }
 }
 
-/// Describes the first error in the diff of a sheet that exists in both states. Returns `None` if
-/// the diff is correct. The diff must be absent if the sheet has no changes.
+/// Describes the first error in the diff of a sheet that exists in both workbooks. Returns `None`
+/// if the diff is correct. A sheet without changes must not have a diff.
 fn find_content_error(
     from: &PlainSheet,
     to: &PlainSheet,
@@ -108,8 +108,8 @@ fn find_content_error(
     None
 }
 
-/// Returns the indices of the lines (rows or columns) that are in `sheet` but not in `other`. Lines
-/// that a deletion added at the end of the axis are ignored.
+/// Returns the indices of the rows or columns that are in `sheet` but not in `other`. Rows and
+/// columns that deletions added at the end of the axis are ignored.
 fn lines_only_in(sheet: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     let other_ids: BTreeSet<LineId> = other.lines(axis).iter().map(|line| line.id).collect();
     let mut indices = Vec::new();
@@ -122,7 +122,7 @@ fn lines_only_in(sheet: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     Spans::of(indices)
 }
 
-/// Returns the cells that are displayed differently in `from` and `to`, as coordinates in `to`.
+/// Returns the coordinates in `to` of the cells that are displayed differently in `from` and `to`.
 fn coordinates_of_changed_cells(from: &PlainSheet, to: &PlainSheet) -> BTreeSet<(u32, u32)> {
     let mut changed_coordinates = BTreeSet::new();
     for ((row, column), cell) in from.cells.iter().chain(&to.cells) {

@@ -1,5 +1,4 @@
-//! Intent of an operation: the operation expressed with the ids of the rows, columns and sheets
-//! that its author saw.
+//! Intents: operations that identify rows, columns and sheets by id instead of by position.
 
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
@@ -8,15 +7,15 @@ use crate::operation::{
     RenameSheet, SetCells, SetFormat, SheetId, Span, Spans,
 };
 
-/// An operation expressed with ids instead of coordinates. A sheet is identified by the tag of the
-/// mutation that added the sheet.
+/// An operation that identifies rows, columns and sheets by id instead of by position. The id of a
+/// sheet is the tag of the mutation that added it.
 #[derive(Debug, Clone)]
 pub struct Intent {
     sheet: Option<Tag>,
     action: IntendedAction,
 }
 
-/// Intended effect of an operation on one sheet, expressed with the ids of lines (rows or columns).
+/// The intended change to a sheet, expressed with ids of rows and columns.
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
@@ -25,8 +24,8 @@ enum IntendedAction {
     Format(FormattedLines, FormattedLines, String),
     Insert {
         axis: Axis,
-        /// All lines (rows or columns) that were after the insertion point when the operation was
-        /// created.
+        /// All rows or columns that followed the insertion point when the author created the
+        /// operation.
         following: Vec<LineId>,
         count: u32,
         tag: Tag,
@@ -40,7 +39,7 @@ enum IntendedAction {
         name: String,
         tag: Tag,
     },
-    /// `replaces` is the tag of the mutation that added the replaced sheet.
+    /// `replaces` is the tag of the mutation that added the sheet to be replaced.
     Import {
         import: ImportSheet,
         replaces: Option<Tag>,
@@ -50,7 +49,7 @@ enum IntendedAction {
     Remove,
 }
 
-/// Rows or columns to which a range format applies: the whole axis, or the line ids in each span.
+/// The rows or columns of a range format: all of them, or the ids in each span.
 #[derive(Debug, Clone)]
 enum FormattedLines {
     All,
@@ -66,8 +65,8 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids_in_span).collect())
     }
 
-    /// Returns the current spans. Each span reaches from the first to the last remaining line (row
-    /// or column) of the original span.
+    /// Returns the current spans. Each span extends from the first to the last of its original rows
+    /// or columns that still exist.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
@@ -81,7 +80,7 @@ impl FormattedLines {
 }
 
 impl Intent {
-    /// Returns the intent of an operation, given the state that its author saw.
+    /// Converts an operation to an intent. `seen_state` is the workbook that the author saw.
     pub fn of(seen_state: &PlainWorkbook, operation: &Operation, tag: Tag) -> Self {
         let sheet = operation.sheet().and_then(|number| seen_state.sheet(number));
         let action = match (operation, sheet) {
@@ -99,8 +98,7 @@ impl Intent {
         Self { sheet: sheet.map(|sheet| sheet.tag), action }
     }
 
-    /// Applies the intent to the current positions of the lines (rows or columns) that the author
-    /// saw.
+    /// Applies the intent to the current state of the workbook.
     pub fn apply(&self, workbook: &mut PlainWorkbook) {
         match &self.action {
             IntendedAction::Nothing => {}
@@ -129,7 +127,7 @@ impl Intent {
 }
 
 impl IntendedAction {
-    /// Returns the intent of an operation on an existing sheet.
+    /// Converts an operation on an existing sheet to an intent.
     fn in_sheet(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
         match operation {
             Operation::SetCells(set) => Self::set(sheet, &set.cells),
@@ -171,43 +169,21 @@ impl IntendedAction {
         Self::Delete { axis, ids: sheet.line_ids(axis, spans) }
     }
 
-    /// Returns the operation with this effect on the sheet's current state. Returns `None` if the
-    /// action does not apply to an existing sheet, or if no line of a range format remains.
+    /// Converts the intent to an operation on the current state of the sheet. Returns `None` if the
+    /// intent is not a change to an existing sheet, or if no row or column of a range format exists
+    /// anymore.
     fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
         let number = sheet.number;
         match self {
-            Self::Set(edits) => {
-                let cells: Vec<CellEdit> = edits
-                    .iter()
-                    .filter_map(|((row, column), edit)| {
-                        let (row, column) = sheet.coordinates_of(*row, *column)?;
-                        Some(CellEdit { row, column, ..edit.clone() })
-                    })
-                    .collect();
-                Some(Operation::SetCells(SetCells { sheet: number, cells }))
-            }
+            Self::Set(edits) => Some(set_operation(sheet, edits)),
             Self::Clear(row_ids, column_ids) => {
                 let rows = sheet.spans_of(Axis::Rows, row_ids);
                 let columns = sheet.spans_of(Axis::Columns, column_ids);
                 Some(Operation::ClearRange(ClearRange { sheet: number, rows, columns }))
             }
-            Self::Format(rows, columns, format) => {
-                let rows = rows.spans(sheet, Axis::Rows);
-                let columns = columns.spans(sheet, Axis::Columns);
-                if rows.is_empty() || columns.is_empty() {
-                    return None;
-                }
-                let format = format.clone();
-                Some(Operation::SetFormat(SetFormat { sheet: number, rows, columns, format }))
-            }
+            Self::Format(rows, columns, format) => format_operation(sheet, rows, columns, format),
             Self::Insert { axis, following, count, .. } => {
-                let first_remaining = following.iter().find_map(|id| sheet.index_of(*axis, *id));
-                let before = first_remaining.unwrap_or(u32::MAX);
-                let insert = InsertBefore { sheet: number, before, count: *count };
-                Some(match axis {
-                    Axis::Rows => Operation::InsertRows(insert),
-                    Axis::Columns => Operation::InsertColumns(insert),
-                })
+                Some(insert_operation(sheet, *axis, following, *count))
             }
             Self::Delete { axis, ids } => {
                 let delete = DeleteSpans { sheet: number, spans: sheet.spans_of(*axis, ids) };
@@ -224,8 +200,8 @@ impl IntendedAction {
         }
     }
 
-    /// Returns the tag of the inserted lines or of the added sheet. Returns 0 if the action adds
-    /// neither.
+    /// Returns the tag of the inserted rows or columns or of the added sheet, or 0 if nothing is
+    /// added.
     fn tag(&self) -> Tag {
         match self {
             Self::Insert { tag, .. } | Self::Add { tag, .. } | Self::Import { tag, .. } => *tag,
@@ -234,9 +210,48 @@ impl IntendedAction {
     }
 }
 
-/// Replaces the sheet numbers in a random operation so that the operation is valid in `workbook`. A
-/// new sheet gets the next free number; any other number is replaced by the number of an existing
-/// sheet.
+fn set_operation(sheet: &PlainSheet, edits: &[((LineId, LineId), CellEdit)]) -> Operation {
+    let mut cells = Vec::new();
+    for ((row_id, column_id), edit) in edits {
+        if let Some((row, column)) = sheet.coordinates_of(*row_id, *column_id) {
+            cells.push(CellEdit { row, column, ..edit.clone() });
+        }
+    }
+    Operation::SetCells(SetCells { sheet: sheet.number, cells })
+}
+
+fn format_operation(
+    sheet: &PlainSheet,
+    rows: &FormattedLines,
+    columns: &FormattedLines,
+    format: &str,
+) -> Option<Operation> {
+    let rows = rows.spans(sheet, Axis::Rows);
+    let columns = columns.spans(sheet, Axis::Columns);
+    if rows.is_empty() || columns.is_empty() {
+        return None;
+    }
+    let format = format.to_owned();
+    Some(Operation::SetFormat(SetFormat { sheet: sheet.number, rows, columns, format }))
+}
+
+fn insert_operation(
+    sheet: &PlainSheet,
+    axis: Axis,
+    following_ids: &[LineId],
+    count: u32,
+) -> Operation {
+    let first_remaining = following_ids.iter().find_map(|id| sheet.index_of(axis, *id));
+    let before = first_remaining.unwrap_or(u32::MAX);
+    let insert = InsertBefore { sheet: sheet.number, before, count };
+    match axis {
+        Axis::Rows => Operation::InsertRows(insert),
+        Axis::Columns => Operation::InsertColumns(insert),
+    }
+}
+
+/// Makes a random operation valid by replacing its sheet numbers. A new sheet gets the next unused
+/// number. Any other number is replaced with the number of an existing sheet.
 pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Operation) -> Operation {
     let existing_sheet = |random_number: SheetId| {
         let index = random_number.0 as usize % workbook.sheets.len();

@@ -1,10 +1,9 @@
-//! Reference model of a workbook for model-based tests. Each axis is a list of ids, and all other
-//! data is keyed by ids.
+//! Reference implementation of a workbook, with which tests compare [`crate::workbook`].
 //!
-//! The model is slow and deliberately implemented differently from [`crate::workbook`], so that the
-//! two are unlikely to have the same bug. A line is a row or a column. The id of an inserted line
-//! consists of the inserting mutation's tag and a number, and does not depend on the position at
-//! which the mutation is committed.
+//! Rows, columns and sheets have ids, and each axis is a list of ids. The id of an inserted row or
+//! column consists of the tag of the mutation and a number, so it does not depend on where the
+//! mutation is committed. The implementation is slow and deliberately different, so that both
+//! implementations are unlikely to have the same bug.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -27,7 +26,7 @@ pub use sheet::{LINES, LineId, PlainSheet};
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
-/// Tag that identifies a mutation. Tag 0 identifies the initial state.
+/// Identifies a mutation. Tag 0 identifies the initial state.
 pub type Tag = u32;
 
 /// Model of a workbook.
@@ -51,13 +50,13 @@ impl PlainWorkbook {
         self.sheets.iter().find(|sheet| sheet.tag == tag)
     }
 
-    /// Returns the lowest unused sheet number that is not below `number`.
+    /// Returns the lowest unused sheet number that is at least `number`.
     fn free_number_from(&self, number: SheetId) -> SheetId {
         let mut numbers = (number.0..).map(SheetId);
         numbers.find(|number| !self.used_numbers.contains(number)).unwrap()
     }
 
-    /// Applies an operation whose coordinates refer to the current state.
+    /// Applies an operation to the current state.
     pub fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
             Operation::AddSheet(add) => self.add_sheet(add, tag),
@@ -76,7 +75,7 @@ impl PlainWorkbook {
 
     fn add_sheet(&mut self, add: &AddSheet, tag: Tag) {
         if self.used_numbers.insert(add.sheet) {
-            let name = self.free_name(&add.name, None);
+            let name = self.unique_name(&add.name, None);
             self.sheets.push(PlainSheet::new(tag, add.sheet, name));
         }
     }
@@ -88,13 +87,13 @@ impl PlainWorkbook {
     }
 
     fn rename_sheet(&mut self, number: SheetId, name: &str) {
-        let free_name = self.free_name(name, Some(number));
+        let unique_name = self.unique_name(name, Some(number));
         if let Some(sheet) = self.sheets.iter_mut().find(|sheet| sheet.number == number) {
-            sheet.name = free_name;
+            sheet.name = unique_name;
         }
     }
 
-    /// Adds an imported sheet without its cells.
+    /// Adds an imported sheet without cells.
     fn import_sheet(&mut self, import: &ImportSheet, tag: Tag) {
         if !self.used_numbers.insert(import.sheet) {
             return;
@@ -104,12 +103,12 @@ impl PlainWorkbook {
         if let Some(replaced_index) = replaced_index {
             self.sheets.remove(replaced_index);
         }
-        let name = self.free_name(&import.name, None);
+        let name = self.unique_name(&import.name, None);
         let sheet = PlainSheet::new(tag, import.sheet, name);
         self.sheets.insert(replaced_index.unwrap_or(self.sheets.len()), sheet);
     }
 
-    fn free_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
+    fn unique_name(&self, name: &str, named_sheet: Option<SheetId>) -> String {
         let other_sheets = self.sheets.iter().filter(|sheet| Some(sheet.number) != named_sheet);
         let taken_names: Vec<String> =
             other_sheets.map(|sheet| sheet.name.to_lowercase()).collect();
@@ -122,8 +121,7 @@ impl PlainWorkbook {
         candidate
     }
 
-    /// Describes the first difference between the model and a workbook, or returns `None` if they
-    /// are equal.
+    /// Describes the first difference from a workbook. Returns `None` if there is none.
     pub fn difference_from(&self, workbook: &Workbook) -> Option<String> {
         let expected_tabs: Vec<(SheetId, &str)> =
             self.sheets.iter().map(|sheet| (sheet.number, sheet.name.as_str())).collect();

@@ -10,10 +10,9 @@ use crate::metadata::Extent;
 use crate::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetFormat, Spans};
 use crate::workbook::Sheet;
 
-/// Size of the model: both the number of rows and the number of columns. Tests use fewer rows and
-/// columns.
+/// Number of rows and of columns in a reference sheet. Tests use fewer.
 pub const LINES: usize = 96;
-/// Number of compared rows and columns, counted from the start of each axis.
+/// Number of leading rows and columns that are compared.
 const VISIBLE: u32 = 22;
 
 pub type LineId = (Tag, u32);
@@ -22,18 +21,18 @@ pub type LineId = (Tag, u32);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub id: LineId,
-    /// Whether a cell was ever written in this line (row or column) or a later line.
+    /// Whether a cell was ever written in this row or column or in a later one.
     is_used: bool,
 }
 
-/// A range format, stored as the ids of its lines (rows and columns).
+/// A range format that identifies its rows and columns by id.
 #[derive(Debug, Clone, PartialEq)]
 struct FormattedRange {
     rows: BTreeSet<LineId>,
     columns: BTreeSet<LineId>,
-    /// Whether the format applies to all rows, including rows inserted later.
+    /// Whether the format applies to all rows, including rows that are inserted later.
     all_rows: bool,
-    /// Whether the format applies to all columns, including columns inserted later.
+    /// Whether the format applies to all columns, including columns that are inserted later.
     all_columns: bool,
     format: String,
 }
@@ -49,8 +48,7 @@ pub struct PlainSheet {
     pub columns: Vec<Line>,
     pub cells: BTreeMap<(LineId, LineId), Cell>,
     range_formats: Vec<FormattedRange>,
-    /// Number for the id of the next line (row or column) that a deletion adds at the end of an
-    /// axis.
+    /// Number in the id of the next row or column that a deletion adds at the end of an axis.
     next_end_line_number: u32,
 }
 
@@ -105,7 +103,7 @@ impl PlainSheet {
         }
     }
 
-    /// Returns the ids of the lines (rows or columns) in `spans`.
+    /// Returns the ids of the rows or columns in `spans`.
     pub fn line_ids(&self, axis: Axis, spans: &Spans) -> Vec<LineId> {
         let lines_with_indices = (0_u32..).zip(self.lines(axis));
         lines_with_indices
@@ -174,7 +172,7 @@ impl PlainSheet {
         }
     }
 
-    /// Inserts a line and removes the last line of the axis.
+    /// Inserts a row or column and removes the last one of the axis.
     fn insert_line(&mut self, axis: Axis, index: usize, line: Line) {
         let inserted_id = line.id;
         let lines = self.lines_mut(axis);
@@ -213,7 +211,7 @@ impl PlainSheet {
         self.lines_mut(axis).push(line);
     }
 
-    /// Removes the cells of a removed line, and removes the line from all range formats.
+    /// Removes the cells of a removed row or column, and removes its id from all range formats.
     fn remove_contents_of_line(&mut self, axis: Axis, id: LineId) {
         match axis {
             Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
@@ -224,24 +222,24 @@ impl PlainSheet {
         }
     }
 
-    /// Returns the current index of a line, or `None` if it was removed.
+    /// Returns the current index of a row or column, or `None` if it was removed.
     pub fn index_of(&self, axis: Axis, id: LineId) -> Option<u32> {
         let index = self.lines(axis).iter().position(|line| line.id == id)?;
         Some(index as u32)
     }
 
-    /// Returns the current row and column of a cell, or `None` if either was removed.
+    /// Returns the current row and column of a cell, or `None` if its row or column was removed.
     pub fn coordinates_of(&self, row: LineId, column: LineId) -> Option<(u32, u32)> {
         Some((self.index_of(Axis::Rows, row)?, self.index_of(Axis::Columns, column)?))
     }
 
-    /// Returns the current spans of those lines (rows or columns) that still exist.
+    /// Returns the current positions of the rows or columns that still exist, as spans.
     pub fn spans_of(&self, axis: Axis, ids: &[LineId]) -> Spans {
         let indices: BTreeSet<u32> = ids.iter().filter_map(|id| self.index_of(axis, *id)).collect();
         Spans::of(indices)
     }
 
-    /// Returns the cell with its displayed format.
+    /// Returns the cell with the number format in which it is displayed.
     pub fn displayed_cell(&self, row: LineId, column: LineId) -> Cell {
         let cell = self.cells.get(&(row, column)).cloned().unwrap_or_default();
         let contains =
@@ -252,8 +250,7 @@ impl PlainSheet {
         Cell { format, ..cell }
     }
 
-    /// Describes the first difference between the model and a sheet. Returns `None` if they are
-    /// equal.
+    /// Describes the first difference from a sheet. Returns `None` if there is none.
     pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
         let used_count = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
         let expected_extent =
@@ -265,7 +262,7 @@ impl PlainSheet {
         self.range_format_difference_from(actual).or_else(|| self.cell_difference_from(actual))
     }
 
-    /// Describes the first difference between the range formats of blank cells, if any.
+    /// Describes the first blank cell with a different number format, if any.
     fn range_format_difference_from(&self, actual: &Sheet) -> Option<String> {
         for (row, column) in visible_coordinates() {
             let (row_id, column_id) = self.cell_id(row, column);
@@ -282,7 +279,7 @@ impl PlainSheet {
         None
     }
 
-    /// Describes the first difference between the visible non-blank cells, if any.
+    /// Describes the differences between the visible cells that are not blank, if any.
     fn cell_difference_from(&self, actual: &Sheet) -> Option<String> {
         let mut expected_cells = Vec::new();
         for (row, column) in visible_coordinates() {
@@ -330,12 +327,12 @@ fn mark_as_used(lines: &mut [Line]) {
     }
 }
 
-/// Returns the coordinates of all compared cells.
+/// Returns the coordinates of all cells that are compared.
 fn visible_coordinates() -> impl Iterator<Item = (u32, u32)> {
     (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)))
 }
 
-/// Describes the first visible difference between two sheets, or returns `None` if there is none.
+/// Describes the first visible difference between two sheets. Returns `None` if there is none.
 pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
     for (row, column) in visible_coordinates() {
         let left_cell = left.cell(row, column);

@@ -9,8 +9,8 @@ impl Workbook {
     /// Applies committed operations in order.
     ///
     /// # Errors
-    /// Returns [`WorkbookTooLarge`] after an operation that makes the workbook exceed
-    /// `MAX_REPLAY_BYTES`. Later operations are not applied.
+    /// Returns [`WorkbookTooLarge`] as soon as the workbook is larger than `MAX_REPLAY_BYTES`. The
+    /// remaining operations are not applied.
     pub fn apply_operations(&mut self, operations: &[Operation]) -> Result<(), WorkbookTooLarge> {
         for operation in operations {
             self.apply_operation(operation);
@@ -21,8 +21,8 @@ impl Workbook {
         Ok(())
     }
 
-    /// Applies an operation whose coordinates refer to the current state. The workbook's size is
-    /// not checked. An operation on a missing sheet has no effect.
+    /// Applies an operation to the current state, without checking the size of the workbook. An
+    /// operation on a missing sheet has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
         match operation {
             Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
@@ -50,8 +50,8 @@ impl Workbook {
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::ImportSheet(import) => self.import_sheet(import),
-            // An undo or revert itself has no effect, because the server commits the reversing
-            // operations separately. A rejection has no effect either.
+            // An undo or revert has no effect itself, because the server commits the operations
+            // that reverse the edits. A rejection has no effect either.
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
         }
     }
@@ -65,16 +65,16 @@ impl Workbook {
     }
 
     fn add_sheet(&mut self, add: &AddSheet) {
-        if self.tabs.add(add) {
+        if self.tabs.add(add).is_ok() {
             let sheet = Sheet::default();
             self.bytes = self.bytes.saturating_add(sheet.bytes());
             self.sheets.insert(add.sheet, sheet);
         }
     }
 
-    /// Adds an imported sheet without its cells. [`Workbook::fill`] adds the cells.
+    /// Adds an imported sheet without cells. [`Workbook::fill`] adds the cells.
     fn import_sheet(&mut self, import: &ImportSheet) {
-        if !self.tabs.import(import) {
+        if self.tabs.import(import).is_err() {
             return;
         }
         if let Some(replaced_id) = import.replaces
@@ -87,11 +87,11 @@ impl Workbook {
         self.sheets.insert(import.sheet, imported_sheet);
     }
 
-    /// Adds cells from an import or a snapshot to a sheet. The sheet's used range and range formats
-    /// are unchanged. No-op if the sheet does not exist.
+    /// Adds cells from an import or a snapshot to a sheet. The used range and the range formats of
+    /// the sheet remain unchanged. No-op if the sheet does not exist.
     ///
     /// # Errors
-    /// Returns [`WorkbookTooLarge`] if the workbook then exceeds `MAX_REPLAY_BYTES`.
+    /// Returns [`WorkbookTooLarge`] if the workbook is then larger than `MAX_REPLAY_BYTES`.
     pub fn fill(
         &mut self,
         sheet: SheetId,
@@ -104,7 +104,7 @@ impl Workbook {
     }
 
     fn delete_sheet(&mut self, id: SheetId) {
-        if self.tabs.delete(id)
+        if self.tabs.delete(id).is_ok()
             && let Some(sheet) = self.sheets.remove(&id)
         {
             self.bytes = self.bytes.saturating_sub(sheet.bytes());

@@ -25,13 +25,13 @@ pub struct CellAt {
 }
 
 impl CellAt {
-    /// Returns the cell's reference, such as `B3`.
+    /// Returns the reference of the cell, such as `B3`.
     #[must_use]
     pub fn name(&self) -> CellName {
         CellName { row: self.row, column: self.column }
     }
 
-    /// Returns the displayed text ([`Cell::text`]).
+    /// Returns the text that the cell displays.
     #[must_use]
     pub fn text(&self) -> String {
         self.cell.text()
@@ -41,7 +41,7 @@ impl CellAt {
 /// Differences between two states of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct WorkbookDiff {
-    /// Sheets with differences, ordered by number.
+    /// Sheets that differ, ordered by number.
     pub sheets: Vec<SheetDiff>,
 }
 
@@ -51,7 +51,8 @@ pub struct WorkbookDiff {
 pub struct SheetDiff {
     /// Number of the sheet.
     pub sheet: SheetId,
-    /// Name of the sheet in the later state, or in the earlier state if the sheet was deleted.
+    /// Name of the sheet in the later state. If the sheet was deleted, its name in the earlier
+    /// state.
     pub name: String,
     /// Change to the sheet as a whole.
     pub change: SheetChange,
@@ -59,28 +60,27 @@ pub struct SheetDiff {
     pub rows: AxisDiff,
     /// Inserted and deleted columns.
     pub columns: AxisDiff,
-    /// Whether range formats differ. A range that was only moved by insertions or deletions is not
-    /// a difference.
+    /// Whether range formats differ other than by insertions and deletions of rows and columns.
     pub formats_changed: bool,
-    /// Changed cells, with coordinates in the later state.
+    /// Cells that were changed, with their coordinates in the later state.
     pub cells: Vec<CellDiff>,
-    /// Cells that were deleted together with their row, column or sheet. The coordinates are those
-    /// of the earlier state.
+    /// Cells that were deleted with their row, column or sheet, with their coordinates in the
+    /// earlier state.
     pub deleted_cells: Vec<CellAt>,
 }
 
-/// Change to a sheet as a whole between two states.
+/// How a sheet as a whole has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SheetChange {
-    /// The sheet exists only in the later state.
+    /// The sheet does not exist in the earlier state.
     Added,
-    /// The sheet exists only in the earlier state.
+    /// The sheet does not exist in the later state.
     Deleted,
     /// The sheet was renamed.
     Renamed,
-    /// The sheet exists in both states with the same name.
+    /// The sheet has the same name in both states.
     Kept,
 }
 
@@ -88,10 +88,10 @@ pub enum SheetChange {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AxisDiff {
-    /// Inserted spans, with coordinates in the later state.
+    /// Inserted rows or columns, with their indices in the later state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub inserted: Spans,
-    /// Deleted spans, with coordinates in the earlier state.
+    /// Deleted rows or columns, with their indices in the earlier state.
     #[serde(default, skip_serializing_if = "Spans::is_empty")]
     pub deleted: Spans,
 }
@@ -111,7 +111,7 @@ pub struct CellDiff {
 }
 
 impl Workbook {
-    /// Returns the differences between this state and another state of the same log.
+    /// Returns the differences between this state and another state of the same spreadsheet.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
@@ -154,8 +154,7 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The number, the name and the change in the result are
-/// placeholders, which the callers replace where necessary.
+/// Compares two states of a sheet. The caller must set the number, the name and the kind of change.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {
@@ -174,7 +173,7 @@ fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
     SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
 }
 
-/// Returns the diff of a deleted sheet, in which all cells are deleted.
+/// Returns the differences of a deleted sheet, which has lost all its cells.
 fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
     SheetDiff {
         change: SheetChange::Deleted,
@@ -204,15 +203,17 @@ fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     cell_diffs
 }
 
-/// Returns the non-blank cells of the old state that were deleted with their row or column.
+/// Returns the cells of the older state that were deleted with their row or column. Blank cells are
+/// omitted.
 fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
     let new_lookup = new.cell_lookup();
     cells_with_ids(old, |cell_id| new_lookup.coordinates(cell_id).is_none())
 }
 
-/// Returns the inserted and deleted rows (or columns) within the used range. Changes at the end of
-/// the axis are ignored: each insertion also removes rows there, and each deletion also adds rows
-/// there.
+/// Returns the inserted and deleted rows or columns within the used range.
+///
+/// Changes at the end of the axis are ignored. Each insertion also removes rows there, and each
+/// deletion also adds rows there.
 fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     let old_lookup = old.order(axis).index_lookup();
     let new_lookup = new.order(axis).index_lookup();
@@ -224,7 +225,7 @@ fn diff_axis(axis: Axis, old: &Sheet, new: &Sheet) -> AxisDiff {
     }
 }
 
-/// If a span extends to the end of the axis, truncates it to `used_end`.
+/// Truncates a span at `used_end` if it extends to the end of the axis.
 fn truncate_last_span(spans: &Spans, axis: Axis, used_end: u32) -> Spans {
     let truncate = |span: Span| {
         if span.end() < axis.limit() {
@@ -236,7 +237,8 @@ fn truncate_last_span(spans: &Spans, axis: Axis, used_end: u32) -> Spans {
     Spans::from_sorted(spans.iter().map(truncate).collect())
 }
 
-/// Returns the non-blank cells whose ids satisfy `is_included`, ordered by row and column.
+/// Returns the cells whose ids satisfy `is_included`, ordered by row and column. Blank cells are
+/// omitted.
 fn cells_with_ids(sheet: &Sheet, is_included: impl Fn(CellId) -> bool) -> Vec<CellAt> {
     let lookup = sheet.cell_lookup();
     let mut cells = Vec::new();

@@ -1,4 +1,4 @@
-//! Compares what two states display, ignoring the ids of rows, columns and sheets.
+//! Compares what two states of a spreadsheet display, ignoring the ids of rows, columns and sheets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,16 @@ use crate::metadata::FormatLayer;
 use crate::sheet_id::SheetId;
 use crate::spans::Spans;
 
-/// Maximum number of cells for which the range formats of two sheets are compared. If more cells
-/// would have to be compared, the range formats count as different.
+/// Maximum number of cells at which the range formats of two sheets are compared. If there are
+/// more, the range formats are considered different.
 const MAX_COMPARED_CELLS: usize = 10_000;
 
 impl Workbook {
     /// Returns whether this state and a later state display the same sheets, in any order. Cells
-    /// that were not modified between the states may be missing from both states. If sheets have
-    /// exchanged names, or if there are too many range formats to compare, the result may be
-    /// `false` although both states display the same.
+    /// that did not change may be missing from both states.
+    ///
+    /// The result may be `false` for states that display the same if two sheets have exchanged
+    /// their names, or if there are too many range formats to compare.
     #[must_use]
     pub fn displays_same(&self, later: &Self) -> bool {
         let old_sheets = self.sheet_ids_by_name();
@@ -34,7 +35,7 @@ impl Workbook {
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
 
-    /// Compares sheets that have the same name in both states.
+    /// Returns whether sheets with the same name display the same.
     fn sheet_displays_same(&self, old_id: SheetId, later: &Self, new_id: SheetId) -> bool {
         let (Some(old), Some(new)) = (self.sheet(old_id), later.sheet(new_id)) else {
             return false;
@@ -42,17 +43,16 @@ impl Workbook {
         if old_id == new_id {
             return old.keeps_indices_in(new) && old.displays_same(new);
         }
-        // Sheets with different numbers can be compared only if all their cells are loaded. All
-        // cells are loaded if the old sheet was deleted and the new sheet was added between the two
-        // states.
+        // Unchanged cells may not be loaded. Sheets with different numbers can be compared only if
+        // all their cells are loaded, which is the case if the old sheet was deleted and the new
+        // sheet was added between the two states.
         let names_exchanged = later.sheet(old_id).is_some() || self.sheet(new_id).is_some();
         !names_exchanged && old.displays_same(new)
     }
 }
 
 impl Sheet {
-    /// Returns whether the rows and columns that exist in both states have the same indices in
-    /// both.
+    /// Returns whether the rows and columns that exist in both states have the same indices.
     fn keeps_indices_in(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
         let keeps_indices = |axis: Axis, map: &AxisMap| {
@@ -62,7 +62,7 @@ impl Sheet {
         keeps_indices(Axis::Rows, &rows) && keeps_indices(Axis::Columns, &columns)
     }
 
-    /// Returns whether both sheets display the same loaded cells and range formats.
+    /// Returns whether both sheets display the same loaded cells and the same range formats.
     fn displays_same(&self, other: &Self) -> bool {
         let includes_cells_of = |sheet: &Self, other: &Self| {
             let mut cells = other.cells_in(Rectangle::EVERYTHING);
@@ -74,7 +74,7 @@ impl Sheet {
     }
 }
 
-/// Returns whether two sheets display the same formats everywhere, ignoring their cells.
+/// Returns whether the range formats of two sheets display the same number format for every cell.
 fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     if left == right {
         return true;
@@ -90,8 +90,8 @@ fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     rows.iter().all(|row| columns.iter().all(|column| is_same_at(*row, *column)))
 }
 
-/// Returns the indices at which the displayed range format may change along an axis: 0, and each
-/// index at which a range format starts or ends.
+/// Returns the indices at which the displayed number format may change: 0, and the start and end of
+/// each range format.
 fn boundaries<'a>(spans: impl Iterator<Item = &'a Spans>) -> BTreeSet<u32> {
     spans
         .flat_map(|spans| spans.iter().flat_map(|span| [span.first, span.end()]))

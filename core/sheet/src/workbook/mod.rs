@@ -1,7 +1,7 @@
-//! Workbooks: the state of all sheets after applying the entries of a log in order.
+//! Workbooks: the state of all sheets after the operations of a log were applied in order.
 //!
-//! This is the reference implementation; snapshots must produce the same state. Applying an
-//! operation never fails, because an operation that does not fit the state has no effect.
+//! This is the reference for snapshots, which must produce the same state. Applying an operation
+//! never fails. An operation that does not fit the state has no effect.
 
 mod apply;
 pub mod axis_order;
@@ -23,7 +23,7 @@ use crate::metadata::{Tabs, WorkbookMetadata};
 use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 
-/// State of a spreadsheet at one log position.
+/// The state of a spreadsheet at a position of its log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
@@ -33,11 +33,11 @@ pub struct Workbook {
     max_bytes: usize,
 }
 
-/// Error for a workbook that exceeds the memory limit of a read. The size of a workbook depends
-/// only on the log, so all readers fail at the same operation.
+/// A workbook exceeds the memory limit of a read. The size of a workbook depends only on the log,
+/// so all readers fail at the same operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the spreadsheet has more than {MAX_REPLAY_BYTES} bytes of cells, the maximum for a replay"
+    "the cells of the spreadsheet take more than {MAX_REPLAY_BYTES} bytes, the maximum for a replay of its log"
 )]
 pub struct WorkbookTooLarge;
 
@@ -55,14 +55,14 @@ impl Default for Workbook {
 }
 
 impl Workbook {
-    /// Returns the workbook metadata: its state without cells.
+    /// Returns the metadata: the state of the workbook without its cells.
     #[must_use]
     pub fn metadata(&self) -> WorkbookMetadata {
         let sheets = self.sheets.iter().map(|(id, sheet)| (*id, sheet.metadata()));
         WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
     }
 
-    /// Creates a workbook without cells from its metadata. [`Workbook::fill`] adds the cells.
+    /// Creates a workbook without cells. [`Workbook::fill`] adds the cells.
     #[must_use]
     pub fn from_metadata(metadata: &WorkbookMetadata) -> Self {
         let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
@@ -88,8 +88,8 @@ impl Workbook {
         &self.tabs
     }
 
-    /// Returns the value of a cell. Returns [`Value::Empty`] if the cell is blank or the sheet does
-    /// not exist.
+    /// Returns the value of a cell, or [`Value::Empty`] if the cell is blank or the sheet does not
+    /// exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
         self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! State of one sheet: the range formats, and the cells keyed by row id and column id.
+//! The state of a sheet: its cells, which are stored by row id and column id, and its range
+//! formats.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -19,22 +20,22 @@ pub(super) type CellId = (u64, u64);
 pub struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    /// Non-blank cells of the sheet. A cell's own format overrides the range formats, even if it is
-    /// `General`. A cell without its own format is displayed with the range format.
+    /// The cells that are not blank. The number format of a cell, even `General`, overrides the
+    /// range formats. A cell without a number format is displayed in the range format.
     pub(super) cells: BTreeMap<CellId, Cell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
     cell_bytes: usize,
 }
 
-/// Lookup table from cell ids to coordinates.
+/// Finds the row and column of a cell by its id.
 pub(super) struct CellLookup {
     rows: IndexLookup,
     columns: IndexLookup,
 }
 
 impl CellLookup {
-    /// Returns the row and column of a cell, or `None` if either was deleted.
+    /// Returns the row and column of a cell, or `None` if its row or column was deleted.
     pub(super) fn coordinates(&self, (row_id, column_id): CellId) -> Option<(u32, u32)> {
         Some((self.rows.index(row_id)?, self.columns.index(column_id)?))
     }
@@ -54,7 +55,7 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// Returns the sheet metadata: its state without cells.
+    /// Returns the metadata: the state of the sheet without its cells.
     pub(super) fn metadata(&self) -> SheetMetadata {
         SheetMetadata { extent: self.extent, formats: self.formats.clone() }
     }
@@ -65,13 +66,13 @@ impl Sheet {
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet without cells. Its used range is `extent`, which already includes the cells
-    /// that are added later.
+    /// Creates a sheet without cells. The used range `extent` already includes the cells that are
+    /// added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
 
-    /// Returns the used range, adjusted to inserted and deleted rows and columns.
+    /// Returns the used range, which changes when rows and columns are inserted or deleted.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
@@ -92,7 +93,7 @@ impl Sheet {
         self.cell_bytes.saturating_add(self.formats.bytes()).saturating_add(overhead_bytes)
     }
 
-    /// Returns the non-blank cells in a rectangle, ordered by row and column.
+    /// Returns the cells in a rectangle that are not blank, ordered by row and column.
     pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
         let column_lookup = self.columns.index_lookup();
         let columns = rectangle.first.column..=rectangle.last.column;
@@ -100,8 +101,8 @@ impl Sheet {
         row_runs.flat_map(move |row_run| self.cells_in_rows(row_run, &columns, &column_lookup))
     }
 
-    /// Returns the non-blank cells in a run of rows, ordered by row and column. Only the given
-    /// columns are included.
+    /// Returns the cells in the given rows and columns that are not blank, ordered by row and
+    /// column.
     fn cells_in_rows(
         &self,
         row_run: IdRun,
@@ -124,7 +125,7 @@ impl Sheet {
         displayed_cells
     }
 
-    /// Returns the cell at `row` and `column` with its displayed format. The cell may be blank.
+    /// Returns a cell with the number format in which it is displayed. The cell may be blank.
     #[must_use]
     pub fn cell(&self, row: u32, column: u32) -> Cell {
         let stored_cell = self.id(row, column).and_then(|id| self.cells.get(&id));
@@ -144,26 +145,24 @@ impl Sheet {
         }
     }
 
-    /// Returns the axis maps of the rows and columns from this state of the sheet to the state
-    /// `to`.
+    /// Returns the axis maps of rows and columns from this state of the sheet to the state `to`.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
     }
 
-    /// Returns the number of leading rows (or columns) that may contain cells or range formats. All
-    /// later rows (or columns) are displayed identically.
+    /// Returns the number of leading rows or columns that may contain cells or range formats.
     pub(super) fn used_end(&self, axis: Axis) -> u32 {
         self.extent.length(axis).max(self.formats.used_end(axis))
     }
 
-    /// Returns a lookup table from cell ids to coordinates.
+    /// Returns a table that finds the row and column of a cell by its id.
     pub(super) fn cell_lookup(&self) -> CellLookup {
         CellLookup { rows: self.rows.index_lookup(), columns: self.columns.index_lookup() }
     }
 
-    /// Returns the cell with its displayed format: its own format or, if it has none, the range
-    /// format. `General` becomes `None`.
+    /// Returns the cell with the number format in which it is displayed: its own or that of the
+    /// range. `General` becomes `None`.
     fn with_displayed_format(&self, (row, column): (u32, u32), cell: &Cell) -> Cell {
         let format = match &cell.format {
             Some(own_format) => Some(own_format.as_str()),
@@ -173,7 +172,7 @@ impl Sheet {
         Cell { format: displayed_format, ..cell.clone() }
     }
 
-    /// Returns the stored cells of a run of rows.
+    /// Returns the stored cells of the rows in a run.
     fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
         self.cells.range((rows.first_id, 0)..(rows.id_end(), 0))
     }
@@ -181,8 +180,8 @@ impl Sheet {
     pub(super) fn set_cell(&mut self, edit: &CellEdit) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
-        // If the sheet has any range formats, an explicit `General` is stored. Checking for each
-        // cell whether a range format must be overridden would be too slow.
+        // `General` must be stored if it overrides a range format. It is stored whenever the sheet
+        // has range formats, because checking the ranges for each cell would be too slow.
         let has_range_formats = !self.formats.is_empty();
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
@@ -196,8 +195,8 @@ impl Sheet {
         });
     }
 
-    /// Sets the initial content of a cell, as read from an import or a snapshot. Must be called
-    /// before operations are applied to the sheet.
+    /// Sets the content of a cell that was read from an import or a snapshot. Must be called before
+    /// operations are applied to the sheet.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);
@@ -213,11 +212,10 @@ impl Sheet {
         }
     }
 
-    /// Adds a range format and removes the formats of individual cells in the range. No-op if the
-    /// sheet already has the maximum number of range formats.
+    /// Adds a range format, which replaces the number formats of individual cells in the range.
+    /// No-op if the sheet already has the maximum number of range formats.
     pub(super) fn set_format(&mut self, set_format: &SetFormat) {
-        let was_set = self.formats.set_if_room(set_format);
-        if !was_set {
+        if self.formats.try_set(set_format).is_err() {
             return;
         }
         for id in self.ids_in(&set_format.rows, &set_format.columns) {

@@ -1,4 +1,4 @@
-//! Model-based tests of workbooks. The reference model consists of plain id lists.
+//! Compares workbooks with a reference implementation that uses plain lists of ids.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -40,8 +40,8 @@ fn a_new_workbook_has_one_sheet() {
     assert_eq!(workbook.tabs().next_sheet(), SheetId(1));
 }
 
-/// Applies operations, each redirected to an existing sheet. Returns the initial state and the
-/// state after each operation.
+/// Applies operations after replacing their sheets with existing ones. Returns the initial state
+/// and the state after each operation.
 fn states(operations: Vec<Operation>) -> Vec<(Workbook, PlainWorkbook)> {
     let mut states = vec![(Workbook::default(), PlainWorkbook::new())];
     for (tag, operation) in (1..).zip(operations) {
@@ -66,7 +66,7 @@ fn apply_undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// An undo restores cells, displayed formats and sheet names. It does not restore used ranges
+    /// An undo restores cells, displayed formats and sheet names. It does not restore used ranges,
     /// or the numbers and order of deleted sheets.
     #[test]
     fn an_immediate_undo_restores_the_state(
@@ -96,7 +96,7 @@ proptest! {
         prop_assert!(now.displays_same(now) && before.displays_same(before));
         let back = apply_undo(before, now, now);
         prop_assert_eq!(crate::oracle::display_difference_by_name(before, &back), None);
-        prop_assert_eq!(revert(before, &back), Err(UndoFault::Nothing));
+        prop_assert_eq!(revert(before, &back), Err(UndoFault::NothingToUndo));
     }
 
     /// Cells that were changed after the entry are not restored.
@@ -188,7 +188,7 @@ fn an_undo_restores_exchanged_names() {
     after.apply_operations(&[rename(1, "c"), rename(2, "a"), rename(1, "b")]).unwrap();
     let back = apply_undo(&before, &after, &after);
     assert_eq!(crate::oracle::display_difference(&before, &back), None);
-    assert_eq!(undo(&before, &before, &after), Err(UndoFault::Nothing));
+    assert_eq!(undo(&before, &before, &after), Err(UndoFault::NothingToUndo));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
     (2..most).for_each(|sheet| now.apply_operation(&add(sheet)));
     assert_eq!(undo(&before, &after, &now).map(|operations| operations.len()), Ok(1));
     now.apply_operation(&add(most));
-    assert_eq!(undo(&before, &after, &now), Err(UndoFault::Nothing));
+    assert_eq!(undo(&before, &after, &now), Err(UndoFault::NothingToUndo));
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn limits_the_range_formats_of_a_sheet() {
 #[test]
 fn limits_the_total_spans_of_range_formats() {
     let mut workbook = Workbook::default();
-    // Each range format has this many row spans and one column span.
+    // Each range format has this number of row spans and one column span.
     let rows = |record: u32| Spans::of((0..9_999).map(|row| row * 20 + 2 * record));
     (0..10).for_each(|record| workbook.apply_operation(&format_of(rows(record), "0.0")));
     assert_eq!(shown_format(&workbook, 8).as_deref(), Some("0.0"), "100,000 spans");
@@ -298,7 +298,7 @@ fn limits_the_total_spans_of_range_formats() {
 
 #[test]
 fn format_spans_over_the_limit_change_nothing() {
-    // Formats every other row of one column, so that no range format covers another.
+    // Formats every other row of a column, so that no range format covers another.
     let set = |column: usize, spans: usize| {
         let (column, spans) = (u32::try_from(column).unwrap(), u32::try_from(spans).unwrap());
         Operation::SetFormat(SetFormat {

@@ -79,13 +79,13 @@ impl Fold {
             Operation::DeleteRows(delete) => self.delete_lines(Axis::Rows, delete),
             Operation::DeleteColumns(delete) => self.delete_lines(Axis::Columns, delete),
             Operation::AddSheet(add) => {
-                if self.metadata.tabs.add(add) {
+                if self.metadata.tabs.add(add).is_ok() {
                     self.metadata.sheets.insert(add.sheet, SheetMetadata::default());
                 }
             }
             Operation::RenameSheet(rename) => self.metadata.tabs.rename(rename.sheet, &rename.name),
             Operation::DeleteSheet(delete) => {
-                if self.metadata.tabs.delete(delete.sheet) {
+                if self.metadata.tabs.delete(delete.sheet).is_ok() {
                     self.remove_sheet(delete.sheet);
                 }
             }
@@ -105,8 +105,7 @@ impl Fold {
 
     fn set_range_format(&mut self, set: &SetFormat) {
         self.edit_sheet(set.sheet, |sheet, delta| {
-            let is_format_set = sheet.formats.set_if_room(set);
-            if is_format_set {
+            if sheet.formats.try_set(set).is_ok() {
                 delta.clear_formats(&set.rows, &set.columns);
             }
         });
@@ -126,8 +125,7 @@ impl Fold {
         let packed_sheet = PackedSheet::of_import(import)?;
         let replaced_sheet =
             import.replaces.filter(|replaced| self.metadata.sheets.contains_key(replaced));
-        let is_imported = self.metadata.tabs.import(import);
-        if !is_imported {
+        if self.metadata.tabs.import(import).is_err() {
             return Ok(());
         }
         if let Some(replaced_sheet) = replaced_sheet {

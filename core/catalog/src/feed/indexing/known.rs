@@ -7,11 +7,11 @@ use crate::feed::span::Span;
 use crate::stream::StreamName;
 use cellar_base::limits::MAX_CACHED_MARKS;
 
-/// High-water mark of an event stream: the index up to which its events are in the feed.
+/// High-water mark of an event stream: all events with lower indices are in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// First partition of the feed generation for which the mark was written. Marks of other
-    /// generations are ignored.
+    /// First partition of the feed generation to which the mark applies. Marks of other generations
+    /// are ignored.
     pub first_partition: u64,
     /// Index after the last indexed event.
     pub next: u64,
@@ -26,10 +26,10 @@ pub struct Tail {
     pub feed: Feed,
     /// Offset after the partition's last item.
     pub offset: u64,
-    /// Total size of the partition's items, in bytes.
+    /// Total size of the items in the partition, in bytes.
     pub bytes: u64,
-    /// Events of the last item. Empty once the high-water marks of their streams have been raised
-    /// to include them.
+    /// Events of the last item, or an empty list if the stored high-water marks already include
+    /// them.
     pub last_item_spans: Vec<Span>,
 }
 
@@ -39,13 +39,13 @@ impl Tail {
     }
 }
 
-/// State cached from earlier batches to save reads. If the cached state is outdated, the next
-/// conditional write is refused.
+/// State that the indexer caches to save reads. If the state is outdated, the next conditional
+/// write fails.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Known {
     pub(super) tail: Option<Tail>,
-    /// Cached high-water mark of each stream. The marks do not include the last item's events until
-    /// the marks in the table include them.
+    /// For each event stream, the index after the last event that is in the feed. Events of the
+    /// last feed item are included only after the stored high-water marks include them.
     pub(super) marks: BTreeMap<StreamName, u64>,
 }
 
@@ -56,14 +56,13 @@ impl Known {
         self.tail.as_ref()
     }
 
-    /// Returns a stream's cached high-water mark: the index up to which its events are in the feed.
+    /// Returns the index after the last event of the stream that is in the feed, if it is cached.
     #[must_use]
     pub fn mark(&self, stream: &StreamName) -> Option<u64> {
         self.marks.get(stream).copied()
     }
 
-    /// Raises the cached high-water mark of a stream to at least `next`. Events before `next` then
-    /// count as indexed.
+    /// Records that all events of a stream before the index `next` are in the feed.
     pub(in crate::feed) fn raise_mark(&mut self, stream: StreamName, next: u64) {
         let mark = self.marks.entry(stream).or_default();
         *mark = next.max(*mark);
@@ -74,7 +73,7 @@ impl Known {
         *self = Self::default();
     }
 
-    /// Evicts all cached marks if there are more than `MAX_CACHED_MARKS`.
+    /// Removes all cached high-water marks if there are more than `MAX_CACHED_MARKS`.
     pub(in crate::feed) fn limit_marks(mut self) -> Self {
         if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();

@@ -1,4 +1,4 @@
-//! State machine that indexes events in the feed.
+//! State machine that adds events to the feed.
 
 use std::collections::BTreeSet;
 
@@ -15,22 +15,23 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
 use cellar_log::append::Inputs;
 
-/// The indexing of one batch of events, while it is in progress.
+/// An operation that adds one batch of events to the feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Indexing {
     known: Known,
     work: Work,
-    /// Events to be written as the next feed item. Set after their reactions have been performed.
+    /// Events for which the reactions have been performed, and which can be written as the next
+    /// feed item.
     spans_after_reactions: Vec<Span>,
     phase: Phase,
-    /// First partition to be used if the feed is created in this incarnation of the tables.
+    /// First partition of the feed if there is no feed yet.
     first_partition: u64,
     policy: PartitionPolicy,
     rules: Rules,
     failed_attempts: u32,
-    /// Number of items and events indexed so far.
+    /// Number of items and events that were added to the feed.
     indexed: Indexed,
-    /// Whether to start a new feed generation. Set for a rebuild of the feed.
+    /// Whether a new feed generation must be started, as for a rebuild.
     starts_new_generation: bool,
 }
 
@@ -50,7 +51,8 @@ enum Phase {
 }
 
 impl Indexing {
-    /// Starts indexing appended events. `known` is the state cached from an earlier batch.
+    /// Starts adding events to the feed. `known` is the state that was cached after the previous
+    /// batch.
     #[must_use]
     pub fn begin(
         known: Known,
@@ -62,7 +64,8 @@ impl Indexing {
         Self::begin_with_policy_and_rules(known, spans, tables_incarnation, policy, rules, inputs)
     }
 
-    /// Like [`Indexing::begin`], but the caller (a test) selects the policy and the safety rules.
+    /// Like [`Indexing::begin`], with a different policy and different safety rules. For use in
+    /// tests.
     #[must_use]
     pub fn begin_with_policy_and_rules(
         known: Known,
@@ -89,9 +92,8 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Starts a new, empty feed generation, in which every stream is indexed from its first event.
-    /// This makes the next conditional write of each concurrent indexer fail. The concurrent
-    /// indexers then continue in the new generation.
+    /// Starts a new, empty feed generation, to which all events of all streams must be added again.
+    /// Other indexers notice the new generation because their next conditional write fails.
     #[must_use]
     pub fn begin_rebuild(tables_incarnation: u32, inputs: Inputs) -> (Self, IndexingAction) {
         let (mut indexing, _) =
@@ -101,14 +103,14 @@ impl Indexing {
         (indexing, action)
     }
 
-    /// Returns the state to cache for the next batch.
+    /// Returns the state to be cached for the next batch.
     #[must_use]
     pub fn known(self) -> Known {
         self.known
     }
 
-    /// Processes the result of the last action and returns the next action. Ends the indexing with
-    /// [`IndexingFault::Store`] if the answer does not match the last action.
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action is reported as [`IndexingFault::Store`].
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -123,26 +125,25 @@ impl Indexing {
             (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
                 self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
             }
-            // Another indexer may have created the partition first, so the generation of the
-            // partition must be read.
+            // Another indexer may have created the partition, possibly for another feed generation.
             (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
                 self.reread_feed_end(inputs)
             }
-            (Phase::ReadingTail(partition, feed), IndexingAnswer::Last(last_item)) => {
+            (Phase::ReadingTail(partition, feed), IndexingAnswer::LastItem(last_item)) => {
                 self.set_tail_after_last_item(partition, feed, last_item, inputs)
             }
             (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
-                self.record_marks(streams, feed, marks, inputs)
+                self.cache_stored_marks(streams, feed, marks, inputs)
             }
             (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
                 self.record_raised_marks(marks, inputs)
             }
-            // Raising high-water marks and performing reactions are idempotent, so both can be
-            // retried.
+            // Raising high-water marks and performing reactions are idempotent, so they can be
+            // repeated.
             (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
                 self.retry_failed_action(phase, true, inputs)
             }
-            (Phase::ReadingMissing(gap), IndexingAnswer::Missing(span)) => {
+            (Phase::ReadingMissing(gap), IndexingAnswer::Events(span)) => {
                 self.add_missing_events(gap, span, inputs)
             }
             (Phase::Reacting(spans), IndexingAnswer::Done) => {
@@ -185,7 +186,7 @@ impl Indexing {
         action
     }
 
-    /// Returns the next action. Finishes once all events are indexed.
+    /// Returns the next action, or the result if all events have been added.
     fn continue_indexing(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.starts_new_generation && self.marks_are_raised() {
             return self.finish(Ok(self.indexed.clone()));
@@ -193,7 +194,7 @@ impl Indexing {
         let Some(tail) = self.known.tail.clone() else {
             return self.enter(Phase::ReadingPartition);
         };
-        if let Some(mark_action) = self.raise_marks_of_last_item(&tail) {
+        if let Some(mark_action) = self.read_or_raise_marks(&tail) {
             return mark_action;
         }
         self.remove_indexed_events();
@@ -208,20 +209,21 @@ impl Indexing {
         self.put_next_item(&tail, inputs)
     }
 
-    /// Returns the high-water mark of a stream, or 0 if unknown.
+    /// Returns the index after the last event of a stream that is in the feed, or 0 if it is
+    /// unknown.
     fn mark_of(&self, stream: &StreamName) -> u64 {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Whether the high-water marks of the streams include the last item's events.
+    /// Returns whether the stored high-water marks include the events of the last item.
     fn marks_are_raised(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
     }
 
-    /// Returns the action that reads unknown high-water marks, or the action that raises marks to
-    /// include the last item. Returns `None` if neither is needed.
-    fn raise_marks_of_last_item(&mut self, tail: &Tail) -> Option<IndexingAction> {
+    /// Returns the action that reads unknown high-water marks, or the action that raises the stored
+    /// high-water marks to include the last item. Returns `None` if neither is necessary.
+    fn read_or_raise_marks(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
             return Some(self.enter(Phase::ReadingMarks(streams_without_marks, tail.feed)));
@@ -241,8 +243,8 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
-    /// Returns the streams whose high-water marks are unknown, among those of the last item and of
-    /// the remaining events.
+    /// Returns the streams of the last item and of the remaining events whose high-water marks are
+    /// unknown.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
         let streams_without_marks: BTreeSet<StreamName> = last_item_streams
@@ -253,7 +255,7 @@ impl Indexing {
         streams_without_marks.into_iter().collect()
     }
 
-    /// Records that the high-water marks include the last item's events.
+    /// Records that the stored high-water marks include the events of the last item.
     fn set_marks_raised(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.last_item_spans.clear();
@@ -267,7 +269,7 @@ impl Indexing {
         }
     }
 
-    /// Performs the reactions to the next item's events, then puts the item.
+    /// Performs the reactions to the events of the next item, then writes the item.
     fn put_next_item(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
         let partition_is_full =
             tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items;
@@ -328,7 +330,7 @@ impl Indexing {
         if Checkpoint::at(next_partition, 0).is_err() {
             return self.finish(Err(IndexingFault::Full));
         }
-        // No events are indexed yet in a new generation.
+        // A new generation does not contain any events yet.
         let starts_generation = feed.first_partition == next_partition;
         if starts_generation {
             self.known.marks.clear();
@@ -381,21 +383,22 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    fn record_marks(
+    fn cache_stored_marks(
         &mut self,
         requested_streams: Vec<StreamName>,
         feed: Feed,
         stored_marks: Vec<(StreamName, Mark)>,
         inputs: Inputs,
     ) -> IndexingAction {
-        for stream_without_mark in requested_streams {
-            self.known.raise_mark(stream_without_mark, 0);
+        let feed_was_replaced =
+            stored_marks.iter().any(|(_, mark)| mark.first_partition > feed.first_partition);
+        if feed_was_replaced {
+            return self.reread_feed_end(inputs);
+        }
+        for stream in requested_streams {
+            self.known.raise_mark(stream, 0);
         }
         for (stream, mark) in stored_marks {
-            if mark.first_partition > feed.first_partition {
-                // The feed has a later generation, so the cached end of the feed is outdated.
-                return self.reread_feed_end(inputs);
-            }
             if mark.first_partition == feed.first_partition {
                 self.known.raise_mark(stream, mark.next);
             }
@@ -403,8 +406,8 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    /// Records that the stored high-water marks are at least `marks` and include the last item's
-    /// events.
+    /// Records that the stored high-water marks have been raised to `marks` and include the events
+    /// of the last item.
     fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -436,7 +439,8 @@ impl Indexing {
         }
     }
 
-    /// Reads the end of the feed again, because a write lost a race or has an unknown outcome.
+    /// Reads the end of the feed again after a write has failed because another indexer was faster,
+    /// or after a write with an unknown outcome.
     fn reread_feed_end(&mut self, inputs: Inputs) -> IndexingAction {
         self.failed_attempts += 1;
         if self.failed_attempts >= MAX_INDEX_ATTEMPTS {
@@ -450,8 +454,8 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    /// Retries the action of a phase. Gives up on a permanent error or after too many failed
-    /// attempts.
+    /// Schedules a retry of the failed action. Fails if the error is permanent or there were too
+    /// many failures.
     fn retry_failed_action(
         &mut self,
         phase: Phase,

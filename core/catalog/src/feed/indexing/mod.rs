@@ -1,4 +1,4 @@
-//! Indexes each event in the feed exactly once, in stream order.
+//! Adds each event to the feed exactly once, in the order of its event stream.
 
 mod known;
 mod machine;
@@ -14,12 +14,12 @@ use super::item::Item;
 use super::span::Span;
 use crate::stream::StreamName;
 
-/// Next action for the driver to perform. Every read is strongly consistent.
+/// The next action that the driver must perform. All reads must be strongly consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum IndexingAction {
     /// Read the latest partition and its generation.
     ReadPartition,
-    /// Create a partition, unless it already exists.
+    /// Create a partition if it does not exist.
     BeginPartition {
         /// Number of the partition.
         partition: u64,
@@ -31,20 +31,18 @@ pub enum IndexingAction {
         /// Number of the partition.
         partition: u64,
     },
-    /// Read the high-water marks of streams: the index up to which each stream's events are in the
-    /// feed.
+    /// Read the high-water marks of these event streams.
     ReadMarks {
         /// Names of the streams.
         streams: Vec<StreamName>,
     },
-    /// Raise these high-water marks. A stored mark remains unchanged if it is at least as high in
-    /// the same feed generation, or if it belongs to a later generation.
+    /// Raise the stored high-water marks of event streams. A stored mark must not be changed if it
+    /// is at least as high, or if it belongs to a later generation of the feed.
     RaiseMarks {
         /// Streams and their new high-water marks.
         marks: Vec<(StreamName, Mark)>,
     },
-    /// Read a range of events from their stream. The result may contain only the first events of
-    /// the range.
+    /// Read events from their stream. The answer may contain only the first of them.
     ReadMissing {
         /// Name of the stream.
         stream: StreamName,
@@ -59,7 +57,7 @@ pub enum IndexingAction {
         /// Events to react to.
         spans: Vec<Span>,
     },
-    /// Put an item at a feed position, unless the position is taken.
+    /// Write an item at a position of the feed if there is no item at this position.
     Put {
         /// Place of the item.
         at: Checkpoint,
@@ -78,20 +76,22 @@ pub enum IndexingAction {
 /// Result of an [`IndexingAction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexingAnswer {
-    /// The write or the reactions succeeded and are durable.
+    /// The write or the reactions have succeeded.
     Done,
-    /// The condition of the write failed because the key was taken, so nothing was written.
+    /// The partition or item already exists, so nothing was written.
     Exists,
     /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
-    /// The latest partition and its generation, or `None` if the feed has no partitions.
+    /// The latest partition and its generation, or `None` if there is no feed yet.
     Partition(Option<(u64, Feed)>),
-    /// The partition's last item and its offset, or `None` if the partition is empty.
-    Last(Option<(u64, Item)>),
-    /// High-water marks of the requested streams, except streams without a mark.
+    /// The offset of the last item in the partition, and the item. `None` if the partition is
+    /// empty.
+    LastItem(Option<(u64, Item)>),
+    /// High-water marks of the requested streams. Streams without a stored high-water mark are
+    /// omitted.
     Marks(Vec<(StreamName, Mark)>),
-    /// The requested events, or only the first of them. `None` if the stream does not contain them.
-    Missing(Option<Span>),
+    /// The requested events or the first of them, or `None` if the stream does not contain them.
+    Events(Option<Span>),
     /// The action failed.
     Failed {
         /// Whether a retry may succeed.
@@ -104,27 +104,28 @@ pub enum IndexingAnswer {
 /// Numbers of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
-    /// Number of items written in this indexing.
+    /// Number of items that were added to the feed.
     pub items: u64,
     /// Number of events in these items.
     pub events: u64,
-    /// Number of events that were read from their streams. These events had to be read because no
-    /// change record announced them.
+    /// Number of events that were read from their streams because no change record had reported
+    /// them.
     pub found: u64,
 }
 
-/// Reason why events were not indexed. Retrying is safe: no event is indexed twice.
+/// The reason why events were not added to the feed. Adding them again is safe, because no event is
+/// added twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IndexingFault {
-    /// A stream contains an announced event, but an earlier event is missing.
-    #[error("the stream `{stream}` has no event {index}, although a later event was announced")]
+    /// An event is missing from its stream although a later event of the stream exists.
+    #[error("the stream `{stream}` has no event {index}, although a later event exists")]
     NotInStream {
         /// Name of the stream.
         stream: StreamName,
         /// Index of the missing event.
         index: u64,
     },
-    /// The indexer lost every race against other indexers for a feed position.
+    /// Other indexers were faster in every attempt to add an item to the feed.
     #[error("too many concurrent indexers; retry later")]
     Contention,
     /// The store failed.

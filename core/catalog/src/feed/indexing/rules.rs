@@ -2,22 +2,23 @@
 
 use cellar_base::safety_rules::SafetyRules;
 
-/// Safety rule that prevents lost and duplicate events. All rules are enforced, except in the model
-/// checker (feature `model`), which disables one rule at a time and must find a violation.
+/// A rule that prevents lost and duplicate events. All rules are enforced. Only the model checker
+/// (feature `model`) disables one rule at a time, and must then find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// An item is put only after the high-water marks include the preceding item.
+    /// An item is written only after the stored high-water marks include the events of the
+    /// preceding item.
     SettleFirst,
-    /// If there is a gap between a stream's high-water mark and the first announced event, the
-    /// missing events are read from the stream.
+    /// If the first reported event of a stream does not directly follow the last event in the feed,
+    /// the events in between are read from the stream.
     FillGaps,
-    /// Events before a stream's high-water mark are not indexed again.
+    /// Events that are already in the feed are not added again.
     TrimSeen,
-    /// The reactions to events are performed before the events are indexed.
+    /// The reactions to events are performed before the events are added to the feed.
     ReactFirst,
-    /// After a refused write, the end of the feed and the high-water marks are read again.
+    /// After a write has failed, the end of the feed and the high-water marks are read again.
     ForgetWhenRefused,
 }
 
-/// The set of enforced rules. The model checker disables one rule at a time.
+/// The enforced safety rules. The model checker disables one rule at a time.
 pub type Rules = SafetyRules<SafetyRule>;

@@ -6,7 +6,8 @@ use crate::feed::span::{Span, join_spans};
 use crate::stream::StreamName;
 use cellar_base::limits::{MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS};
 
-/// Non-empty event ranges, grouped by stream, sorted and without duplicates.
+/// Ranges of events that have not been added to the feed. The ranges of each stream are sorted and
+/// do not overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Work(BTreeMap<StreamName, Vec<Span>>);
 
@@ -24,7 +25,7 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes the events that the high-water marks include.
+    /// Removes the events that are already in the feed.
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
@@ -34,9 +35,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap in the event ranges of any stream. A gap precedes an event range that
-    /// starts after the end of the previous range or, for the first range, after the stream's
-    /// high-water mark.
+    /// Returns the first gap in the events of a stream. A gap is a range of missing events between
+    /// two event ranges, or between the last event in the feed and the first event range.
     pub(super) fn first_gap(&self, mark_of: impl Fn(&StreamName) -> u64) -> Option<EventGap> {
         for (stream, spans) in &self.0 {
             let mut expected_index = mark_of(stream);
@@ -58,8 +58,8 @@ impl Work {
         self.0.append(&mut join_spans(spans));
     }
 
-    /// Returns the events of the next item: the first event range of each stream, within the size
-    /// limits of an item.
+    /// Returns the events of the next feed item: the first event range of each stream, as far as
+    /// the limits of an item allow.
     pub(super) fn next_item(&self) -> Vec<Span> {
         let mut item_spans = Vec::new();
         let mut remaining_events = MAX_FEED_ITEM_EVENTS;
@@ -80,7 +80,7 @@ impl Work {
     }
 }
 
-/// A gap: events of a stream that no change record announced.
+/// A range of missing events, which no change record has reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct EventGap {
     pub(super) stream: StreamName,
@@ -91,7 +91,7 @@ pub(super) struct EventGap {
 }
 
 impl EventGap {
-    /// Whether `span` contains the missing events, or at least the first of them.
+    /// Returns whether `span` contains the missing events, or at least the first of them.
     pub(super) fn starts_with(&self, span: &Span) -> bool {
         span.stream == self.stream
             && span.first == self.first

@@ -47,7 +47,9 @@ impl Table {
             }
             IndexingAction::ReadTail { partition } => {
                 let mut of = self.items.iter().filter(|(at, _)| at.partition() == *partition);
-                IndexingAnswer::Last(of.next_back().map(|(at, item)| (at.offset(), item.clone())))
+                IndexingAnswer::LastItem(
+                    of.next_back().map(|(at, item)| (at.offset(), item.clone())),
+                )
             }
             IndexingAction::ReadMarks { streams } => {
                 let mark = |stream: &StreamName| Some((stream.clone(), *self.marks.get(stream)?));
@@ -65,7 +67,7 @@ impl Table {
                 let there = self.streams.get(stream).copied().unwrap_or_default();
                 // Long ranges are returned in parts.
                 let events = if to - from > 2 { 2 } else { to - from };
-                IndexingAnswer::Missing((*to <= there).then(|| span(number, *from, events)))
+                IndexingAnswer::Events((*to <= there).then(|| span(number, *from, events)))
             }
             IndexingAction::React { spans } => {
                 for span in spans {

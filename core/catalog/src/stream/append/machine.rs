@@ -29,8 +29,8 @@ pub struct Append {
 enum Phase {
     Writing,
     ReadingTip,
-    /// Searching for the append's events in the event batches before `end_index`. `tip` is the
-    /// current tip (the item with the latest events).
+    /// Searching older items before `end_index` for the events of this append. `tip` is the newest
+    /// item.
     ReadingBatches {
         tip: Arc<Tip>,
         end_index: u64,
@@ -57,10 +57,10 @@ impl Append {
         Self::begin_with_rules(proposal, policy, Rules::default())
     }
 
-    /// Like [`Append::begin`], but the caller (the model checker) selects the safety rules.
+    /// Like [`Append::begin`], with different safety rules. For use by the model checker.
     ///
     /// # Errors
-    /// Like [`Append::begin`].
+    /// Returns an [`AppendFault`] if the events cannot be appended.
     pub fn begin_with_rules(
         proposal: &Proposal,
         policy: SplitPolicy,
@@ -80,8 +80,8 @@ impl Append {
         Ok((append, action))
     }
 
-    /// Processes the result of the last action and returns the next action. Ends the append with
-    /// [`AppendFault::Store`] if the answer does not match the last action.
+    /// Processes the result of the last action and returns the next action. An answer that does not
+    /// match the last action is reported as [`AppendFault::Store`].
     #[must_use]
     pub fn step(
         mut self,
@@ -123,8 +123,8 @@ impl Append {
         tip.next.saturating_sub(tip.appended)
     }
 
-    /// Returns the index of the first event that the write moves from the tip to an event batch. If
-    /// the write moves no events, returns the index of the first appended event.
+    /// Returns the index of the first event that the write moves to a batch of older events. If it
+    /// moves none, returns the index of the first appended event.
     fn first_written_index(&self) -> u64 {
         match &*self.write {
             Write::SplitOff { batch, .. } => batch.index,
@@ -159,8 +159,8 @@ impl Append {
                 self.decide_on_current_tip(Some(tip), inputs)
             }
             StreamAppendAnswer::Refused { tip: None } => self.read_tip(),
-            // If both conditions of the write failed, the store may have reported only one of them.
-            // The tip is therefore read to check the other condition.
+            // The newest item may have changed too, because the store may report only one of the
+            // conditions that failed.
             StreamAppendAnswer::BatchExists => {
                 self.batch_exists = true;
                 self.read_tip()
@@ -174,8 +174,8 @@ impl Append {
         }
     }
 
-    /// Retries the identical write. Even with retries, a write takes effect at most once. Gives up
-    /// after too many attempts.
+    /// Schedules a retry of the identical write, which takes effect at most once. Fails if there
+    /// were too many attempts.
     fn retry_write(&mut self, inputs: Inputs) -> StreamAppendAction {
         if self.sent_writes >= MAX_STREAM_WRITE_ATTEMPTS {
             return self.give_up(AppendFault::Contention);
@@ -183,8 +183,8 @@ impl Append {
         self.wait(Phase::WaitingToWrite, self.sent_writes, inputs)
     }
 
-    /// Decides how to continue after a write was refused or had an unknown outcome, based on the
-    /// current tip (the item with the latest events).
+    /// Continues after a write that has failed or whose outcome is unknown. `current_tip` is the
+    /// newest item of the stream.
     fn decide_on_current_tip(
         &mut self,
         current_tip: Option<Arc<Tip>>,
@@ -196,7 +196,8 @@ impl Append {
             if self.batch_exists {
                 return self.give_up(AppendFault::Damaged { index: self.first_written_index() });
             }
-            // An earlier attempt may still take effect, so only the identical write is safe.
+            // An earlier attempt may still take effect. Therefore, only the identical write is
+            // safe.
             return self.retry_write(inputs);
         }
         let Some(current_tip) = current_tip else { return finish_conflict(None) };
@@ -204,9 +205,8 @@ impl Append {
         if was_appended && self.rules.is_enforced(SafetyRule::SearchTip) {
             return self.finish_appended(current_tip);
         }
-        // Events that were appended concurrently may already have been moved to event batches. If
-        // the outcome of a write is unknown, these events may include the append's own events.
-        // Otherwise, they cannot.
+        // Later appends may already have moved the events of this append to older items. This is
+        // possible only if the outcome of a write is unknown.
         let tip_start = current_tip.first();
         let may_be_in_batches = self.is_uncertain && tip_start > self.first_index();
         if may_be_in_batches && self.rules.is_enforced(SafetyRule::SearchBatches) {
@@ -215,7 +215,8 @@ impl Append {
         finish_conflict(Some(current_tip))
     }
 
-    /// Searches the event batches on a page for the append's events, latest batch first.
+    /// Searches a page of older items for the events of this append. The newest of these items
+    /// comes first.
     fn search_batches(
         &mut self,
         batches: &[EventBatch],
@@ -242,8 +243,8 @@ impl Append {
         self.read_batches(tip, oldest_searched_index)
     }
 
-    /// Retries a failed read in `retry_phase`. Gives up on a permanent error or after too many
-    /// failed reads.
+    /// Schedules a retry of a failed read. Fails if the error is permanent or there were too many
+    /// failures.
     fn retry_failed_read(
         &mut self,
         retry_phase: Phase,
@@ -266,8 +267,8 @@ impl Append {
         StreamAppendAction::Finish(Ok(AppendOutcome::Appended { tip, index: self.first_index() }))
     }
 
-    /// Finishes with a fault. If the outcome of a write is unknown, any fault except corruption
-    /// becomes [`AppendFault::OutcomeUnknown`].
+    /// Fails the append. If the outcome of a write is unknown, the fault becomes
+    /// [`AppendFault::OutcomeUnknown`], unless the stream is corrupt.
     fn give_up(&self, fault: AppendFault) -> StreamAppendAction {
         let is_damage = matches!(fault, AppendFault::Damaged { .. });
         if self.is_uncertain && !is_damage {

@@ -36,9 +36,9 @@ pub enum StreamAppendAction {
     Write(Arc<Write>),
     /// Read the tip with strong consistency.
     ReadTip,
-    /// Read event batches in descending order with strong consistency.
+    /// Read batches of older events in descending order, with strong consistency.
     ReadBatches {
-        /// Upper bound (exclusive) of the indexes of the batches to be read.
+        /// Exclusive upper bound on the indices of the batches.
         below: u64,
     },
     /// Wait for this delay, then report [`StreamAppendAnswer::Waited`].
@@ -55,21 +55,21 @@ pub enum StreamAppendAction {
 pub enum StreamAppendAnswer {
     /// The write is durable.
     Done,
-    /// The condition on the tip (the item with the latest events) failed, so nothing was written.
+    /// The newest item of the stream has changed, so nothing was written.
     Refused {
-        /// The current tip, if the response contained it.
+        /// The newest item, if the response contained it.
         tip: Option<Arc<Tip>>,
     },
-    /// The event batch already exists, so nothing was written. The condition on the tip may have
-    /// failed as well.
+    /// The batch of older events already exists, so nothing was written. The newest item of the
+    /// stream may have changed too.
     BatchExists,
     /// The outcome of the write is unknown. The write may still take effect.
     Unknown,
     /// The write was throttled, so nothing was written.
     Throttled,
-    /// The write failed permanently, because access was denied or the request was invalid.
+    /// The write failed permanently, for example because access was denied.
     Failed,
-    /// The tip, or `None` if the stream does not exist.
+    /// The newest item of the stream, or `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
     /// A page of event batches.
     Batches {
@@ -90,16 +90,15 @@ pub enum StreamAppendAnswer {
 pub enum AppendOutcome {
     /// The events were appended exactly once.
     Appended {
-        /// Latest known tip (the item with the latest events). Either this append or a later write
-        /// created it.
+        /// The newest item of the stream, written by this append or by a later one.
         tip: Arc<Tip>,
         /// Index of the first appended event.
         index: u64,
     },
-    /// Another writer appended events first. This append's events are not in the stream and never
-    /// will be.
+    /// Another writer appended events first. The events of this append are not in the stream and
+    /// never will be.
     Conflict {
-        /// Current tip, or `None` if the stream does not exist.
+        /// The newest item of the stream, or `None` if the stream does not exist.
         tip: Option<Arc<Tip>>,
     },
 }
@@ -113,13 +112,13 @@ pub enum AppendFault {
     /// An event exceeds a limit.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
-    /// The events and unfolds (cached states) exceed the maximum item size.
+    /// The events and cached states exceed the maximum size of an item.
     #[error("the append has {bytes} bytes; at most {MAX_STREAM_ITEM_BYTES} are allowed")]
     TooLarge {
-        /// Size of the item with the events and unfolds, in bytes.
+        /// Size of the item that would contain the events and cached states, in bytes.
         bytes: usize,
     },
-    /// The stream is full: no event index is left.
+    /// The stream has the maximum number of events.
     #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
     /// The store throttled every attempt.

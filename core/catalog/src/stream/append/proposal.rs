@@ -1,5 +1,4 @@
-//! Proposals: events to be appended to a stream, and the tip (the item with the stream's latest
-//! events) on which the decision to append them was based.
+//! Events that a caller wants to append to a stream, based on its newest item.
 
 use std::sync::Arc;
 
@@ -14,28 +13,27 @@ use crate::stream::unfold::Unfold;
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
 use cellar_base::record::item_bytes;
 
-/// Events to be appended to a stream, based on a known tip (the item with the stream's latest
-/// events).
+/// Events to be appended to a stream if its newest item has not changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     /// Name of the stream.
     pub name: StreamName,
-    /// Tip on which the decision to append was based, or `None` if the stream did not exist.
+    /// The newest item of the stream that the caller has read, or `None` if the stream did not
+    /// exist.
     pub base_tip: Option<Arc<Tip>>,
-    /// Id of the append, stored with each event.
+    /// Id of the append, which is stored with each event.
     pub writer: WriterId,
-    /// Events to be appended, oldest first. Not empty.
+    /// Events to be appended, oldest first. At least one is required.
     pub events: Vec<StreamEvent>,
-    /// Unfolds (cached states) to be stored in the new tip.
+    /// States to be cached in the newest item.
     pub unfolds: Vec<Unfold>,
 }
 
 impl Proposal {
-    /// Returns the write that appends this proposal's events. The result is deterministic, so a
-    /// retry is identical.
+    /// Returns the write that appends the events. It is deterministic, so retries are identical.
     ///
     /// # Errors
-    /// Returns an [`AppendFault`] if the events are invalid or do not fit into a tip.
+    /// Returns an [`AppendFault`] if the events are invalid or do not fit into an item.
     pub fn write(&self, policy: SplitPolicy) -> Result<Write, AppendFault> {
         self.events.iter().try_for_each(StreamEvent::check)?;
         if self.events.is_empty() {
@@ -65,7 +63,7 @@ impl Proposal {
         }))
     }
 
-    /// Returns a tip that contains only the new events.
+    /// Returns the new newest item with only the new events.
     fn tip_with_new_events(&self, end_index: u64) -> Tip {
         let base_etag = self.base_tip.as_ref().map(|tip| tip.etag);
         Tip {
@@ -80,20 +78,20 @@ impl Proposal {
     }
 }
 
-/// Returns a copy of `new_tip` in which the events of `old_tip` precede its own events.
+/// Returns a copy of `new_tip` that starts with the events of `old_tip`.
 fn tip_with_all_events(old_tip: &Tip, new_tip: &Tip) -> Tip {
     let events = old_tip.events.iter().chain(&new_tip.events).cloned().collect();
     Tip { events, ..new_tip.clone() }
 }
 
-/// Whether a tip exceeds the thresholds of the policy or the maximum size of an item.
+/// Returns whether the newest item would be too large unless older events are moved out of it.
 fn must_split(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the events of `old_tip` to an event batch and replaces the tip with
+/// Returns the write that moves the events of `old_tip` to a separate item and replaces it with
 /// `new_tip`.
 fn split_off_old_events(old_tip: &Tip, new_tip: Tip) -> Write {
     let batch = EventBatch {

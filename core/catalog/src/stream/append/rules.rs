@@ -2,20 +2,20 @@
 
 use cellar_base::safety_rules::SafetyRules;
 
-/// Safety rule that prevents lost and duplicate events. All rules are enforced, except in the model
-/// checker (feature `model`), which disables one rule at a time and must find a violation.
+/// A rule that prevents lost and duplicate events. All rules are enforced. Only the model checker
+/// (feature `model`) disables one rule at a time, and must then find a violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SafetyRule {
-    /// After an unknown outcome, the writer searches the tip (the item with the latest events) for
+    /// After a write with an unknown outcome, the writer searches the newest item of the stream for
     /// its events.
     SearchTip,
-    /// After an unknown outcome, the writer also searches the event batches, back to the index at
-    /// which its events were to be appended.
+    /// After a write with an unknown outcome, the writer also searches the older items of the
+    /// stream for its events.
     SearchBatches,
-    /// As long as the tip (the item with the latest events) has the etag that a write expects, only
-    /// the identical write is sent.
+    /// As long as the newest item has the etag that a write expects, only the identical write is
+    /// sent.
     SameWrite,
 }
 
-/// The set of enforced rules. The model checker disables one rule at a time.
+/// The enforced safety rules. The model checker disables one rule at a time.
 pub type Rules = SafetyRules<SafetyRule>;

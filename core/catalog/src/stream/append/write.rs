@@ -5,21 +5,19 @@ use crate::stream::event::StreamEvent;
 use crate::stream::name::StreamName;
 use crate::stream::tip::{EventBatch, Tip};
 
-/// A conditional write to an event stream. It is retried unchanged, so it takes effect at most
-/// once.
+/// A conditional write to an event stream. Retries are identical, so it takes effect at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Write {
-    /// Put the first tip (the item with the latest events) of a stream, unless the stream already
-    /// has a tip.
+    /// Write the first item of a stream if the stream does not exist.
     First(Tip),
-    /// Append events to the tip if it has the expected etag.
+    /// Append events to the newest item if it has the expected etag.
     Update(Update),
-    /// In one transaction, put an event batch if its key is free and replace the tip if it has the
-    /// expected etag.
+    /// In one transaction, move the older events to a batch and replace the newest item. The batch
+    /// must not exist, and the newest item must have the expected etag.
     SplitOff {
-        /// Event batch with the events of the old tip.
+        /// The events of the previous newest item.
         batch: EventBatch,
-        /// Update to a tip that contains only the new events.
+        /// Replacement of the newest item with one that contains only the new events.
         update: Update,
     },
 }
@@ -31,12 +29,12 @@ pub struct Update {
     pub expected: Etag,
     /// The complete new tip.
     pub tip: Tip,
-    /// The appended events. They are the last events of `tip`.
+    /// The appended events, which are the last events of `tip`.
     pub appended: Vec<StreamEvent>,
 }
 
 impl Write {
-    /// Returns the tip that this write produces.
+    /// Returns the newest item of the stream after this write.
     #[must_use]
     pub fn tip(&self) -> &Tip {
         match self {
@@ -51,7 +49,7 @@ impl Write {
         &self.tip().name
     }
 
-    /// Returns the etag that the current tip must have, or `None` if the stream must not exist yet.
+    /// Returns the etag that the newest item must have, or `None` if the stream must not exist.
     #[must_use]
     pub fn expected(&self) -> Option<Etag> {
         match self {

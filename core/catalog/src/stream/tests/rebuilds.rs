@@ -2,7 +2,8 @@
 
 use super::support::{WordEvent, Words, event, name, tip, unfold};
 use crate::stream::{
-    Decider, EventBatch, Kind, Need, Payload, Rebuild, RebuildFault, Rebuilt, StreamEvent, Tip,
+    Decider, EventBatch, Kind, Payload, Rebuild, RebuildFault, RebuildStep, RebuiltState,
+    StreamEvent, Tip,
 };
 use cellar_base::limits::MAX_REBUILD_BYTES;
 
@@ -25,16 +26,16 @@ fn rebuild(
     batches: &[Vec<EventBatch>],
 ) -> Result<(Vec<String>, Vec<u64>), RebuildFault> {
     let (mut asked, mut pages) = (Vec::new(), batches.iter());
-    let mut need = Rebuild::begin(&Words, Some(tip))?;
+    let mut rebuild_step = Rebuild::begin(&Words, Some(tip))?;
     loop {
-        match need {
-            Need::Nothing(Rebuilt { state, next }) => {
+        match rebuild_step {
+            RebuildStep::Complete(RebuiltState { state, next }) => {
                 assert_eq!(next, tip.next);
                 return Ok((state, asked));
             }
-            Need::Batches { below, rebuild } => {
+            RebuildStep::ReadBatches { below, rebuild } => {
                 asked.push(below);
-                need = rebuild.add_batches(pages.next().map_or(&[], Vec::as_slice))?;
+                rebuild_step = rebuild.add_batches(pages.next().map_or(&[], Vec::as_slice))?;
             }
         }
     }
@@ -42,8 +43,8 @@ fn rebuild(
 
 #[test]
 fn a_missing_stream_has_the_initial_state() {
-    let Ok(Need::Nothing(rebuilt)) = Rebuild::begin(&Words, None) else { panic!() };
-    assert_eq!(rebuilt, Rebuilt { state: vec![], next: 0 });
+    let Ok(RebuildStep::Complete(rebuilt)) = Rebuild::begin(&Words, None) else { panic!() };
+    assert_eq!(rebuilt, RebuiltState { state: vec![], next: 0 });
 }
 
 #[test]

@@ -1,7 +1,5 @@
-//! Decodes the runs of a stored `SetCells` and limits their total number of cells.
-//!
-//! A blank cell takes one byte in an entry body but many bytes in memory. The limit is therefore
-//! enforced during decoding, and applies to all runs together.
+//! Decodes runs of cell edits and limits their total number of cells. A blank cell takes one byte
+//! in a log entry but many bytes in memory, so the limit is enforced during decoding.
 
 use std::fmt;
 
@@ -10,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use super::{Run, StoredCell};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Decodes runs with a total of at most `MAX_CELLS_PER_OPERATION` cells. An empty run counts as one
+/// Decodes runs with at most `MAX_CELLS_PER_OPERATION` cells in total. An empty run counts as one
 /// cell.
 pub(super) fn deserialize_runs<'de, D: Deserializer<'de>>(
     deserializer: D,
@@ -23,7 +21,7 @@ struct RunsVisitor {
     remaining_cells: usize,
 }
 
-/// Decodes one run and subtracts its number of cells from the remaining limit.
+/// Decodes a run and subtracts its number of cells from the number of cells still allowed.
 struct RunVisitor<'a> {
     remaining_cells: &'a mut usize,
 }
@@ -119,8 +117,8 @@ mod tests {
     use super::*;
     use crate::operation::stored_cells::StoredSetCells;
 
-    /// Encodes a `SetCells` on sheet 0. `formats` is the number of empty formats, and each element
-    /// of `runs` is the number of blank cells in one run.
+    /// Encodes cell edits on sheet 0. There are `formats` empty number formats, and each element of
+    /// `runs` is the number of blank cells in a run.
     fn encode_blank(formats: usize, runs: &[usize]) -> Vec<u8> {
         let length = |length: usize| postcard::to_allocvec(&length).unwrap();
         let mut bytes = vec![0];

@@ -1,17 +1,17 @@
-//! A list of runs (consecutive row ids), divided into blocks. Changing the list copies only the
-//! runs in nearby blocks.
+//! A list of runs of consecutive row ids. The list is divided into blocks, so that a change copies
+//! only the runs in adjacent blocks.
 
 use super::IdRun;
 
-/// Maximum number of runs per block. A block that exceeds it is split.
+/// Maximum number of runs in a block. Larger blocks are split.
 const MAX_BLOCK_RUNS: usize = 512;
 
-/// A block of the run list. It contains one or more consecutive runs.
+/// Consecutive runs of the list. A block is never empty.
 #[derive(Debug, Clone)]
 struct Block {
-    /// Runs in the block, with indices relative to the block's start.
+    /// The runs, with indices relative to the start of the block.
     runs: Vec<IdRun>,
-    /// Absolute index of the first row of the block.
+    /// Index of the first row of the block in the whole list.
     first_index: u32,
     /// Total number of rows in the runs.
     len: u32,
@@ -39,7 +39,7 @@ impl Block {
         })
     }
 
-    /// Returns the block's runs that end after `index`, with absolute indices.
+    /// Returns the runs of the block that end after `index`, with indices in the whole list.
     fn absolute_runs_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let relative_index = index.saturating_sub(self.first_index);
         let first_run = self.runs.partition_point(|run| run.end() <= relative_index);
@@ -47,14 +47,14 @@ impl Block {
     }
 }
 
-/// A list of runs, divided into blocks. Each run is as long as possible.
+/// A list of runs, divided into blocks. Runs with consecutive ids are always joined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
     run_count: usize,
 }
 
-/// Compares the runs, regardless of their division into blocks.
+/// Compares the runs regardless of how they are divided into blocks.
 impl PartialEq for Blocks {
     fn eq(&self, other: &Self) -> bool {
         self.run_count == other.run_count && self.iter().eq(other.iter())
@@ -90,14 +90,14 @@ impl Blocks {
         Some(run.first_id.saturating_add(u64::from(offset_in_run)))
     }
 
-    /// Returns the list's runs that end after `index`, with absolute indices.
+    /// Returns the runs that end after `index`, with indices in the whole list.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let first_block = self.blocks.partition_point(|block| block.end() <= index);
-        // Of the remaining blocks, only the first can contain runs that end at or before `index`.
+        // Only the first of these blocks can contain runs that end at or before `index`.
         self.blocks.iter().skip(first_block).flat_map(move |block| block.absolute_runs_from(index))
     }
 
-    /// Removes the rows with indices in `first..end`. Nothing is inserted in their place.
+    /// Removes the rows with indices in `first..end`.
     pub(super) fn remove(&mut self, first: u32, end: u32) {
         self.replace(first, end, None);
     }
@@ -107,10 +107,10 @@ impl Blocks {
         self.replace(before, before, Some(new_run));
     }
 
-    /// Replaces the rows with indices in `first..end` by `new_run`, if any.
+    /// Replaces the rows with indices in `first..end` with `new_run`, or removes them if there is
+    /// no `new_run`.
     fn replace(&mut self, first: u32, end: u32, new_run: Option<IdRun>) {
-        // The adjacent blocks are included, because their runs may have to be joined with the new
-        // run.
+        // The new run may have to be joined with runs in the adjacent blocks.
         let first_block = self.blocks.partition_point(|block| block.end() < first);
         let end_block =
             self.blocks.partition_point(|block| block.first_index <= end).max(first_block);
@@ -126,7 +126,7 @@ impl Blocks {
         self.update_block_indices(first_block);
     }
 
-    /// Recomputes the absolute indices of the blocks starting at `first_block`.
+    /// Updates the start indices of the blocks from `first_block` on.
     fn update_block_indices(&mut self, first_block: usize) {
         let preceding_block = first_block.checked_sub(1).and_then(|number| self.blocks.get(number));
         let mut next_index = preceding_block.map_or(0, Block::end);
@@ -137,11 +137,10 @@ impl Blocks {
     }
 }
 
-/// Returns the maximum number of runs per block after a change that results in `run_count` runs.
+/// Returns the maximum number of runs per block when `run_count` runs are divided into blocks.
 fn runs_per_block(run_count: usize) -> usize {
     let is_split = run_count > MAX_BLOCK_RUNS;
-    // If a split is necessary, it creates half-full blocks, so that the next change does not cause
-    // another split.
+    // A split creates half-full blocks, so that the next change does not cause another split.
     if is_split { MAX_BLOCK_RUNS / 2 } else { MAX_BLOCK_RUNS }
 }
 
@@ -219,7 +218,8 @@ mod tests {
         let mut blocks = Blocks::one(IdRun { first_id: 0, first_index: 0, len: 20_000 });
         let mut ids: Vec<u64> = (0..20_000).collect();
         for step in 0..5_000_u32 {
-            // Half of the insertions are spread over the list, and the other half are in one place.
+            // One half of the insertions is spread over the list, and the other half is in a single
+            // place.
             let first_index = if step % 2 == 0 { step * 7 % 20_000 } else { 9 };
             let id = 100_000 + 2 * u64::from(step);
             blocks.replace(

@@ -3,7 +3,7 @@
 use super::IdRun;
 use crate::operation::{Span, Spans};
 
-/// Lookup table from row (or column) ids to indices.
+/// Finds the index of a row or column by its id.
 #[derive(Debug, Clone)]
 pub struct IndexLookup {
     /// Runs ordered by id.
@@ -11,15 +11,15 @@ pub struct IndexLookup {
 }
 
 impl IndexLookup {
-    /// Returns the index of the row (or column) with `id`, or `None` if it was deleted.
+    /// Returns the index of the row or column with this id, or `None` if it was deleted.
     pub fn index(&self, id: u64) -> Option<u32> {
         let run_number = self.runs.partition_point(|run| run.id_end() <= id);
         let run = self.runs.get(run_number).filter(|run| run.first_id <= id)?;
         Some(run.index_of(id))
     }
 
-    /// Looks up the ids in `first..end`. Returns the indices of the ids that exist, as spans. Each
-    /// span is paired with the id of its first row.
+    /// Returns the indices of the rows or columns with ids in `first..end`, as spans. Each span is
+    /// paired with the id of its first row or column.
     pub fn overlapping(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, Span)> + '_ {
         let first_run = self.runs.partition_point(|run| run.id_end() <= first);
         self.runs.iter().skip(first_run).map_while(move |run| {
@@ -31,12 +31,12 @@ impl IndexLookup {
         })
     }
 
-    /// Looks up the ids in `first..end`. Returns the indices of the ids that exist, as spans.
+    /// Returns the indices of the rows or columns with ids in `first..end`, as spans.
     pub fn spans(&self, first: u64, end: u64) -> impl Iterator<Item = Span> + '_ {
         self.overlapping(first, end).map(|(_, span)| span)
     }
 
-    /// Returns whether a row (or column) with `id` exists.
+    /// Returns whether a row or column with this id exists.
     pub fn contains(&self, id: u64) -> bool {
         self.index(id).is_some()
     }

@@ -1,7 +1,7 @@
-//! Order of a sheet's rows (or columns), expressed with permanent ids.
+//! The order of the rows or columns of a sheet, as a list of permanent ids.
 //!
-//! The order is a list of ids, stored as runs of consecutive ids. Cells are keyed by row id instead
-//! of row index, so inserting rows does not move cells.
+//! Cells are stored by the ids of their row and column, so inserting rows does not move cells. The
+//! list is stored as runs of consecutive ids.
 
 mod blocks;
 mod index_lookup;
@@ -12,7 +12,7 @@ use self::blocks::Blocks;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::operation::{Span, Spans};
 
-/// A run of consecutive ids at consecutive indices.
+/// Rows or columns with consecutive ids and consecutive indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRun {
     /// Id of the first row.
@@ -33,7 +33,7 @@ impl IdRun {
         self.first_id.saturating_add(u64::from(self.len))
     }
 
-    /// Returns the index of the row with `id`, which must be in the run.
+    /// Returns the index of an id that is in the run.
     pub(super) fn index_of(self, id: u64) -> u32 {
         let offset = u32::try_from(id.saturating_sub(self.first_id)).unwrap_or(u32::MAX);
         self.first_index.saturating_add(offset)
@@ -55,7 +55,7 @@ impl IdRun {
     }
 }
 
-/// Order of a sheet's rows (or columns), with one id per index.
+/// The order of the rows or columns of a sheet. Each row or column has an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisOrder {
     limit: u32,
@@ -70,8 +70,8 @@ impl AxisOrder {
         Self { limit, runs: Blocks::one(run), next_id: u64::from(limit) }
     }
 
-    /// Inserts `count` new ids before index `before`. Returns the runs that were removed because
-    /// they moved past the end of the axis.
+    /// Inserts `count` new rows or columns before the index `before`. Returns the runs that were
+    /// removed because they moved past the end of the axis.
     pub fn insert(&mut self, before: u32, count: u32) -> Vec<IdRun> {
         let before = before.min(self.limit);
         let inserted_count = count.min(self.limit.saturating_sub(before));
@@ -82,13 +82,12 @@ impl AxisOrder {
         runs_past_end
     }
 
-    /// Deletes the rows (or columns) in `spans` and appends the same number of new ids at the end.
+    /// Deletes the rows or columns in `spans` and adds the same number of new ones at the end.
     /// Returns the deleted runs.
     pub fn delete(&mut self, spans: &Spans) -> Vec<IdRun> {
         let deleted_runs: Vec<IdRun> =
             spans.iter().flat_map(|span| self.runs_in(span.first, span.end())).collect();
-        // Spans are deleted from last to first, so that the indices of the remaining spans stay
-        // valid.
+        // Deleting the last span first keeps the indices of the other spans valid.
         for span in spans.iter().rev() {
             self.runs.remove(span.first, span.end().min(self.limit));
         }
@@ -107,7 +106,7 @@ impl AxisOrder {
         self.runs.id(index)
     }
 
-    /// Returns a lookup table from ids to indices.
+    /// Returns a table that finds the index of an id.
     pub fn index_lookup(&self) -> IndexLookup {
         IndexLookup::of(self.runs.iter())
     }
@@ -129,7 +128,7 @@ impl AxisOrder {
         self.runs.run_count()
     }
 
-    /// Inserts `len` new ids before index `before`.
+    /// Inserts `len` rows or columns with new ids before the index `before`.
     fn insert_new_run(&mut self, before: u32, len: u32) {
         if len > 0 {
             self.runs.insert(before, IdRun { first_id: self.next_id, first_index: before, len });

@@ -1,10 +1,13 @@
-//! Computes the operations that undo the effects of one entry, except effects that were changed
+//! Computes the operations that undo the effects of one entry, except those that were changed
 //! later.
 //!
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
-//! and columns are matched by id. The undo does not change cells that were edited later, inserted
-//! rows that are no longer blank, a sheet's range formats if any of them was set later, or sheets
-//! that were changed or renamed later.
+//! and columns are matched by id. The following effects of the entry are kept:
+//!
+//! - Cells that were edited later.
+//! - Inserted rows and columns that are no longer blank.
+//! - Range formats of a sheet, if any of them was set later.
+//! - Added sheets that were changed later, and names of sheets that were renamed later.
 //!
 //! If nothing was changed later, an undo restores all cells, displayed formats and sheet names. A
 //! deleted sheet is added again after the last sheet, with a new number.
@@ -19,14 +22,13 @@ use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
 pub enum UndoFault {
     /// The entry had no effect, or all its effects were changed later.
     #[error("the entry has no effects that can be undone")]
-    Nothing,
+    NothingToUndo,
 }
 
-/// Returns the operations that reverse the change from `before` to `after`, with coordinates in
-/// `now`.
+/// Returns the operations that, applied to `now`, reverse the change from `before` to `after`.
 ///
 /// # Errors
-/// Returns [`UndoFault::Nothing`] if there is no effect to reverse.
+/// Returns [`UndoFault::NothingToUndo`] if there is no effect to reverse.
 pub fn undo(
     before: &Workbook,
     after: &Workbook,
@@ -42,8 +44,8 @@ pub fn undo(
     for diff in diffs_with(SheetChange::Deleted) {
         names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
     }
-    // Retry the deletion of added sheets. An added sheet that was the only sheet can be deleted
-    // only after other sheets have been restored.
+    // An added sheet can be deleted only if there are other sheets. Try again after deleted sheets
+    // have been restored.
     for diff in diffs_with(SheetChange::Added) {
         builder.delete_added_sheet(diff.sheet, after);
     }
@@ -52,23 +54,26 @@ pub fn undo(
         builder.undo_in_sheet(diff, before, after);
     }
     builder.restore_names(&names_to_restore);
-    if builder.operations.is_empty() { Err(UndoFault::Nothing) } else { Ok(builder.operations) }
+    if builder.operations.is_empty() {
+        Err(UndoFault::NothingToUndo)
+    } else {
+        Ok(builder.operations)
+    }
 }
 
-/// Returns the operations that, applied to `now`, produce a state that displays the same as
+/// Returns the operations that, applied to `now`, result in a state that displays the same as
 /// `before`.
 ///
 /// # Errors
-/// Returns [`UndoFault::Nothing`] if both states already display the same, for example after a
-/// repeated revert.
+/// Returns [`UndoFault::NothingToUndo`] if both states already display the same.
 pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
     if before.displays_same(now) {
-        return Err(UndoFault::Nothing);
+        return Err(UndoFault::NothingToUndo);
     }
     undo(before, now, now)
 }
 
-/// Returns the sheet and its name before the entry. Returns `None` if the entry did not rename the
+/// Returns a sheet and its name before the entry. Returns `None` if the entry did not rename the
 /// sheet, or if the sheet was renamed again later.
 fn name_before_rename(
     sheet: SheetId,
@@ -83,7 +88,7 @@ fn name_before_rename(
     if was_renamed && !was_renamed_later { Some((sheet, old_name.to_owned())) } else { None }
 }
 
-/// Collects the operations of an undo and tracks the resulting state.
+/// Collects the operations of an undo and the state that results from them.
 struct UndoBuilder {
     workbook: Workbook,
     operations: Vec<Operation>,
@@ -108,15 +113,14 @@ impl UndoBuilder {
     }
 
     /// Adds a deleted sheet again with a new number. Returns the number and the name, or `None` if
-    /// the workbook already has the maximum number of sheets.
+    /// the workbook has the maximum number of sheets.
     fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
         let deleted_sheet = before.sheet(sheet)?;
         let new_id = self.workbook.tabs().next_sheet();
         let name = before.tabs().name(sheet)?.to_owned();
         self.push(Operation::AddSheet(AddSheet { sheet: new_id, name: name.clone() }));
         if self.workbook.sheet(new_id).is_none() {
-            // The workbook already has the maximum number of sheets, so the operation had no
-            // effect.
+            // The sheet was not added because the workbook has the maximum number of sheets.
             self.operations.pop();
             return None;
         }
@@ -125,8 +129,8 @@ impl UndoBuilder {
     }
 
     fn restore_names(&mut self, names: &[(SheetId, String)]) {
-        // Every sheet is renamed twice. If two sheets exchanged names, their old names become free
-        // only in the first pass.
+        // If two sheets have exchanged their names, neither name is free until both sheets were
+        // renamed once. Two passes restore all names.
         const PASSES: u32 = 2;
         for _ in 0..PASSES {
             for (sheet, name) in names {
@@ -137,8 +141,8 @@ impl UndoBuilder {
 
     fn rename_sheet(&mut self, sheet: SheetId, name: &str) {
         let tabs = self.workbook.tabs();
-        let free_name = tabs.free_name(name, Some(sheet));
-        if tabs.name(sheet).is_some_and(|current_name| current_name != free_name) {
+        let unique_name = tabs.unique_name(name, Some(sheet));
+        if tabs.name(sheet).is_some_and(|current_name| current_name != unique_name) {
             let name = name.to_owned();
             self.push(Operation::RenameSheet(RenameSheet { sheet, name }));
         }

@@ -14,8 +14,8 @@ use crate::workbook::sheet::CellId;
 use crate::workbook::{Sheet, SheetDiff, Workbook};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 
-/// Three states of a sheet: before the entry to be undone, after this entry, and now. "Now" is the
-/// state before the first operation of the undo.
+/// Three states of a sheet: before the entry that is undone, after that entry, and before the first
+/// operation of the undo.
 struct SheetStates<'a> {
     before: &'a Sheet,
     after: &'a Sheet,
@@ -23,24 +23,46 @@ struct SheetStates<'a> {
 }
 
 impl SheetStates<'_> {
-    /// Returns whether a cell was changed after the entry.
+    /// Returns whether a cell was changed after the entry that is undone.
     fn cell_was_changed_since(&self, id: &CellId) -> bool {
         self.now.cells.get(id) != self.after.cells.get(id)
     }
 
-    /// Returns whether a range format was set after the entry.
+    /// Returns whether a range format was set after the entry that is undone.
     fn formats_were_changed_since(&self) -> bool {
         let (row_map, column_map) = self.after.map_to(&self.now);
         self.after.formats.mapped(&row_map, &column_map) != self.now.formats
     }
 
-    /// Returns the ids of the rows or columns with a cell that was changed after the entry.
+    /// Returns the ids of the rows or columns in which a cell was changed after the entry that is
+    /// undone.
     fn lines_changed_since(&self, axis: Axis) -> BTreeSet<u64> {
         let changed_cells = self.now.cells.keys().filter(|id| self.cell_was_changed_since(id));
         changed_cells.map(|id| line_of(*id, axis)).collect()
     }
 
-    /// Returns the ids of the cells that the entry to be undone changed.
+    /// Returns the rows or columns of `inserted` in which no cell was changed after the entry that
+    /// is undone, with their indices in `current_sheet`.
+    fn still_blank(&self, axis: Axis, inserted: &Spans, current_sheet: &Sheet) -> Spans {
+        let current_lookup = current_sheet.order(axis).index_lookup();
+        let changed_ids = self.lines_changed_since(axis);
+        let order_after_entry = self.after.order(axis);
+        let mut blank_spans = Vec::new();
+        for span in inserted.iter() {
+            for run in order_after_entry.runs_in(span.first, span.end()) {
+                let mut first_blank_id = run.first_id;
+                for changed_id in changed_ids.range(run.first_id..run.id_end()) {
+                    blank_spans.extend(current_lookup.spans(first_blank_id, *changed_id));
+                    first_blank_id = changed_id.saturating_add(1);
+                }
+                blank_spans.extend(current_lookup.spans(first_blank_id, run.id_end()));
+            }
+        }
+        blank_spans.sort_by_key(|span| span.first);
+        Spans::from_sorted(blank_spans)
+    }
+
+    /// Returns the ids of the cells that were changed by the entry that is undone.
     fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
         let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
         cell_ids.filter(|id| self.before.cells.get(id) != self.after.cells.get(id)).collect()
@@ -48,7 +70,7 @@ impl SheetStates<'_> {
 }
 
 impl UndoBuilder {
-    /// Undoes the changes to a sheet that exists in all three states.
+    /// Undoes the changes of an entry to a sheet that was neither added nor deleted.
     pub(super) fn undo_in_sheet(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
         let id = diff.sheet;
         let (Some(before), Some(after)) = (before.sheet(id), after.sheet(id)) else { return };
@@ -66,7 +88,7 @@ impl UndoBuilder {
         self.restore_cells(id, &states, &row_map, &column_map);
     }
 
-    /// Deletes the rows or columns that the entry inserted, if they are still blank.
+    /// Deletes the rows or columns that the entry inserted if they are still blank.
     fn delete_inserted(
         &mut self,
         id: SheetId,
@@ -75,21 +97,7 @@ impl UndoBuilder {
         states: &SheetStates<'_>,
     ) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let index_lookup = sheet.order(axis).index_lookup();
-        let lines_in_use = states.lines_changed_since(axis);
-        let order_after = states.after.order(axis);
-        let mut blank_spans = Vec::new();
-        for run in inserted.iter().flat_map(|span| order_after.runs_in(span.first, span.end())) {
-            // Collects the blank rows or columns that are between rows or columns in use.
-            let mut first_blank = run.first_id;
-            for line_in_use in lines_in_use.range(run.first_id..run.id_end()) {
-                blank_spans.extend(index_lookup.spans(first_blank, *line_in_use));
-                first_blank = line_in_use.saturating_add(1);
-            }
-            blank_spans.extend(index_lookup.spans(first_blank, run.id_end()));
-        }
-        blank_spans.sort_by_key(|span| span.first);
-        let spans = Spans::from_sorted(blank_spans);
+        let spans = states.still_blank(axis, inserted, sheet);
         if spans.is_empty() {
             return;
         }
@@ -100,9 +108,9 @@ impl UndoBuilder {
         });
     }
 
-    /// Reinserts deleted rows or columns, each before the first remaining row or column that
-    /// followed it. Returns the axis map from the sheet before the entry to the sheet after the
-    /// reinsertion.
+    /// Inserts deleted rows or columns again, each before the first of its successors that still
+    /// exists. Returns the axis map from the sheet before the entry to the sheet after the
+    /// insertion.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
@@ -112,7 +120,7 @@ impl UndoBuilder {
     ) -> Option<AxisMap> {
         let current_order = self.workbook.sheet(id)?.order(axis);
         let mut map = before.order(axis).map_to(current_order, axis);
-        // Rows are inserted from last to first, so that the remaining insertion points stay valid.
+        // Inserting the last span first keeps the insertion points of the other spans valid.
         for span in deleted.iter().rev() {
             let all_were_deleted = map.runs().is_empty();
             let before_index = if all_were_deleted { 0 } else { map.insertion_point(span.end()) };
@@ -128,12 +136,12 @@ impl UndoBuilder {
         Some(map)
     }
 
-    /// Replaces the range formats by `restored_formats`.
+    /// Replaces the range formats of a sheet with `restored_formats`.
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing_ranges = restored_formats.difference(&sheet.formats);
-        // Setting a range format removes the formats of individual cells, so the individual formats
-        // are restored afterwards.
+        // Setting a range format removes the number formats of individual cells, so these are
+        // restored afterwards.
         let cell_formats = edits_of_cell_formats(sheet, &differing_ranges);
         for range in &differing_ranges {
             self.set_range_format(id, RangeFormat { format: GENERAL.to_owned(), ..range.clone() });
@@ -152,7 +160,7 @@ impl UndoBuilder {
     }
 
     /// Restores the cells that the entry changed, including cells in deleted rows and columns.
-    /// Cells that were changed later are left unchanged.
+    /// Cells that were changed later remain unchanged.
     fn restore_cells(
         &mut self,
         id: SheetId,
@@ -202,7 +210,7 @@ impl UndoBuilder {
     }
 }
 
-/// Calls `make_edit` with each stored cell of a sheet and its coordinates, and returns the results.
+/// Creates an edit for each stored cell of a sheet.
 fn edits_of_stored_cells(
     sheet: &Sheet,
     make_edit: impl Fn((u32, u32), &Cell) -> CellEdit,
@@ -217,7 +225,7 @@ fn edits_of_stored_cells(
     edits
 }
 
-/// Returns edits that restore the formats of individual cells in `ranges`.
+/// Returns edits that restore the number formats of individual cells in `ranges`.
 fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit> {
     let mut edits = edits_of_stored_cells(sheet, |(row, column), cell| {
         let format = cell.format.clone();
@@ -230,8 +238,7 @@ fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit>
     edits
 }
 
-/// Maps rows or columns to their indices after the undo has deleted and reinserted rows and
-/// columns.
+/// Finds the index of a row or column after deleted rows and columns were inserted again.
 struct IndicesAfterUndo<'a> {
     lookup_before_entry: IndexLookup,
     map_from_before_entry: &'a AxisMap,
@@ -247,9 +254,9 @@ impl<'a> IndicesAfterUndo<'a> {
         }
     }
 
-    /// Returns the current index of a row or column. If the row or column existed before the entry,
-    /// its index is determined with the axis map, because a deleted row gets a new id when it is
-    /// reinserted.
+    /// Returns the current index of a row or column. The id of a row that existed before the entry
+    /// may have changed, because deleted rows get new ids when they are inserted again. Its index
+    /// is therefore determined with the axis map.
     fn current_index(&self, line_id: u64) -> Option<u32> {
         match self.lookup_before_entry.index(line_id) {
             Some(index_before) => self.map_from_before_entry.get(index_before),
@@ -258,7 +265,7 @@ impl<'a> IndicesAfterUndo<'a> {
     }
 }
 
-/// Returns the id of a cell's row or column on the given axis.
+/// Returns the id of the row or column of a cell.
 fn line_of((row, column): CellId, axis: Axis) -> u64 {
     match axis {
         Axis::Rows => row,
@@ -266,8 +273,8 @@ fn line_of((row, column): CellId, axis: Axis) -> u64 {
     }
 }
 
-/// Returns the edit that changes a cell from `after` back to `before`. No operation can remove a
-/// cell's own format, so if the cell had none, the edit sets the range format.
+/// Returns the edit that changes a cell from `after` back to `before`. A number format cannot be
+/// removed from a cell, so if the cell had none, the edit sets the number format of the range.
 fn restoring_edit(
     row: u32,
     column: u32,
