@@ -1,5 +1,4 @@
-//! Scenarios in which clients create a log and append to it, with or without upkeep. Undo and
-//! revert requests are appended like other edits.
+//! Fault injection scenarios in which a client creates a log and appends edits, undos and reverts.
 
 use std::sync::Arc;
 
@@ -43,8 +42,8 @@ impl Scenario for Client {
     }
 }
 
-/// A client that runs upkeep after each append, like the API functions. An upkeep failure is
-/// neither reported nor retried, since the next append runs upkeep again.
+/// A client that performs upkeep after each append, like the API functions. If the upkeep fails,
+/// the error is ignored, since the next append performs the upkeep again.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -53,7 +52,8 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids. Positions are omitted, since they depend on the entries that upkeep adds.
+    /// Mutation ids that were appended. Positions are not compared, since they depend on the
+    /// entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::ReadsSame;
@@ -73,7 +73,7 @@ impl Scenario for WithUpkeep {
     }
 }
 
-/// A client whose process fails while another client appends entries.
+/// A client whose process fails before another client appends entries.
 struct Contended {
     client: Client,
 }
@@ -160,14 +160,14 @@ async fn prepare_taking_back() -> Crashes<Client> {
     Crashes::new(Client { requests }, ports_with_edits(4).await).await
 }
 
-/// Prepares requests with a policy that appends a Snapshot entry after every second edit.
+/// Prepares requests with a policy that appends a Snapshot entry after every two edits.
 async fn prepare_with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
-/// Prepares three requests. The segment is rolled after the second request.
+/// Prepares three requests. The log segment is closed after the second request.
 async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();

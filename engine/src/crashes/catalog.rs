@@ -1,5 +1,5 @@
-//! Scenarios that change a spreadsheet's listing, with and without a cached listing. The caller
-//! retries commands that got no response.
+//! Fault injection scenarios that change a spreadsheet's listing, with and without a cached
+//! listing. The caller retries a change that got no response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Scenario for CatalogClient {
     type Caller = ();
     type Answer = bool;
 
-    // The listing contains the time of archiving, which differs between runs.
+    // The listing contains the archiving time, which differs between runs.
     const PROMISE: Promise = Promise::Sound;
 
     fn step_count(&self) -> usize {
@@ -89,7 +89,7 @@ fn retry_or_panic(error: CatalogError) -> Retry {
                 AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
             ),
         ) => Retry(error.to_string()),
-        // A frozen process may resume after a retry has made the change and others have changed the
+        // A frozen process may resume after a retry has made its change and others have changed the
         // listing again.
         CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
             Retry(error.to_string())

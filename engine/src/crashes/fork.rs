@@ -1,4 +1,4 @@
-//! Scenarios in which a log is forked, the fork is edited, maintained and forked again, and the
+//! Fault injection scenario in which a log is forked, the fork is edited and forked again, and the
 //! first snapshots of the fork are built.
 
 use std::sync::Arc;
@@ -30,14 +30,14 @@ enum Step {
     MakeSnapshots,
 }
 
-/// A process that runs the log service and a snapshot worker.
+/// A process that serves the log API and handles snapshot jobs.
 struct Process {
     ports: Arc<FaultyPorts>,
     logs: Logs,
     workers: Snapshots,
 }
 
-/// Number of edits in the source log. A finished snapshot follows the first two edits.
+/// Number of edits in the source log. A snapshot is built after the second edit.
 const SOURCE_EDITS: u64 = 4;
 /// Policy that appends a Snapshot entry after every entry.
 const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
@@ -74,7 +74,7 @@ impl Process {
         upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// Sends the jobs of the fork's Snapshot entries, like the relay, and handles them.
+    /// Sends the snapshot jobs of the fork's Snapshot entries, as the relay does, and handles them.
     async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
@@ -114,7 +114,7 @@ impl Scenario for Forking {
     }
 }
 
-/// Creates a source log with a snapshot in the middle of its edits.
+/// Creates a source log and builds a snapshot between its edits.
 async fn ports_with_source() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -137,7 +137,7 @@ async fn prepare_forks() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
-/// Builds the first snapshots of the fork: one at its first own entry and one after an edit.
+/// Builds the first two snapshots of the fork: one at its first own entry, and one after an edit.
 async fn prepare_first_snapshots() -> Crashes<Forking> {
     let ports = ports_with_source().await;
     let scenario = Forking { steps: &[Step::MakeSnapshots] };

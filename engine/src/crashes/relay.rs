@@ -1,5 +1,5 @@
-//! Scenario for the relay. If a record fails, the change stream retries the batch from that record.
-//! If the function dies, the change stream retries the whole batch.
+//! Fault injection scenario for the relay. If a record fails, the change stream retries the batch
+//! from that record on. If the function dies, the change stream retries the whole batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ struct ChangeStream {
     changes: Vec<EntryChange>,
 }
 
-/// Sets the `pending` tag of every upload, as if no entry had been relayed.
+/// Sets the `pending` tag of every upload, as if the relay had not processed any entry.
 pub(super) async fn tag_uploads(ports: &FaultyPorts) {
     for (key, (bytes, _)) in ports.blobs.contents() {
         let sha256 = crate::sha256::sha256(&bytes);
@@ -32,7 +32,7 @@ pub(super) async fn tag_uploads(ports: &FaultyPorts) {
 
 impl Scenario for ChangeStream {
     type Process = Relay;
-    /// Index of the record from which the batch is retried.
+    /// Index of the record from which the change stream retries the batch.
     type Caller = AtomicUsize;
     type Answer = ();
 
@@ -52,7 +52,7 @@ impl Scenario for ChangeStream {
     }
 }
 
-/// Creates edits, Snapshot entries and an upload that have not been relayed yet.
+/// Creates edits, Snapshot entries and an upload that the relay has not processed yet.
 async fn prepare_change_stream() -> Crashes<ChangeStream> {
     let ports = ports_with_edits(2).await;
     let logs = ports.logs();

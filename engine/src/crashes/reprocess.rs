@@ -1,4 +1,4 @@
-//! Scenarios for reprocessing. An operator retries each command until it succeeds.
+//! Fault injection scenarios for reprocessing. An operator retries each command until it succeeds.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// Commands of an operator. Each command is retried until it succeeds.
+/// Operator commands, each of which is retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }
 
 #[derive(Clone, Copy)]
 enum Command {
-    /// Surveys all logs and repairs all findings.
+    /// Surveys all logs and repairs everything that the survey finds.
     Mend,
     /// Rebuilds all snapshots of the log.
     Rebuild,
@@ -95,7 +95,7 @@ impl Scenario for Operator {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
             Command::Mend => {
-                // Advance the clock so that pending snapshots from earlier commands count as
+                // Advance the clock, so that the pending snapshots of earlier commands count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
                 process.repair_all().await
@@ -117,8 +117,7 @@ impl Scenario for Operator {
     }
 }
 
-/// Creates a log with Snapshot entries at entries 2, 4 and 6. The jobs of these Snapshot entries
-/// are lost.
+/// Creates a log whose entries 2, 4 and 6 are Snapshot entries. Their snapshot jobs are lost.
 async fn ports_with_lost_jobs() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(1).await;
     let logs = ports.logs();
@@ -138,7 +137,7 @@ fn job_at(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Simulates lost jobs, an abandoned pending snapshot left by one of the jobs, and an upload that
+/// Simulates lost snapshot jobs, a pending snapshot that its worker abandoned, and an upload that
 /// still has its `pending` tag.
 async fn prepare_repairs() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
@@ -158,7 +157,7 @@ async fn prepare_repairs() -> Crashes<Operator> {
     Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
 }
 
-/// Prepares a log with three snapshots, the first of which was skipped. Only a rebuild builds it.
+/// Prepares a log with three snapshots. The first one was skipped, so only a rebuild builds it.
 async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);

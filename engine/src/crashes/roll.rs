@@ -1,4 +1,5 @@
-//! Scenarios for rolls and upkeep without appends. Failed calls are retried until they succeed.
+//! Fault injection scenarios that close a log segment and open the next one, without appending
+//! edits. Failed calls are retried until they succeed.
 
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// Caches the log's tail (latest entries). Then runs upkeep if `policy` is set, and a roll
-/// otherwise.
+/// Caches the latest entries of the log. Then performs upkeep if `policy` is set. Otherwise, closes
+/// the segment and opens the next one.
 struct Keeping {
     policy: Option<LogPolicy>,
 }
@@ -29,7 +30,7 @@ impl Scenario for Keeping {
         let tail = cache_tail(logs, log()).await?;
         match &self.policy {
             Some(policy) => logs.upkeep(log(), policy).await.map(drop).map_err(retry),
-            // On a retry, the next segment may already be open and must not be rolled.
+            // On a retry, the next segment may already be open. It must not be closed.
             None if tail.position.segment() > 0 => Ok(()),
             None => logs.roll(tail).await.map(drop).map_err(retry),
         }

@@ -1,4 +1,4 @@
-//! Runs the indexing state machine: performs its actions and feeds back their results.
+//! Adds events to the feed by performing the actions of the indexing state machine.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +17,8 @@ use crate::ports::{
     Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
 
-/// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
-/// events from one stream usually costs two writes and no read.
+/// Adds appended events to the feed. Caches the end of the feed, so that indexing a batch of events
+/// of one stream usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
     index: Arc<dyn FeedTable>,
@@ -32,8 +32,8 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Creates an indexer for these event streams. `tables_incarnation` is the current incarnation
-    /// (restore counter) of the tables.
+    /// Creates an indexer for these event streams. `tables_incarnation` is the number of times that
+    /// the tables were restored.
     #[must_use]
     pub fn new(
         index: Arc<dyn FeedTable>,
@@ -54,24 +54,25 @@ impl Indexer {
         }
     }
 
-    /// Also indexes log entries, in addition to catalog events.
+    /// Indexes log entries in addition to catalog events.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// Sets the policy for ending a feed partition.
+    /// Sets the policy that decides when a feed partition ends.
     #[must_use]
     pub fn with_partition_policy(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Indexes appended events. If earlier events of the same streams are missing from the feed,
-    /// they are indexed first. Idempotent: events that the feed already contains are skipped.
+    /// Adds appended events to the feed. Events that the feed already contains are skipped. If the
+    /// feed lacks earlier events of the same streams, these events are added first.
     ///
     /// # Errors
     ///
-    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    /// Returns [`FeedError`] if the indexing fails. Events that were already added stay in the
+    /// feed.
     pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, FeedError> {
         let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
         spans.extend(end_spans);
@@ -87,8 +88,8 @@ impl Indexer {
         self.run_to_completion(indexing, action).await
     }
 
-    /// Starts a new generation of the feed, which follows the existing generation. The caller must
-    /// then reindex every stream.
+    /// Starts a new generation of the feed after the existing one. The caller must then index all
+    /// events of every stream again.
     ///
     /// # Errors
     ///

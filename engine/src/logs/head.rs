@@ -1,5 +1,5 @@
-//! Reads the latest position of a log. A read costs 0.5 read units if the current segment is
-//! cached, and 1 read unit otherwise.
+//! Finds the latest position of a log. This costs half a read unit if entries of the current
+//! segment are cached, and one read unit otherwise.
 
 use std::sync::Arc;
 
@@ -16,24 +16,25 @@ use crate::ports::ReadConsistency;
 pub struct LogHead {
     /// Position of the latest entry.
     pub head: Position,
-    /// Incarnation (restore counter) of the latest entry.
+    /// How many times the tables had been restored when the latest entry was written.
     pub incarnation: u32,
 }
 
 impl LogHead {
-    /// Creates the head of a log whose latest entry is `entry`.
+    /// Returns the head of a log whose latest entry is `entry`.
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { head: entry.position, incarnation: entry.header.incarnation }
     }
 }
 
 impl Logs {
-    /// Returns the latest position of a log. The position is at or after `min_position` and the
-    /// positions of all cached entries.
+    /// Returns the latest position of a log. Stale reads are repeated until the result is not
+    /// before `min_position` and not before the latest cached entry.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] if the log does not exist, [`LogError::Corrupt`] if an entry
+    /// is missing, or [`LogError::Store`] if the store fails.
     pub async fn head(
         &self,
         log_id: LogId,
@@ -55,8 +56,8 @@ impl Logs {
                     segment = self.segment_after(log_id, &end).await?;
                 }
                 Some(last_entry) => return Ok(LogHead::of(&last_entry)),
-                // A segment's record and first entry are written in one transaction, but eventually
-                // consistent reads may see only the record.
+                // The segment's record and first entry are written in one transaction, but an
+                // eventually consistent read may see only the record.
                 None if waits < MAX_READ_ATTEMPTS => {
                     waits += 1;
                     self.pause_before_retry(waits).await;
@@ -69,8 +70,8 @@ impl Logs {
         }
     }
 
-    /// Returns the current segment of a log, given the End Segment `end` of an earlier segment.
-    /// Requires a single read, regardless of the number of segments between them.
+    /// Returns the number of the current segment, which follows the closed segment that ends with
+    /// the entry `end`. Skips intermediate segments with a single read.
     async fn segment_after(&self, log_id: LogId, end: &Entry) -> Result<u32, LogError> {
         let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
         let newest_segments = self.newest_segments(log_id, Some(next_position)).await?;
@@ -87,8 +88,8 @@ impl Logs {
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest entry of a segment. If the entry precedes `min_position` or is missing,
-    /// retries with a strongly consistent read.
+    /// Returns the latest entry of a segment. If the first read finds no entry, or only an entry
+    /// before `min_position`, repeats the read with strong consistency.
     async fn last_entry_not_before(
         &self,
         log_id: LogId,
@@ -97,8 +98,8 @@ impl Logs {
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let last_entry =
             self.retry_read(|| self.last_entry(log_id, segment, ReadConsistency::Eventual)).await?;
-        // If `min_position` is in a later segment, this segment has an End Segment (last entry),
-        // which an eventually consistent read may miss.
+        // If `min_position` is in a later segment, this segment is closed. An eventually consistent
+        // read may have missed the entry that closes it.
         match last_entry {
             Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
             _ => {

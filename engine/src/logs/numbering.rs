@@ -1,5 +1,5 @@
-//! Finds the last mutation id of a client in a sync group. Requests from such clients do not
-//! include the last acknowledged id.
+//! Finds the id of a client's last mutation in a log. Clients of a sync group do not send this id
+//! with their requests.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,15 +15,15 @@ use cellar_snapshot::view;
 
 use super::{LogError, LogHead, Logs};
 
-/// Cache of the last mutation id by log and client. A cached id may be outdated and therefore too
-/// low. It is never too high, since a log never loses entries.
+/// Caches the id of each client's last mutation in a log. A cached id may be too low because it is
+/// outdated. It is never too high, since a log never loses entries.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
 }
 
 impl LastIdCache {
-    /// Returns the last mutation id cached for a client, or 0 if none is cached.
+    /// Returns the cached id of the client's last mutation, or 0 if no id is cached.
     pub(super) fn last_id(&self, log_id: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         last_ids.get(&(log_id, client)).copied().unwrap_or(0)
@@ -40,8 +40,7 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Finds a client's last mutation id in the latest snapshot root and the entries after that
-    /// snapshot.
+    /// Finds the id of a client's last mutation in the latest snapshot and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log_id: LogId,
@@ -71,7 +70,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id by client, as stored in a snapshot root.
+    /// Returns the last mutation id of each client that a snapshot root contains.
     pub(super) async fn root_clients(
         &self,
         log_id: LogId,

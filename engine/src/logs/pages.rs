@@ -1,4 +1,4 @@
-//! Reads pages of a log from the table, from the offloaded copy of a trimmed segment, or from the
+//! Reads pages of entries from the table, from the offloaded copy of a trimmed segment, or from the
 //! source of a fork.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +13,8 @@ use super::Logs;
 use super::append::contiguous_prefix;
 use crate::ports::{BlobKey, GetOutcome, Page, PortError, ReadConsistency};
 
-/// Cache of the most recently read offloaded segment. The segment is identified by its object key,
-/// which contains a hash of the content.
+/// Caches the entries of the offloaded segment that was read last, identified by its object key. An
+/// object key contains a hash of the content, so the cached entries are never outdated.
 #[derive(Default)]
 pub(super) struct OffloadedCache {
     last: Mutex<Option<(String, SegmentEntries)>>,
@@ -24,10 +24,9 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns a page of a segment's entries in ascending order, starting at `start_position`
-    /// (inclusive). If entries are missing from the page in the table and the segment has an
-    /// offloaded copy, the page is read from the copy. Inherited entries are read from the fork's
-    /// source.
+    /// Returns a page of a segment's entries in ascending order from `start_position` on. If the
+    /// table lacks entries of the page, the page is read from the offloaded copy of the segment.
+    /// Inherited entries are read from the source of the fork.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -50,8 +49,8 @@ impl Logs {
         }
     }
 
-    /// Returns all entries of a segment from its offloaded copy. Returns `None` if the copy does
-    /// not exist or is unusable.
+    /// Returns all entries of a segment from its offloaded copy, or `None` if the copy is missing
+    /// or unusable.
     pub(super) async fn offloaded_entries(
         &self,
         log_id: LogId,
@@ -80,7 +79,7 @@ impl Logs {
     }
 }
 
-/// Returns a page of a segment's entries, starting at `start_position`.
+/// Returns a page of a segment's entries from `start_position` on.
 fn offloaded_page(segment_entries: &[Arc<Entry>], start_position: Position) -> Page {
     let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
     let skipped_count = segment_entries.partition_point(|entry| entry.position < start_position);
@@ -105,16 +104,16 @@ impl OffloadedCache {
     }
 }
 
-/// Result of reading a segment's offloaded copy.
+/// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
-    /// All entries of the segment, from the first entry to the End Segment (last entry).
+    /// All entries of the segment in ascending order.
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged, for the given reason. Retries would not help.
+    /// The copy is missing or damaged for the given reason. A retry would not help.
     Unusable(String),
 }
 
-/// Reads and verifies a segment's offloaded copy. If the format version is unknown, returns an
-/// error instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
+/// Reads and verifies the offloaded copy of a segment. An unknown format version is an error
+/// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn crate::ports::Blobs,
     log_id: LogId,
@@ -132,7 +131,7 @@ pub(crate) async fn read_offloaded(
         GetOutcome::Absent => return unusable("the object does not exist".to_owned()),
         GetOutcome::TooLong { length } => {
             return unusable(format!(
-                "the object has {length} bytes; at most {max_bytes} are allowed"
+                "the object is {length} bytes long, but the maximum is {max_bytes} bytes"
             ));
         }
     };
@@ -153,8 +152,7 @@ pub(crate) async fn read_offloaded(
     }
 }
 
-/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first entry to
-/// the End Segment (last entry), without gaps.
+/// Returns whether `entries` contains all entries of a closed segment of `log_id`, without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

@@ -1,4 +1,4 @@
-//! Pull: returns the entries since a cookie, and the last mutation ids of a client group's clients.
+//! Pulls the entries after a cookie, and the last mutation ids of the clients in a client group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum PullOutcome {
     Nothing(Cookie),
     /// The entries after the cookie.
     Since(PullDelta),
-    /// The latest snapshot and the entries after it. They replace the client's state.
+    /// The latest snapshot and the entries after it. They replace the state of the client.
     Reset {
         /// Root key of the snapshot, or `None` if the log has no snapshot.
         root: Option<String>,
@@ -28,28 +28,27 @@ pub enum PullOutcome {
     UnknownCookie,
 }
 
-/// Result of a pull: the entries and the next cookie.
+/// Entries that a client has not seen yet, and the cookie for the next pull.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PullDelta {
     /// Cookie for the next pull.
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// Last mutation id by client. Contains the clients in the group that have mutations in
-    /// `entries` and, for a reset, also the clients in the group that are listed in the snapshot
-    /// root.
+    /// Id of the last mutation of each client in the group, if `entries` contains its mutations.
+    /// After a reset, clients in the snapshot root are also included.
     pub last_ids: BTreeMap<String, u64>,
     /// Whether `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls a log's changes for a client group of a subject. The read is strongly consistent, so
-    /// it includes every acknowledged write.
+    /// Returns the changes of a log that a client group has not seen yet. The read is strongly
+    /// consistent, so it includes every acknowledged write.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::load`].
+    /// Returns [`LogError`] if the log does not exist or cannot be read.
     pub async fn pull(
         &self,
         log_id: LogId,
@@ -90,7 +89,8 @@ impl Logs {
     }
 
     /// Returns the position of the latest finished snapshot, and whether a client at
-    /// `client_position` must reload from it.
+    /// Returns the position of the latest finished snapshot, and whether a client at
+    /// `client_position` has missed too many entries and must reload.
     async fn advise_reload(
         &self,
         log_id: LogId,
@@ -128,7 +128,7 @@ impl Logs {
     }
 }
 
-/// Whether and from where a client should reload the spreadsheet.
+/// Whether a client must reload the spreadsheet, and from which snapshot.
 struct ReloadAdvice {
     /// Position of the latest finished snapshot.
     snapshot: Option<Position>,
@@ -136,7 +136,8 @@ struct ReloadAdvice {
     needs_reload: bool,
 }
 
-/// Builds a response from the entries after `cookie`. Includes the next cookie.
+/// Builds the response from the entries after `cookie`, and advances the cookie to the last of
+/// them.
 fn pull_delta(
     cookie: Cookie,
     mut client_ids: ClientIds,
@@ -151,8 +152,8 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and incarnation of the latest loaded entry or, if no entry was loaded, of
-/// the cookie's entry.
+/// Returns the position and incarnation of the latest loaded entry. If no entry was loaded, returns
+/// the position of the cookie.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

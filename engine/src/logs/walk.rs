@@ -1,4 +1,5 @@
-//! Walks through a log from oldest to newest: first the cached entries, then pages from the store.
+//! Visits the entries of a log in ascending order: first the cached entries, then pages from the
+//! store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ pub(super) enum WalkEnd {
 }
 
 impl Logs {
-    /// Visits every entry, starting at `start_position` (inclusive), until the visitor breaks or
-    /// the log ends. If the log appears to end before `min_position`, retries the last read with
-    /// strong consistency.
+    /// Calls `visit` for every entry from `start_position` on, until `visit` returns
+    /// [`ControlFlow::Break`] or the log ends. If the log seems to end before `min_position`, the
+    /// last read was stale and is repeated with strong consistency.
     pub(super) async fn walk(
         &self,
         log_id: LogId,
@@ -36,7 +37,8 @@ impl Logs {
         self.drive_walk(log_id, start_position, forward_read, visit).await
     }
 
-    /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
+    /// Calls `visit` for every entry from `start_position` on, with strong consistency, so that no
+    /// acknowledged entry is missed.
     pub(super) async fn walk_consistently(
         &self,
         log_id: LogId,

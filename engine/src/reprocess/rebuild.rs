@@ -35,8 +35,8 @@ pub struct SnapshotToRebuild {
     pub at: Position,
     /// Key of the current snapshot root, or `None` if the snapshot was never built.
     pub root: Option<String>,
-    /// Seconds since the last write of the pending record. Set if an earlier rebuild of this
-    /// snapshot is still active.
+    /// If an earlier rebuild of this snapshot is still in progress, the number of seconds since it
+    /// last wrote the pending record.
     pub active_silent_s: Option<u64>,
 }
 
@@ -44,34 +44,34 @@ pub struct SnapshotToRebuild {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
     pub log: LogId,
-    /// Number of entries and other records that were read.
+    /// Numbers of the entries and other records that were read.
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Positions of the Snapshot entries that have a root and are in offloaded segments. Such a
-    /// root cannot be replaced. If a state before the first rebuilt snapshot is read, objects may
-    /// therefore be missing.
+    /// Positions of Snapshot entries in offloaded segments that already have a root. Such a root
+    /// cannot be replaced, so the objects that it references may stay missing. This affects reads
+    /// of states before the first rebuilt snapshot.
     pub offloaded: Vec<Position>,
 }
 
-/// Reason why a rebuild was not started or not completed. Planning changes no data; a failed start
-/// may have written some of the rebuild records, and can be retried.
+/// Reason why a rebuild cannot be planned or started. Planning changes no data. Starting may have
+/// written some of the pending records, and can be retried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildRefusal {
     /// The log does not exist.
     #[error("spreadsheet {log} does not exist")]
     NoLog { log: LogId },
     /// The log is incomplete or unreadable.
-    #[error("the log of {log} cannot be read from position {at} on: {why}")]
+    #[error("cannot read the log of spreadsheet {log} from position {at} on: {why}")]
     Unreadable {
         log: LogId,
         /// Position of the first unreadable entry.
         at: Position,
         why: String,
     },
-    /// The object of an external body was deleted.
+    /// The object with the operations of a large entry was deleted.
     #[error(
-        "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
+        "object {key} with the operations of entry {at} of {log} was deleted; restore its last version"
     )]
     BodyLost {
         log: LogId,
@@ -89,18 +89,18 @@ pub enum RebuildRefusal {
 pub enum RebuildStart {
     /// The pending record was written.
     Started,
-    /// An earlier rebuild of the snapshot is still active and continues.
+    /// An earlier rebuild of the snapshot is still in progress and continues.
     InProgress,
 }
 
-/// A rebuild whose pending records are being written.
+/// A rebuild of which some pending records are already written.
 struct StartedRebuild {
     log: LogId,
     /// Rebuild id.
     run: u64,
-    /// Position of the previous snapshot, on which the next snapshot is based.
+    /// Position of the snapshot on which the next snapshot is based. `None` for the first snapshot.
     base: Option<Position>,
-    /// Snapshots whose records were written, oldest first.
+    /// Positions of the snapshots whose pending records were written, in ascending order.
     started: Vec<Position>,
 }
 
@@ -124,7 +124,7 @@ impl StartedRebuild {
 }
 
 impl Reprocess {
-    /// Reads a whole log and plans its rebuild.
+    /// Reads a whole log and determines which snapshots a rebuild must build.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Reprocess {
         Ok(plan)
     }
 
-    /// Adds the Snapshot entries from `start` on to the plan.
+    /// Adds all Snapshot entries from `start` on to the plan.
     async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
@@ -186,7 +186,8 @@ impl Reprocess {
         }
     }
 
-    /// Counts the external body of an entry, if there is one. Returns an error if the body is lost.
+    /// Checks that the object with the operations of a large entry exists, and counts it. Does
+    /// nothing for other entries.
     async fn check_body(
         &self,
         entry: &Entry,
@@ -202,15 +203,17 @@ impl Reprocess {
         }
     }
 
-    /// Starts a rebuild. Writes the pending records, oldest first, and sends the jobs. Calls
-    /// `report` for each snapshot. Snapshots that were appended after planning are also rebuilt,
-    /// since their workers may have started from lost objects.
+    /// Starts a rebuild: writes the pending record of each snapshot in ascending order, and then
+    /// sends snapshot jobs. Calls `report` for each snapshot.
+    ///
+    /// Snapshots that were appended after the plan was made are also rebuilt, since their workers
+    /// may have used lost objects.
     ///
     /// # Errors
     ///
-    /// Returns [`RebuildRefusal`] if not all records were written or not all jobs were sent. The
-    /// caller should then retry. Snapshots whose records were written are rebuilt when a later
-    /// call, or any reprocessing, sends their jobs.
+    /// Returns [`RebuildRefusal`] if a record cannot be written or a job cannot be sent. The caller
+    /// should retry. Snapshots whose records were written are rebuilt as soon as a later call, or a
+    /// repair, sends their jobs.
     pub async fn start_rebuild(
         &self,
         plan: &RebuildPlan,
@@ -225,7 +228,7 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Returns the snapshots that were appended after planning.
+    /// Returns the snapshots that were appended after the plan was made.
     async fn find_snapshots_after(
         &self,
         plan: &RebuildPlan,
@@ -238,7 +241,7 @@ impl Reprocess {
         Ok(later_plan.snapshots)
     }
 
-    /// Writes the pending record of each snapshot, oldest first.
+    /// Writes the pending records of the snapshots in ascending order.
     async fn write_records(
         &self,
         rebuild: &mut StartedRebuild,
@@ -318,7 +321,7 @@ impl Reprocess {
         }
     }
 
-    /// Returns the pending record of a job, or `None` if there is none.
+    /// Returns the pending record of a job, or `None` if it does not exist.
     async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
         let first_record = match last_position_before(job.position) {
@@ -338,7 +341,7 @@ impl RebuildPlan {
         Self { log, counts, snapshots: Vec::new(), offloaded: Vec::new() }
     }
 
-    /// Counts an entry and adds it to the plan if it is a Snapshot entry.
+    /// Counts an entry. If it is a Snapshot entry, adds its snapshot to the plan.
     fn add_entry(
         &mut self,
         entry: &Entry,
@@ -378,7 +381,7 @@ fn is_active_rebuild(record: &PendingSnapshot, now_s: u64) -> bool {
     PendingState { silent_s, is_rebuild }.is_active_rebuild()
 }
 
-/// Returns the last possible position before `position`, whether or not an entry exists there.
+/// Returns the greatest possible position before `position`, even if there is no entry.
 fn last_position_before(position: Position) -> Option<Position> {
     if let Some(previous_number) = position.entry_number().checked_sub(1) {
         return Position::new(position.segment(), previous_number).ok();

@@ -1,5 +1,5 @@
-//! Reads the entries of a segment, page by page. Entries are read from the table or, if the segment
-//! was trimmed, from its offloaded copy.
+//! Reads the entries of a segment page by page. Entries of a trimmed segment are read from its
+//! offloaded copy.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
 use crate::ports::{PortError, ReadConsistency};
 
-/// A page of consecutive entries in ascending order.
+/// Consecutive entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Whether the entries were read from the offloaded copy.
+    /// Whether the entries were read from the segment's offloaded copy.
     pub(super) is_offloaded: bool,
 }
 
@@ -33,15 +33,14 @@ pub(super) enum PageRead {
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether the segment is the latest segment of its log. All other segments are closed by an
-    /// End Segment (last entry).
+    /// Whether the segment is the latest one of its log. All other segments are closed.
     is_newest: bool,
-    /// Start position of the next page, or `None` at the end of the segment.
+    /// Position at which the next page starts, or `None` at the end of the segment.
     next_position: Option<Position>,
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Creates a reader that starts at a position of a segment.
+    /// Creates a reader that starts at the given position of a segment.
     pub(super) fn new(
         reprocess: &'a Reprocess,
         segment: &'a Segment,
@@ -61,8 +60,7 @@ impl<'a> SegmentReader<'a> {
         {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // Unreadable records are reported as a finding and not as an error, so that the survey
-            // continues with other logs.
+            // An unreadable record is not an error, so that the survey continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
         let last_entry = page.entries.last();
@@ -87,9 +85,9 @@ impl<'a> SegmentReader<'a> {
         Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false }))
     }
 
-    /// Reads the rest of a segment from its offloaded copy. If there is no copy, returns the first
-    /// `contiguous_count` of the entries read from the table, which precede the first gap. In this
-    /// case, the next call returns `Unreadable`.
+    /// Reads the remaining entries of a segment from its offloaded copy. If there is no copy,
+    /// returns the first `contiguous_count` entries from the table, after which an entry is
+    /// missing. The next call then returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -116,8 +114,8 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the entries before the first position that is missing from the table. Returns
-    /// `Unreadable` if the missing position precedes all entries.
+    /// Returns the first `contiguous_count` entries from the table, after which an entry is
+    /// missing. Returns `Unreadable` if the first entry is already missing.
     fn page_before_gap(
         &mut self,
         page_start: Position,
@@ -140,7 +138,7 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns the number of entries at the beginning that have consecutive positions from `start` on.
+/// Returns how many entries have consecutive positions, starting with `start`.
 fn count_contiguous(start: Position, entries: &[Arc<Entry>]) -> usize {
     let expected_positions =
         std::iter::successors(Some(start), |position| position.next_in_segment());

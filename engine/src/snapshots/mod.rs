@@ -1,4 +1,4 @@
-//! Runs the state machine of a snapshot worker: performs its actions for one message.
+//! Handles snapshot jobs by performing the actions of the snapshot worker's state machine.
 
 mod builder;
 mod levels;
@@ -57,10 +57,12 @@ impl Snapshots {
         self.ports.entries.reachable().await
     }
 
-    /// Handles a received message. `deadline_ms` is the time at which the function invocation ends,
-    /// in milliseconds since the Unix epoch. The message is hidden for as long as the outcome
-    /// requires. If the outcome is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the
-    /// caller must delete the message.
+    /// Handles a received message and sets its visibility timeout according to the outcome.
+    /// `deadline_ms` is the time at which the function invocation ends, in milliseconds since the
+    /// Unix epoch.
+    ///
+    /// If the outcome is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must
+    /// delete the message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
@@ -68,8 +70,7 @@ impl Snapshots {
         deadline_ms: u64,
     ) -> SnapshotOutcome {
         // Shorten the visibility timeout, which the queue sets to the duration of several
-        // invocations. With the longer timeout, a retry would be delayed for too long if this
-        // invocation died.
+        // invocations. Otherwise, a retry would be delayed for too long if this invocation died.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
         let mut piece_count = 0_u64;
@@ -157,8 +158,8 @@ impl Snapshots {
         self.call_with_retries(job, replace_root, to_event).await
     }
 
-    /// Replaces the stored record if its increment (version counter) equals `increment`, which is
-    /// `None` only in the model checker.
+    /// Replaces the stored record if its version counter equals `increment`, which is `None` only
+    /// in the model checker.
     async fn replace_record(
         &self,
         record: &PendingSnapshot,
@@ -187,8 +188,8 @@ impl Snapshots {
         self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
     }
 
-    /// Performs an idempotent call. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
-    /// attempts in total (I6).
+    /// Performs an idempotent request for a job. Temporary failures are retried, up to
+    /// `MAX_READ_ATTEMPTS` attempts in total (I6).
     async fn call_with_retries<T, F>(
         &self,
         job: SnapshotJob,
@@ -218,8 +219,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for `hidden_s` seconds. A failure is only logged, since its only effect is
-    /// that the message is redelivered earlier or later than intended.
+    /// Hides a message for `hidden_s` seconds. A failure is only logged, since the message is then
+    /// merely redelivered earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
@@ -229,7 +230,7 @@ impl Snapshots {
     }
 }
 
-/// Converts the result of replacing a snapshot root to a state machine event.
+/// Converts the result of replacing a snapshot root to an event of the worker's state machine.
 fn to_root_replacement_event(
     job: SnapshotJob,
     current_root: Option<String>,

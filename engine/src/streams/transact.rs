@@ -1,5 +1,5 @@
-//! Executes commands: loads the state, decides and appends. If other events were appended first,
-//! reloads the state and decides again.
+//! Executes commands: loads the state, decides on events and appends them. If other events were
+//! appended first, repeats this with the new state.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore, TransactError};
 use crate::ports::ReadConsistency;
 
-/// What the caller already knows about a stream.
+/// The latest item of a stream, as far as the caller knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
-    /// Nothing is known about the stream, so the tip (latest item) is read.
+    /// The caller knows nothing, so the latest item is read.
     Unknown,
-    /// The current or an earlier tip (latest stream item), or `None` for a new stream. The first
-    /// attempt uses this tip instead of reading the tip.
+    /// An item that is or was the latest one, or `None` for a new stream. The first attempt does
+    /// not read the stream.
     Tip(Option<Arc<Tip>>),
 }
 
@@ -28,12 +28,12 @@ pub enum CachedTip {
 pub struct Transacted<D: Decider> {
     /// State after the command.
     pub state: D::State,
-    /// Events that the command appended. Empty if no change was necessary.
+    /// Events that were appended. Empty if no change was necessary.
     pub events: Vec<D::Event>,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// Latest known tip (latest stream item), or `None` if the stream does not exist. The tip may
-    /// contain events that the state does not include.
+    /// Latest known stream item, or `None` if the stream does not exist. It may contain events that
+    /// the state does not include.
     pub tip: Option<Arc<Tip>>,
 }
 
@@ -71,7 +71,8 @@ impl StreamStore {
             let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
             let events = match decider.decide(command, &state) {
                 Ok(events) if !events.is_empty() => events,
-                // The state may be outdated, so reload it before the command ends without events.
+                // The state may be outdated, so decide again from the current state before the
+                // command ends without events.
                 _ if !is_current_tip => {
                     let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
                     tip = current_tip.map_err(StreamError::from)?;
@@ -103,8 +104,8 @@ impl StreamStore {
         }
     }
 
-    /// Builds the append of events after a tip. Includes the resulting state as an unfold (cached
-    /// state).
+    /// Builds a proposal to append events after the item `base_tip`, together with the resulting
+    /// state.
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,

@@ -1,8 +1,8 @@
-//! Builds snapshots by folding a log's entries into LSM levels, one compaction step at a time.
+//! Builds snapshots by folding the entries of a log into LSM levels.
 //!
-//! The progress consists of the root from which the current compaction step starts, and the
-//! progress of the step's merge. All other data is read again from the log and the objects, so any
-//! worker can resume the work.
+//! Each compaction step starts from a root and produces the next root. The stored progress consists
+//! of the key of that root and the progress of the step's merge. All other data is read again from
+//! the log and the objects, so any worker can resume the work.
 
 #[cfg(test)]
 mod crashes;
@@ -25,22 +25,23 @@ use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::{Blobs, PortError};
 
-/// Builds snapshots. A snapshot consists of LSM levels, which are stored in chunks.
+/// Builds snapshots. A snapshot consists of LSM levels, whose cells are stored in chunks.
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// Most recent work. It is cached so that the next call does not have to reload its data.
+    /// The snapshot on which this process worked last. It is cached, so that the next unit of work
+    /// need not load its data again.
     cached_work: Mutex<Option<CachedWork>>,
 }
 
-/// Work on a snapshot in memory, and the progress that it has reached.
+/// A snapshot in memory, and the progress that it has reached.
 struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
     work: SnapshotWork,
 }
 
-/// Work whose next piece can be performed.
+/// An unfinished snapshot that was loaded, or a snapshot that is finished.
 enum OpenedWork {
     InProgress(Box<SnapshotWork>),
     /// The snapshot already exists.
@@ -50,21 +51,21 @@ enum OpenedWork {
 }
 
 impl LevelsBuilder {
-    /// Creates a builder that reads `logs` and stores objects in `blobs`.
+    /// Creates a builder that reads entries from `logs` and stores objects in `blobs`.
     #[must_use]
     pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
         Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
-    /// entry at `base`. The root is read when the work starts. If `base` is `None`, the rebuild
-    /// starts from the log's first entry.
+    /// Returns the progress of a rebuild that has not started yet. The rebuild starts from the
+    /// snapshot at `base`, whose root is read later. If `base` is `None`, the rebuild starts from
+    /// the first entry of the log.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
     }
 
-    /// Takes the cached work if it belongs to this job and has reached this progress.
+    /// Removes the cached work and returns it if it belongs to this job and has this progress.
     fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
         let mut cached_work = self.cached_work.lock().unwrap_or_else(PoisonError::into_inner);
         let taken_work = cached_work.take()?;
@@ -77,7 +78,7 @@ impl LevelsBuilder {
         *cached_work = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    /// Loads the work of a job from its stored progress.
+    /// Loads the unfinished snapshot of a job according to the stored progress.
     async fn open_work(
         &self,
         job: &SnapshotJob,
@@ -119,8 +120,8 @@ impl LevelsBuilder {
         Ok(OpenedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the root of the base is missing or damaged, the rebuild starts from the
-    /// log's first entry, since the log is always complete.
+    /// Starts a rebuild. If the root at the base is missing or damaged, the rebuild starts from the
+    /// first entry of the log instead.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,

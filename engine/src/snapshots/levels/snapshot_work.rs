@@ -1,4 +1,4 @@
-//! Work on one snapshot, performed in bounded pieces.
+//! Builds one snapshot in bounded units of work.
 
 use std::sync::Arc;
 
@@ -21,25 +21,25 @@ use crate::logs::Logs;
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile requires no I/O.
+/// Maximum number of tiles that a unit of work reuses unchanged. Reusing a tile requires no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
 /// Work on one snapshot.
 pub(super) struct SnapshotWork {
     job: SnapshotJob,
-    /// Log under whose id the snapshot objects are stored.
+    /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
     /// Key of the root from which the current compaction step starts.
     root_key: Option<String>,
     base: CompactionBase,
-    /// Merge of the current compaction step, or `None` if the step has no merge or the merge has
-    /// not been loaded yet.
+    /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
+    /// loaded yet.
     merge: Option<OpenMerge>,
-    /// Progress of a merge that has not been loaded yet.
+    /// Progress of a merge that is not loaded yet.
     merge_to_resume: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt.
     is_rebuild: bool,
-    /// Whether the current compaction step merges into the narrowest stripes (groups of columns).
+    /// Whether the merge creates tiles with as few columns as possible.
     has_narrow_stripes: bool,
 }
 
@@ -51,10 +51,10 @@ struct OpenMerge {
     progress: MergeProgress,
 }
 
-/// Result of one piece of work.
+/// Result of one unit of work.
 pub(super) enum PieceResult {
     Progress(BuildProgress),
-    /// The snapshot of an earlier Snapshot entry must be built first.
+    /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
     EarlierSnapshot(Position),
     Finished {
         root_key: String,
@@ -62,7 +62,7 @@ pub(super) enum PieceResult {
 }
 
 impl SnapshotWork {
-    /// Loads the work from its progress. Also loads its base.
+    /// Loads an unfinished snapshot according to its progress.
     pub(super) async fn open(
         store: &ObjectStore,
         job: SnapshotJob,
@@ -83,7 +83,7 @@ impl SnapshotWork {
         })
     }
 
-    /// Performs one bounded piece of work.
+    /// Performs one bounded unit of work.
     pub(super) async fn perform_piece(
         &mut self,
         logs: &Logs,
@@ -115,21 +115,26 @@ impl SnapshotWork {
         }
     }
 
-    /// Finishes a snapshot whose base already contains all entries up to the job's position.
+    /// Finishes the snapshot if its base already contains all entries up to the position of the
+    /// job.
     fn finish_without_entries(&self) -> Result<PieceResult, PortError> {
         match &self.root_key {
             Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
             None => {
                 let position = self.job.position;
-                Err(PortError::temporary(format!("the log has no entry up to {position} yet")))
+                Err(PortError::temporary(format!(
+                    "the log has no entries up to position {position} yet"
+                )))
             }
         }
     }
 
-    /// Reads the entries for the next compaction step. If a snapshot newer than the base exists,
-    /// the step starts from that snapshot instead. The base may be outdated after a stale read, or
-    /// if this worker was suspended while other workers built snapshots. A step across several
-    /// snapshots would write objects that no other worker writes (I11, I12).
+    /// Reads the entries for the next compaction step. If the log has a snapshot after the base,
+    /// the step starts from that snapshot instead.
+    ///
+    /// The base may be outdated after a stale read, or because this worker was suspended while
+    /// other workers built snapshots. A step across several snapshots would write objects that no
+    /// other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -165,7 +170,7 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads the inputs of a merge and resumes the merge from its stored progress.
+    /// Loads the inputs of a merge and resumes the merge according to its progress.
     async fn open_merge(
         &mut self,
         store: &ObjectStore,
@@ -189,7 +194,7 @@ impl SnapshotWork {
     }
 
     /// Returns all finished tiles of a merge in the order in which they were finished. Older tiles
-    /// are read from the chain of objects.
+    /// are read from a linked list of objects.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -218,7 +223,7 @@ impl SnapshotWork {
         })
     }
 
-    /// Continues a merge until it has stored a chunk or is finished.
+    /// Continues a merge until a chunk is stored or the merge is finished.
     async fn continue_merge(
         &mut self,
         store: &ObjectStore,
@@ -252,7 +257,7 @@ impl SnapshotWork {
         }
     }
 
-    /// Returns the progress of a merge, and retains the merge for the next piece of work.
+    /// Returns the progress of a merge, and keeps the merge in memory for the next unit of work.
     async fn pause_merge(
         &mut self,
         store: &ObjectStore,
@@ -277,8 +282,8 @@ impl SnapshotWork {
         self.store_root_and_advance(store, next_root).await
     }
 
-    /// Stores the root that a compaction step produced. If the job's position has not been reached,
-    /// the next step starts from this root.
+    /// Stores the root that a compaction step produced. If the position of the job is not reached
+    /// yet, the next step starts from this root.
     async fn store_root_and_advance(
         &mut self,
         store: &ObjectStore,
@@ -295,7 +300,8 @@ impl SnapshotWork {
         Ok(PieceResult::Progress(self.progress(None)))
     }
 
-    /// Stores a root after the objects that it references, and returns the root's key.
+    /// Stores the objects that a root references, and then the root itself. Returns the key of the
+    /// root.
     async fn store_root(
         &self,
         store: &ObjectStore,
@@ -308,9 +314,8 @@ impl SnapshotWork {
         store.put_root(self.family, chunk.hash, stored).await
     }
 
-    /// Restarts the compaction step with the narrowest stripes (groups of columns), so that every
-    /// row fits into a chunk. Every worker encounters the same row, so every worker restarts in the
-    /// same way.
+    /// Restarts the compaction step with tiles that have as few columns as possible, since a row
+    /// does not fit into a chunk. All workers encounter the same row and restart in the same way.
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,
@@ -344,7 +349,8 @@ impl OpenMerge {
     }
 }
 
-/// Loads the base of a compaction step from a root, or the empty state if there is no root.
+/// Loads the snapshot from which a compaction step starts. Returns an empty state if `root_key` is
+/// `None`.
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
@@ -356,7 +362,7 @@ async fn load_base(
     store.load_until_ready(family, &mut Objects::default(), open_base).await
 }
 
-/// Loads tiles and passes them to the merge.
+/// Loads the tiles that a merge needs next.
 async fn load_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -375,7 +381,8 @@ async fn load_tiles(
     Ok(())
 }
 
-/// If the progress contains too many finished tiles, moves them to the chain of objects.
+/// If the progress contains too many finished tiles, stores them in a new object of the linked
+/// list.
 async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,

@@ -1,7 +1,6 @@
-//! Crash tests of the worker together with the builder. While a snapshot is built, each kind of
-//! fault is injected into each request to the tables, objects or queue. Afterwards, the stored data
-//! must equal the data of a fault-free run byte for byte, and the cells must match a replay of the
-//! log.
+//! Crash tests of the snapshot worker and builder. Each kind of fault is injected into each request
+//! to the tables, objects and queue. Afterwards, the stored data must equal the data of a
+//! fault-free run, and the cells must equal those of a replay of the log.
 
 mod history;
 mod run;
@@ -38,7 +37,7 @@ struct FaultFreeRun {
     stats: SnapshotStats,
 }
 
-/// Builds the snapshots without faults and checks each cell.
+/// Builds the snapshots without faults and checks all their cells.
 async fn run_without_faults(history: &History, before: Option<&Run>, work: &Work) -> FaultFreeRun {
     let run = work.begin(history, before, vec![]).finish(&work.jobs, "without faults").await;
     let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
@@ -61,7 +60,8 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// Jobs in sending order, and whether each function invocation is limited to one piece of work.
+/// Jobs in the order in which they are sent, and whether each function invocation performs only one
+/// unit of work.
 struct Work {
     jobs: Vec<SnapshotJob>,
     one_piece_per_call: bool,
@@ -78,8 +78,8 @@ impl Work {
         if self.one_piece_per_call { run.with_one_piece_per_call() } else { run }
     }
 
-    /// Builds the snapshots with these faults. Asserts that the stored data equals the data of the
-    /// fault-free run, so that reads return the same cells.
+    /// Builds the snapshots with the given faults. Asserts that the stored data and all cells equal
+    /// those of the fault-free run.
     async fn assert_survives(
         &self,
         history: &History,
@@ -92,7 +92,7 @@ impl Work {
         run.stored().await.assert_equals(&expected.stored, &context);
     }
 
-    /// Builds the snapshots once for each combination of request and fault.
+    /// Builds the snapshots once for each fault in each request.
     async fn assert_survives_each_fault(
         &self,
         history: &History,
@@ -115,7 +115,7 @@ impl Work {
     }
 }
 
-/// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
+/// Builds the snapshots of a history one after another. Returns the stored data after each of them.
 async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<FaultFreeRun> {
     let mut built: Vec<FaultFreeRun> = Vec::new();
     for job in &history.jobs {
@@ -126,14 +126,14 @@ async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<Fa
     built
 }
 
-/// Returns, for each snapshot, the number of chunks in each LSM level.
+/// Returns the number of chunks in each LSM level of each snapshot.
 fn chunk_counts(built: &[FaultFreeRun]) -> Vec<Vec<u64>> {
     let levels =
         |built: &FaultFreeRun| built.stats.levels.iter().map(|level| level.chunks).collect();
     built.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history. Building them requires an LSM level 0 and a flush.
+/// Builds the first snapshots of a history, which require an LSM level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -171,7 +171,7 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The message of the later job is received first, so its worker has to wait.
+    // The message for the later snapshot is received first, so its worker must wait.
     let work =
         Work { jobs: history.jobs.iter().rev().copied().collect(), one_piece_per_call: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
