@@ -49,7 +49,7 @@ pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set_text(0, "large"), set_text(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
     process.grant_body(&body).await.unwrap();
-    process.complete(&body).await.unwrap();
+    process.complete_upload(&body).await.unwrap();
 }
 
 impl Process {
@@ -59,7 +59,7 @@ impl Process {
         assert!([200, 412].contains(&status), "{status}");
     }
 
-    async fn complete(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
+    async fn complete_upload(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
         let completion = Completion {
             upload: UPLOAD,
             bytes: body.len() as u64,
@@ -98,7 +98,7 @@ impl Process {
 
     /// Requests the verification of each tile index chunk, starting with the lowest level of the
     /// index.
-    async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
+    async fn verify_chunks(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
             self.logs
                 .publish_chunks(log(), CLIENT, &[], Some(&object.chunk))
@@ -178,9 +178,9 @@ impl Scenario for Uploading {
     ) -> Result<Vec<MutationPlace>, Retry> {
         match (&self.upload, step) {
             (UploadKind::Body(body), 0) => process.grant_body(body).await,
-            (UploadKind::Body(body), _) => process.complete(body).await,
+            (UploadKind::Body(body), _) => process.complete_upload(body).await,
             (UploadKind::Sheet(sheet), 0) => process.grant_sheet(sheet).await,
-            (UploadKind::Sheet(sheet), 1) => process.check(sheet).await,
+            (UploadKind::Sheet(sheet), 1) => process.verify_chunks(sheet).await,
             (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }

@@ -191,7 +191,7 @@ impl Auditor {
                     spans.extend(self.span_to_index(stream, *from..*to).await?);
                 }
             }
-            self.index_into_total(spans, &mut total).await?;
+            self.index_and_count(spans, &mut total).await?;
         }
         Ok(total)
     }
@@ -217,7 +217,7 @@ impl Auditor {
             for (stream, event_count) in call_counts {
                 spans.extend(self.span_to_index(stream, 0..*event_count).await?);
             }
-            self.index_into_total(spans, &mut total).await?;
+            self.index_and_count(spans, &mut total).await?;
             report_progress(total.events);
         }
         Ok(total)
@@ -237,7 +237,7 @@ impl Auditor {
         self.sources.span(stream, span_start..end).await
     }
 
-    async fn index_into_total(
+    async fn index_and_count(
         &self,
         spans: Vec<Span>,
         total: &mut Indexed,

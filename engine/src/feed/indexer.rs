@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_catalog::feed::{
-    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, PartitionPolicy,
+    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, Mark, PartitionPolicy,
     Rules, Span,
 };
 use cellar_catalog::stream::StreamName;
@@ -138,19 +138,13 @@ impl Indexer {
                 self.index.newest_partition(ReadConsistency::Strong).await?,
             )),
             IndexingAction::BeginPartition { partition, feed } => {
-                to_answer(self.index.begin_partition(*partition, *feed).await)
+                answer_to_write(self.index.begin_partition(*partition, *feed).await)
             }
             IndexingAction::ReadTail { partition } => {
                 Ok(IndexingAnswer::Last(self.index.last_item(*partition).await?))
             }
             IndexingAction::ReadMarks { streams } => self.read_marks(streams).await,
-            IndexingAction::RaiseMarks { marks } => {
-                try_join_all(
-                    marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark)),
-                )
-                .await?;
-                Ok(IndexingAnswer::Done)
-            }
+            IndexingAction::RaiseMarks { marks } => self.raise_marks(marks).await,
             IndexingAction::ReadMissing { stream, from, to } => {
                 Ok(IndexingAnswer::Missing(self.sources.span(stream, *from..*to).await?))
             }
@@ -158,7 +152,9 @@ impl Indexer {
                 self.reactions.react(spans).await?;
                 Ok(IndexingAnswer::Done)
             }
-            IndexingAction::Put { at, item } => to_answer(self.index.put_item(*at, item).await),
+            IndexingAction::Put { at, item } => {
+                answer_to_write(self.index.put_item(*at, item).await)
+            }
             IndexingAction::Wait { delay_ms } => {
                 self.clock.sleep_ms(*delay_ms).await;
                 Ok(IndexingAnswer::Waited)
@@ -178,6 +174,12 @@ impl Indexer {
         Ok(IndexingAnswer::Marks(stored_marks))
     }
 
+    async fn raise_marks(&self, marks: &[(StreamName, Mark)]) -> Result<IndexingAnswer, PortError> {
+        let raises = marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark));
+        try_join_all(raises).await?;
+        Ok(IndexingAnswer::Done)
+    }
+
     fn lock_cached_end(&self) -> MutexGuard<'_, Known> {
         self.cached_end.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +189,7 @@ impl Indexer {
     }
 }
 
-fn to_answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
+fn answer_to_write(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
         FeedWriteOutcome::Done => Ok(IndexingAnswer::Done),
         FeedWriteOutcome::Exists => Ok(IndexingAnswer::Exists),

@@ -67,7 +67,7 @@ impl FeedReader {
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
         let Some((partition, current_feed)) =
-            self.find_newest_partition(requested_start, requested_feed).await?
+            self.find_valid_newest_partition(requested_start, requested_feed).await?
         else {
             return self.empty_page(requested_start, requested_feed);
         };
@@ -87,7 +87,7 @@ impl FeedReader {
 
     /// Returns the latest partition and its feed, or `None` if the feed is empty. Returns an error
     /// if the requested checkpoint or feed does not exist.
-    async fn find_newest_partition(
+    async fn find_valid_newest_partition(
         &self,
         requested_start: Option<Checkpoint>,
         requested_feed: Option<FeedId>,

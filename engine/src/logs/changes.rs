@@ -34,7 +34,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Returns the state after the entries. Contains only cells that the entries touched.
-    pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
+    pub(super) fn state_after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut workbook = self.before.clone();
         for operation in &self.operations {
             let imported_sheet = match operation {

@@ -204,7 +204,7 @@ impl Logs {
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
         let changes = self.read_changes(log_id, from.min(to), from.max(to)).await?;
-        let (older, newer) = (&changes.before, changes.after()?);
+        let (older, newer) = (&changes.before, changes.state_after()?);
         Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
     }
 }

@@ -57,34 +57,42 @@ impl Logs {
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
         let client_ids = ClientIds::new(subject, group);
-        let Some(cookie) = cookie else {
-            return self.pull_from_snapshot(log_id, client_ids, None).await;
-        };
-        if cookie.log != log_id {
-            return Ok(PullOutcome::UnknownCookie);
+        match cookie {
+            None => self.pull_from_snapshot(log_id, client_ids, None).await,
+            Some(cookie) if cookie.log != log_id => Ok(PullOutcome::UnknownCookie),
+            Some(cookie) => self.pull_after_cookie(client_ids, cookie).await,
         }
-        let loaded = match self.collect_consistently(log_id, cookie.position).await {
+    }
+
+    /// Returns the entries after the cookie. If the client has missed too many entries, returns the
+    /// latest snapshot and the entries after it.
+    async fn pull_after_cookie(
+        &self,
+        client_ids: ClientIds,
+        cookie: Cookie,
+    ) -> Result<PullOutcome, LogError> {
+        let loaded = match self.collect_consistently(cookie.log, cookie.position).await {
             Ok(loaded) => Some(loaded),
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
         };
         let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
         let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
-        let ReloadAdvice { snapshot, needs_reload } = if has_new_entries {
-            self.advise_reload(log_id, cookie.position).await?
+        let advice = if has_new_entries {
+            self.advise_reload(cookie.log, cookie.position).await?
         } else {
-            ReloadAdvice { snapshot: None, needs_reload: false }
+            ReloadAdvice::default()
         };
-        match (plan_pull(&cookie, newest, snapshot), loaded) {
+        match (plan_pull(&cookie, newest, advice.snapshot), loaded) {
             (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
-            (PullPlan::EntriesSince, Some(loaded)) if !needs_reload => {
+            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
+            (PullPlan::EntriesSince, Some(loaded)) if !advice.needs_reload => {
                 let more = loaded.next.is_some();
                 Ok(PullOutcome::Since(pull_delta(cookie, client_ids, loaded.entries, more)))
             }
             (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
-                self.pull_from_snapshot(log_id, client_ids, Some(cookie.position)).await
+                self.pull_from_snapshot(cookie.log, client_ids, Some(cookie.position)).await
             }
-            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
     }
 
@@ -129,6 +137,7 @@ impl Logs {
 }
 
 /// Whether a client must reload the spreadsheet, and from which snapshot.
+#[derive(Default)]
 struct ReloadAdvice {
     /// Position of the latest finished snapshot.
     snapshot: Option<Position>,

@@ -31,7 +31,7 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return no_operations,
             Err(error) => return Err(error),
         };
-        let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
+        let operations = revert(&changes.before, &changes.state_after()?).unwrap_or_default();
         Ok(Resolution { state_position: head, operations })
     }
 }

@@ -81,19 +81,9 @@ impl Logs {
         };
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
-        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
         let until = ReadUntil::requested(requested_position, min_position.max(root_position));
-        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
-            if Some(entry.position) != root_position {
-                apply_mutations(&mut fold, entry, mutations)?;
-            }
-            if fold.memory_bytes() > MAX_REPLAY_BYTES {
-                return Err(LogError::TooLarge(WorkbookTooLarge));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-        .await?;
-        let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
+        let LogHead { head: position, incarnation } =
+            self.fold_entries_after(log_id, root_position, until, &mut fold).await?;
         if let Some(at) = requested_position
             && position < at
         {
@@ -102,6 +92,30 @@ impl Logs {
         let (metadata, newest_level) = fold.finish();
         let store = self.objects.clone();
         Ok(View { family, position, incarnation, metadata, root, newest_level, objects, store })
+    }
+
+    /// Folds the entries after the snapshot at `root_position`. If there is no snapshot, folds all
+    /// entries from the first one on. Returns the position of the last entry.
+    async fn fold_entries_after(
+        &self,
+        log_id: LogId,
+        root_position: Option<Position>,
+        until: ReadUntil,
+        fold: &mut Fold,
+    ) -> Result<LogHead, LogError> {
+        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            let is_in_snapshot = Some(entry.position) == root_position;
+            if !is_in_snapshot {
+                apply_mutations(fold, entry, mutations)?;
+            }
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        cursor.newest.ok_or(LogError::NotFound)
     }
 
     async fn root_metadata(

@@ -57,7 +57,8 @@ impl Logs {
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
         for cached_entry in self.tails.entries_from(self.clock.now_ms(), log_id, start_position) {
-            if forward_read.add_entry(&cached_entry) && visit(&cached_entry)?.is_break() {
+            let is_next_entry = forward_read.add_entry(&cached_entry);
+            if is_next_entry && visit(&cached_entry)?.is_break() {
                 return Ok(WalkEnd::Stopped);
             }
         }
@@ -74,21 +75,43 @@ impl Logs {
             };
             let page = self.retry_read(|| self.read_page(log_id, page_start, consistency)).await?;
             self.cache_entries(contiguous_prefix(&page.entries));
-            let mut is_contiguous = true;
-            for entry in &page.entries {
-                is_contiguous = forward_read.add_entry(entry);
-                if !is_contiguous {
-                    break;
-                }
-                if visit(entry)?.is_break() {
-                    return Ok(WalkEnd::Stopped);
-                }
+            let page_end = visit_page(&page.entries, &mut forward_read, &mut visit)?;
+            if page_end == PageEnd::Stopped {
+                return Ok(WalkEnd::Stopped);
             }
             read_step = forward_read.step_after_page(AddedPage {
-                is_contiguous,
+                is_contiguous: page_end == PageEnd::AllVisited,
                 is_empty: page.entries.is_empty(),
                 has_more: page.more,
             });
         }
     }
+}
+
+/// Reason why the visit of a page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PageEnd {
+    /// All entries of the page were visited.
+    AllVisited,
+    /// An entry is missing from the page.
+    MissingEntry,
+    /// The visitor stopped the walk.
+    Stopped,
+}
+
+fn visit_page(
+    entries: &[Arc<Entry>],
+    forward_read: &mut ForwardRead,
+    visit: &mut impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError>,
+) -> Result<PageEnd, LogError> {
+    for entry in entries {
+        let is_next_entry = forward_read.add_entry(entry);
+        if !is_next_entry {
+            return Ok(PageEnd::MissingEntry);
+        }
+        if visit(entry)?.is_break() {
+            return Ok(PageEnd::Stopped);
+        }
+    }
+    Ok(PageEnd::AllVisited)
 }

@@ -205,7 +205,7 @@ impl Purger {
         }
     }
 
-    /// Purges a spreadsheet if its plan states that the purge is due.
+    /// Purges a spreadsheet, whose plan must state that the purge is due.
     ///
     /// # Errors
     ///

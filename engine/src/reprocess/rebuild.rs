@@ -221,15 +221,15 @@ impl Reprocess {
     ) -> Result<(), RebuildRefusal> {
         let run = self.ports.clock.now_ms();
         let mut rebuild = StartedRebuild { log: plan.log, run, base: None, started: Vec::new() };
-        self.write_records(&mut rebuild, &plan.snapshots, &mut report).await?;
-        let later_snapshots = self.find_snapshots_after(plan).await?;
-        self.write_records(&mut rebuild, &later_snapshots, &mut report).await?;
+        self.claim_snapshots(&mut rebuild, &plan.snapshots, &mut report).await?;
+        let later_snapshots = self.find_later_snapshots(plan).await?;
+        self.claim_snapshots(&mut rebuild, &later_snapshots, &mut report).await?;
         self.send_first_and_last_job(&rebuild).await?;
         Ok(())
     }
 
     /// Returns the snapshots that were appended after the plan was made.
-    async fn find_snapshots_after(
+    async fn find_later_snapshots(
         &self,
         plan: &RebuildPlan,
     ) -> Result<Vec<SnapshotToRebuild>, RebuildRefusal> {
@@ -242,14 +242,14 @@ impl Reprocess {
     }
 
     /// Writes the pending records of the snapshots in ascending order.
-    async fn write_records(
+    async fn claim_snapshots(
         &self,
         rebuild: &mut StartedRebuild,
         snapshots: &[SnapshotToRebuild],
         report: &mut impl FnMut(&SnapshotToRebuild, &RebuildStart),
     ) -> Result<(), PortError> {
         for snapshot in snapshots {
-            let start = self.write_record(rebuild, snapshot).await?;
+            let start = self.claim_snapshot(rebuild, snapshot).await?;
             if start == RebuildStart::Started {
                 rebuild.started.push(snapshot.at);
             }
@@ -271,7 +271,7 @@ impl Reprocess {
     }
 
     /// Writes a snapshot's pending record, unless an earlier rebuild of the snapshot is active.
-    async fn write_record(
+    async fn claim_snapshot(
         &self,
         rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
@@ -279,18 +279,15 @@ impl Reprocess {
         let job = SnapshotJob { log: rebuild.log, position: snapshot.at };
         let mut last_error = PortError::temporary("other writers keep changing the pending record");
         for _ in 0..MAX_READ_ATTEMPTS {
-            let existing_record = self.read_record(job).await?;
+            let existing_record = self.read_pending_record(job).await?;
             let now_s = self.now_s();
-            if let Some(existing_record) = &existing_record {
-                if is_of_run(existing_record, rebuild.run) {
-                    return Ok(RebuildStart::Started);
-                }
-                if is_active_rebuild(existing_record, now_s) {
-                    return Ok(RebuildStart::InProgress);
-                }
+            let existing_claim =
+                existing_record.as_ref().and_then(|record| claim_of(record, rebuild.run, now_s));
+            if let Some(existing_claim) = existing_claim {
+                return Ok(existing_claim);
             }
             let replaced_increment = existing_record.map(|record| record.increment);
-            match self.create_or_replace(rebuild, snapshot, replaced_increment, now_s).await {
+            match self.put_rebuild_record(rebuild, snapshot, replaced_increment, now_s).await {
                 WriteOutcome::Written => return Ok(RebuildStart::Started),
                 // Retry with the record that is read next.
                 WriteOutcome::Refused => {}
@@ -303,7 +300,7 @@ impl Reprocess {
 
     /// Creates a snapshot's pending record, or replaces the existing record, whose increment must
     /// still be `replaced_increment`.
-    async fn create_or_replace(
+    async fn put_rebuild_record(
         &self,
         rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
@@ -322,7 +319,10 @@ impl Reprocess {
     }
 
     /// Returns the pending record of a job, or `None` if it does not exist.
-    async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+    async fn read_pending_record(
+        &self,
+        job: SnapshotJob,
+    ) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
         let first_record = match last_position_before(job.position) {
             None => self.retried(|| pending.first_up_to(job)).await?,
@@ -371,14 +371,17 @@ impl RebuildPlan {
     }
 }
 
-fn is_of_run(record: &PendingSnapshot, run: u64) -> bool {
-    record.rebuild.as_ref().is_some_and(|rebuild| rebuild.run == run)
-}
-
-fn is_active_rebuild(record: &PendingSnapshot, now_s: u64) -> bool {
+/// Returns [`RebuildStart::Started`] if the rebuild `run` already owns the pending record, and
+/// [`RebuildStart::InProgress`] if another active rebuild owns it. Returns `None` if the record may
+/// be replaced.
+fn claim_of(record: &PendingSnapshot, run: u64, now_s: u64) -> Option<RebuildStart> {
+    let is_of_this_run = record.rebuild.as_ref().is_some_and(|rebuild| rebuild.run == run);
+    if is_of_this_run {
+        return Some(RebuildStart::Started);
+    }
     let silent_s = now_s.abs_diff(record.modified_s);
-    let is_rebuild = record.rebuild.is_some();
-    PendingState { silent_s, is_rebuild }.is_active_rebuild()
+    let state = PendingState { silent_s, is_rebuild: record.rebuild.is_some() };
+    if state.is_active_rebuild() { Some(RebuildStart::InProgress) } else { None }
 }
 
 /// Returns the greatest possible position before `position`, even if there is no entry.

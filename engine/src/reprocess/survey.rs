@@ -97,22 +97,18 @@ impl Reprocess {
             counts.pending += 1;
             report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
-        let since_s = scope.since_s;
         for (index, segment) in segments.iter().enumerate() {
             let next_segment = segments.get(index + 1);
-            // Inherited segments are surveyed with the source of the fork.
-            let is_inherited = segment.lineage.is_some();
-            // A segment is closed when the next segment is created, so it contains no newer
-            // entries.
-            let is_too_old =
-                next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
-            if is_inherited || is_too_old {
+            if !may_contain_surveyed_entries(segment, next_segment, scope.since_s) {
                 continue;
             }
             counts.segments += 1;
-            let is_newest = next_segment.is_none();
-            let survey =
-                SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
+            let survey = SegmentSurvey {
+                segment,
+                is_newest: next_segment.is_none(),
+                since_s: scope.since_s,
+                pending_states: &pending_states,
+            };
             self.survey_segment(&survey, counts, report).await?;
         }
         Ok(())
@@ -158,7 +154,7 @@ impl Reprocess {
         match &entry.content {
             Content::Snapshot { .. } => {
                 counts.snapshots += 1;
-                Ok(survey.find_unbuilt(entry, is_offloaded))
+                Ok(survey.check_snapshot_entry(entry, is_offloaded))
             }
             Content::External(external) => {
                 counts.bodies += 1;
@@ -203,6 +199,19 @@ impl Reprocess {
     }
 }
 
+/// Returns whether the log stores entries in this segment that were created at `since_s` or later.
+fn may_contain_surveyed_entries(
+    segment: &Segment,
+    next_segment: Option<&Segment>,
+    since_s: u64,
+) -> bool {
+    // Inherited segments are surveyed with the source of the fork.
+    let is_inherited = segment.lineage.is_some();
+    // A segment is closed when the next segment is created, so it contains no newer entries.
+    let is_too_old = next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
+    !is_inherited && !is_too_old
+}
+
 /// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
@@ -216,7 +225,7 @@ struct SegmentSurvey<'a> {
 impl SegmentSurvey<'_> {
     /// Returns the finding for a Snapshot entry without a root. Returns `None` if the entry needs
     /// no snapshot, or if the snapshot has a pending record, which is reported separately.
-    fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
+    fn check_snapshot_entry(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         let position = entry.position;
         if position == Position::FIRST || self.pending_states.contains_key(&position) {

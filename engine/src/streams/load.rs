@@ -49,15 +49,15 @@ impl StreamStore {
         stream: &StreamName,
         tip: Option<&Tip>,
     ) -> Result<Rebuilt<D::State>, StreamError> {
-        match self.rebuild_once(decider, stream, tip, ReadConsistency::Eventual).await {
+        match self.rebuild_from_batches(decider, stream, tip, ReadConsistency::Eventual).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
-                self.rebuild_once(decider, stream, tip, ReadConsistency::Strong).await
+                self.rebuild_from_batches(decider, stream, tip, ReadConsistency::Strong).await
             }
             rebuilt => rebuilt,
         }
     }
 
-    async fn rebuild_once<D: Decider>(
+    async fn rebuild_from_batches<D: Decider>(
         &self,
         decider: &D,
         stream: &StreamName,

@@ -37,6 +37,21 @@ pub struct Transacted<D: Decider> {
     pub tip: Option<Arc<Tip>>,
 }
 
+/// The latest known item of a stream.
+struct KnownTip {
+    tip: Option<Arc<Tip>>,
+    /// Whether the item was read with strong consistency or returned by a failed append.
+    is_current: bool,
+}
+
+/// A state and the events that a decider returned for this state.
+struct Decision<D: Decider> {
+    state: D::State,
+    /// Index of the first event that the state does not include.
+    next: u64,
+    events: Vec<D::Event>,
+}
+
 impl StreamStore {
     /// Executes a command: decides its events from the immediately preceding state and appends them
     /// exactly once. `writer` must be unique to this call. A rejection or an empty list of events
@@ -59,29 +74,21 @@ impl StreamStore {
         writer: WriterId,
         cached_tip: CachedTip,
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
-        let mut tip = match cached_tip {
+        let mut known_tip = match cached_tip {
             CachedTip::Unknown => {
-                self.read_tip(stream, ReadConsistency::Eventual).await.map_err(StreamError::from)?
+                let tip = self.read_tip(stream, ReadConsistency::Eventual).await;
+                KnownTip { tip: tip.map_err(StreamError::from)?, is_current: false }
             }
-            CachedTip::Tip(tip) => tip,
+            CachedTip::Tip(tip) => KnownTip { tip, is_current: false },
         };
-        let mut is_current_tip = false;
         let mut lost_attempts = 0;
         loop {
-            let Rebuilt { state, next } = self.rebuild(decider, stream, tip.as_deref()).await?;
-            let events = match decider.decide(command, &state) {
-                Ok(events) if !events.is_empty() => events,
-                // The state may be outdated, so decide again from the current state before the
-                // command ends without events.
-                _ if !is_current_tip => {
-                    let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
-                    tip = current_tip.map_err(StreamError::from)?;
-                    is_current_tip = true;
-                    continue;
-                }
-                Ok(events) => return Ok(Transacted { state, events, next, tip }),
-                Err(rejection) => return Err(TransactError::Rejected(rejection)),
-            };
+            let Decision { state, next, events } =
+                self.decide(decider, stream, command, &mut known_tip).await?;
+            let tip = known_tip.tip;
+            if events.is_empty() {
+                return Ok(Transacted { state, events, next, tip });
+            }
             let state = events.iter().fold(state, |state, event| decider.evolve(state, event));
             let proposal = self.build_proposal(decider, stream, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;
@@ -91,16 +98,41 @@ impl StreamStore {
                     let next = index.saturating_add(event_count);
                     return Ok(Transacted { state, events, next, tip: Some(tip) });
                 }
-                AppendOutcome::Conflict { tip: current_tip } => {
-                    tip = current_tip;
-                    is_current_tip = true;
-                }
+                AppendOutcome::Conflict { tip } => known_tip = KnownTip { tip, is_current: true },
             }
             lost_attempts += 1;
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {
                 return Err(StreamError::Contention.into());
             }
             self.pause_before_retry(lost_attempts).await;
+        }
+    }
+
+    /// Decides the events of a command from the state at `known_tip`. A rejection or an empty list
+    /// of events is confirmed with the current state, which updates `known_tip`.
+    async fn decide<D: Decider>(
+        &self,
+        decider: &D,
+        stream: &StreamName,
+        command: &D::Command,
+        known_tip: &mut KnownTip,
+    ) -> Result<Decision<D>, TransactError<D::Rejection>> {
+        loop {
+            let tip = known_tip.tip.as_deref();
+            let Rebuilt { state, next } = self.rebuild(decider, stream, tip).await?;
+            match decider.decide(command, &state) {
+                Ok(events) if known_tip.is_current || !events.is_empty() => {
+                    return Ok(Decision { state, next, events });
+                }
+                Err(rejection) if known_tip.is_current => {
+                    return Err(TransactError::Rejected(rejection));
+                }
+                Ok(_) | Err(_) => {
+                    let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
+                    known_tip.tip = current_tip.map_err(StreamError::from)?;
+                    known_tip.is_current = true;
+                }
+            }
         }
     }
 

@@ -117,14 +117,14 @@ impl Logs {
         // Check the limits before the index is read. A single tile never exceeds them.
         let max_texts_without_index = match tiles {
             [_single_tile] => MAX_TILE_LONG_TEXTS,
-            tiles => remaining_text_count(tiles, &[])?,
+            tiles => check_chunk_limits(tiles, &[])?,
         };
-        let checker = self.checker(log_id, client).await?;
+        let checker = self.import_checker(log_id, client).await?;
         let Some(index) = index else {
             return checker.publish_all(tiles, &[], max_texts_without_index).await;
         };
         let (verified_index, children) = checker.read_index(*index).await?;
-        let max_texts = remaining_text_count(tiles, &[&children])?;
+        let max_texts = check_chunk_limits(tiles, &[&children])?;
         let checked_count = checker.publish_all(tiles, &[&children], max_texts).await?;
         checker.publish(verified_index).await?;
         Ok(checked_count + 1)
@@ -164,8 +164,8 @@ impl Logs {
         imports: &[Children],
     ) -> Result<(), LogError> {
         let imports: Vec<&Children> = imports.iter().collect();
-        let max_texts = remaining_text_count(&[], &imports)?;
-        let checker = self.checker(log_id, client).await?;
+        let max_texts = check_chunk_limits(&[], &imports)?;
+        let checker = self.import_checker(log_id, client).await?;
         checker.publish_all(&[], &imports, max_texts).await?;
         Ok(())
     }
@@ -195,7 +195,11 @@ impl Logs {
     }
 
     /// Creates a checker for the objects that a client uploaded to a log.
-    async fn checker(&self, log_id: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
+    async fn import_checker(
+        &self,
+        log_id: LogId,
+        client: ClientKey,
+    ) -> Result<ImportChecker, LogError> {
         let owner = Owner { log: log_id, family: self.family(log_id).await?, client };
         let blobs = Arc::clone(&self.blobs);
         let clock = Arc::clone(&self.clock);
@@ -222,7 +226,7 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
 
 /// Checks the number and total size of the chunks that a request references. Returns how many long
 /// texts may be read in addition.
-fn remaining_text_count(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
+fn check_chunk_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
     let mut chunk_count = tiles.len();
     let mut total_bytes: u64 = tiles.iter().map(|tile| u64::from(tile.bytes)).sum();
     for children in imports {

@@ -42,7 +42,7 @@ impl StepEntries<'_> {
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
         let first_own = logs.first_own(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);
-        let mut ended_by_snapshot = None;
+        let mut early_end = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
         let until = ReadUntil::Position(self.job.position);
         let visit_entries =
@@ -51,15 +51,15 @@ impl StepEntries<'_> {
                 if is_in_base {
                     return Ok(ControlFlow::Continue(()));
                 }
-                ended_by_snapshot = self.end_before_snapshot(entry, first_own);
-                if ended_by_snapshot.is_some() {
+                early_end = self.end_before_entry(entry, first_own);
+                if early_end.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
                 fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             });
         visit_entries.await?;
-        if let Some(entries_read) = ended_by_snapshot {
+        if let Some(entries_read) = early_end {
             return Ok(entries_read);
         }
         match fold.finish() {
@@ -72,7 +72,7 @@ impl StepEntries<'_> {
     /// can end only before a Snapshot entry. It does not end before the entry of the job itself,
     /// before the first entry of the log, which needs no snapshot, or before an inherited entry,
     /// whose snapshot is built in the source.
-    fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
+    fn end_before_entry(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
         let position = entry.position;
         let is_inherited = position < first_own;
         let is_job_entry = position == self.job.position;

@@ -19,7 +19,7 @@ use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::progress::{BuildProgress, StoredProgress};
-use self::snapshot_work::{PieceResult, SnapshotWork};
+use self::snapshot_work::{SnapshotWork, WorkResult};
 use super::builder::{BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
@@ -42,7 +42,7 @@ struct CachedWork {
 }
 
 /// An unfinished snapshot that was loaded, or a snapshot that is finished.
-enum OpenedWork {
+enum LoadedWork {
     InProgress(Box<SnapshotWork>),
     /// The snapshot already exists.
     Finished {
@@ -79,11 +79,11 @@ impl LevelsBuilder {
     }
 
     /// Loads the unfinished snapshot of a job according to the stored progress.
-    async fn open_work(
+    async fn load_work(
         &self,
         job: &SnapshotJob,
         encoded_progress: &[u8],
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         if encoded_progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
         }
@@ -98,11 +98,11 @@ impl LevelsBuilder {
         }
     }
 
-    async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<OpenedWork, PortError> {
+    async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<LoadedWork, PortError> {
         let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
         let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
-                return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
+                return Ok(LoadedWork::Finished { root_key: snapshot.root_key });
             }
             Some(snapshot) => Some(snapshot.root_key),
             None => None,
@@ -114,10 +114,10 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
         progress: BuildProgress,
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         let family = self.logs.family(job.log).await?;
-        let work = SnapshotWork::open(&self.store, *job, family, progress).await?;
-        Ok(OpenedWork::InProgress(Box::new(work)))
+        let work = SnapshotWork::load(&self.store, *job, family, progress).await?;
+        Ok(LoadedWork::InProgress(Box::new(work)))
     }
 
     /// Starts a rebuild. If the root at the base is missing or damaged, the rebuild starts from the
@@ -126,7 +126,7 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
         base: Option<Position>,
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         let from_first_entry =
             BuildProgress { root: None, is_rebuild: true, ..BuildProgress::default() };
         let base_root_key = match base {
@@ -138,8 +138,8 @@ impl LevelsBuilder {
         }
         let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
         let family = self.logs.family(job.log).await?;
-        match SnapshotWork::open(&self.store, *job, family, from_base).await {
-            Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
+        match SnapshotWork::load(&self.store, *job, family, from_base).await {
+            Ok(work) => Ok(LoadedWork::InProgress(Box::new(work))),
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. }) => {
                 let (log, at) = (job.log, job.position);
                 tracing::warn!(%log, %at, "rebuilding the snapshot from the log's first entry");
@@ -155,17 +155,17 @@ impl SnapshotBuilder for LevelsBuilder {
     async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         let mut work = match self.take_cached(job, progress) {
             Some(work) => work,
-            None => match self.open_work(job, progress).await? {
-                OpenedWork::InProgress(work) => *work,
-                OpenedWork::Finished { root_key } => {
+            None => match self.load_work(job, progress).await? {
+                LoadedWork::InProgress(work) => *work,
+                LoadedWork::Finished { root_key } => {
                     return Ok(BuildStep::Finished { root: root_key });
                 }
             },
         };
-        match work.perform_piece(&self.logs, &self.store).await? {
-            PieceResult::Finished { root_key } => Ok(BuildStep::Finished { root: root_key }),
-            PieceResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
-            PieceResult::Progress(next_progress) => {
+        match work.perform_unit(&self.logs, &self.store).await? {
+            WorkResult::Finished { root_key } => Ok(BuildStep::Finished { root: root_key }),
+            WorkResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
+            WorkResult::Progress(next_progress) => {
                 let encoded_progress = next_progress.encode();
                 self.cache(job, &encoded_progress, work);
                 Ok(BuildStep::Progress(encoded_progress))

@@ -34,7 +34,7 @@ pub(super) struct SnapshotWork {
     base: CompactionBase,
     /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
     /// loaded yet.
-    merge: Option<OpenMerge>,
+    merge: Option<LoadedMerge>,
     /// Progress of a merge that is not loaded yet.
     merge_to_resume: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt.
@@ -44,7 +44,7 @@ pub(super) struct SnapshotWork {
 }
 
 /// The merge of a compaction step.
-struct OpenMerge {
+struct LoadedMerge {
     folded: FoldedEntries,
     plan: MergePlan,
     merge: Merge,
@@ -52,7 +52,7 @@ struct OpenMerge {
 }
 
 /// Result of one unit of work.
-pub(super) enum PieceResult {
+pub(super) enum WorkResult {
     Progress(BuildProgress),
     /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
     EarlierSnapshot(Position),
@@ -63,7 +63,7 @@ pub(super) enum PieceResult {
 
 impl SnapshotWork {
     /// Loads an unfinished snapshot according to its progress.
-    pub(super) async fn open(
+    pub(super) async fn load(
         store: &ObjectStore,
         job: SnapshotJob,
         family: LogId,
@@ -84,18 +84,18 @@ impl SnapshotWork {
     }
 
     /// Performs one bounded unit of work.
-    pub(super) async fn perform_piece(
+    pub(super) async fn perform_unit(
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<PieceResult, PortError> {
-        if let Some(open_merge) = self.merge.take() {
-            return self.continue_merge(store, open_merge).await;
+    ) -> Result<WorkResult, PortError> {
+        if let Some(loaded_merge) = self.merge.take() {
+            return self.continue_merge(store, loaded_merge).await;
         }
         let folded = match self.read_entries(logs, store).await? {
             EntriesRead::Folded(folded) => *folded,
             EntriesRead::EarlierSnapshot(position) => {
-                return Ok(PieceResult::EarlierSnapshot(position));
+                return Ok(WorkResult::EarlierSnapshot(position));
             }
             EntriesRead::LaterBase { .. } | EntriesRead::NoEntries => {
                 return self.finish_without_entries();
@@ -109,17 +109,17 @@ impl SnapshotWork {
                 self.store_root_and_advance(store, *next_root).await
             }
             CompactionPlan::Merge(merge_plan) => {
-                let open_merge = self.open_merge(store, folded, *merge_plan).await?;
-                self.continue_merge(store, open_merge).await
+                let loaded_merge = self.load_merge(store, folded, *merge_plan).await?;
+                self.continue_merge(store, loaded_merge).await
             }
         }
     }
 
     /// Finishes the snapshot if its base already contains all entries up to the position of the
     /// job.
-    fn finish_without_entries(&self) -> Result<PieceResult, PortError> {
+    fn finish_without_entries(&self) -> Result<WorkResult, PortError> {
         match &self.root_key {
-            Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
+            Some(root_key) => Ok(WorkResult::Finished { root_key: root_key.clone() }),
             None => {
                 let position = self.job.position;
                 Err(PortError::temporary(format!(
@@ -171,12 +171,12 @@ impl SnapshotWork {
     }
 
     /// Loads the inputs of a merge and resumes the merge according to its progress.
-    async fn open_merge(
+    async fn load_merge(
         &mut self,
         store: &ObjectStore,
         folded: FoldedEntries,
         planned_merge: MergePlan,
-    ) -> Result<OpenMerge, PortError> {
+    ) -> Result<LoadedMerge, PortError> {
         let mut plan =
             if self.has_narrow_stripes { planned_merge.narrowed() } else { planned_merge };
         let base = &self.base;
@@ -190,7 +190,7 @@ impl SnapshotWork {
             let finished_tiles = self.load_finished_tiles(store, &progress).await?;
             Merge::resume(inputs, finished_tiles, progress.cursor)
         };
-        Ok(OpenMerge { folded, plan, merge, progress })
+        Ok(LoadedMerge { folded, plan, merge, progress })
     }
 
     /// Returns all finished tiles of a merge in the order in which they were finished. Older tiles
@@ -227,31 +227,31 @@ impl SnapshotWork {
     async fn continue_merge(
         &mut self,
         store: &ObjectStore,
-        mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, PortError> {
+        mut loaded_merge: LoadedMerge,
+    ) -> Result<WorkResult, PortError> {
         let mut tile_count = 0_usize;
         loop {
-            let merge_step = match open_merge.merge.step(&chunk_of) {
+            let merge_step = match loaded_merge.merge.step(&chunk_of) {
                 Ok(merge_step) => merge_step,
                 Err(row_too_large) => return self.restart_with_narrow_stripes(&row_too_large),
             };
             match merge_step {
                 MergeStep::Load(chunks) => {
-                    load_tiles(store, self.family, &chunks, &mut open_merge.merge).await?;
+                    load_tiles(store, self.family, &chunks, &mut loaded_merge.merge).await?;
                 }
                 MergeStep::Tile { tile, chunk: new_chunk, cursor } => {
-                    open_merge.record_tile(tile, cursor);
+                    loaded_merge.record_tile(tile, cursor);
                     tile_count += 1;
                     let stores_chunk = new_chunk.is_some();
                     if let Some(PackedObject { chunk, stored }) = new_chunk {
                         store.put_chunk(self.family, chunk.hash, stored).await?;
                     }
                     if stores_chunk || tile_count >= MAX_REUSED_TILES {
-                        return self.pause_merge(store, open_merge).await;
+                        return self.pause_merge(store, loaded_merge).await;
                     }
                 }
                 MergeStep::Done(merged_level) => {
-                    return self.finish_merge(store, &open_merge, &merged_level).await;
+                    return self.finish_merge(store, &loaded_merge, &merged_level).await;
                 }
             }
         }
@@ -261,21 +261,21 @@ impl SnapshotWork {
     async fn pause_merge(
         &mut self,
         store: &ObjectStore,
-        mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, PortError> {
-        move_excess_tiles_to_chain(store, self.family, &mut open_merge.progress).await?;
-        let progress = self.progress(Some(open_merge.progress.clone()));
-        self.merge = Some(open_merge);
-        Ok(PieceResult::Progress(progress))
+        mut loaded_merge: LoadedMerge,
+    ) -> Result<WorkResult, PortError> {
+        move_excess_tiles_to_chain(store, self.family, &mut loaded_merge.progress).await?;
+        let progress = self.progress(Some(loaded_merge.progress.clone()));
+        self.merge = Some(loaded_merge);
+        Ok(WorkResult::Progress(progress))
     }
 
     async fn finish_merge(
         &mut self,
         store: &ObjectStore,
-        open_merge: &OpenMerge,
+        loaded_merge: &LoadedMerge,
         merged_level: &Level,
-    ) -> Result<PieceResult, PortError> {
-        let OpenMerge { plan, folded, .. } = open_merge;
+    ) -> Result<WorkResult, PortError> {
+        let LoadedMerge { plan, folded, .. } = loaded_merge;
         let next_root = plan
             .finish(&self.base, folded, merged_level)
             .map_err(|error| self.to_build_error(&error))?;
@@ -288,16 +288,16 @@ impl SnapshotWork {
         &mut self,
         store: &ObjectStore,
         next_root: NextRoot,
-    ) -> Result<PieceResult, PortError> {
+    ) -> Result<WorkResult, PortError> {
         let is_job_finished = next_root.root.position >= self.job.position;
         let root_key = self.store_root(store, next_root).await?;
         if is_job_finished {
-            return Ok(PieceResult::Finished { root_key });
+            return Ok(WorkResult::Finished { root_key });
         }
         self.base = load_base(store, self.family, Some(&root_key)).await?;
         self.root_key = Some(root_key);
         self.has_narrow_stripes = false;
-        Ok(PieceResult::Progress(self.progress(None)))
+        Ok(WorkResult::Progress(self.progress(None)))
     }
 
     /// Stores the objects that a root references, and then the root itself. Returns the key of the
@@ -319,13 +319,13 @@ impl SnapshotWork {
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,
-    ) -> Result<PieceResult, PortError> {
+    ) -> Result<WorkResult, PortError> {
         if self.has_narrow_stripes {
             return Err(PortError::from_permanent(error));
         }
         self.merge_to_resume = None;
         self.has_narrow_stripes = true;
-        Ok(PieceResult::Progress(self.progress(None)))
+        Ok(WorkResult::Progress(self.progress(None)))
     }
 
     fn progress(&self, merge: Option<MergeProgress>) -> BuildProgress {
@@ -342,7 +342,7 @@ impl SnapshotWork {
     }
 }
 
-impl OpenMerge {
+impl LoadedMerge {
     fn record_tile(&mut self, tile: MergedTile, cursor: MergeCursor) {
         self.progress.recent.push(tile);
         self.progress.cursor = cursor;
