@@ -30,7 +30,7 @@ pub enum RetentionError {
     /// A store request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The segment is too large for one object or contains invalid entries.
+    /// The segment cannot be encoded as one object, for example because it is too large.
     #[error("cannot offload segment {segment} of log {log}: {fault}")]
     Offload { log: LogId, segment: u32, fault: OffloadedFault },
     /// Entries are missing from the segment, or the segment is not closed.
@@ -149,14 +149,16 @@ impl Offloader {
     ) -> Result<Plan, RetentionError> {
         let now_s = self.clock.now_ms() / 1_000;
         let closed_s = ended_s.unwrap_or(now_s);
-        let plan_if = |is_trimmed| {
+        let plan_assuming_trimmed = |is_trimmed: bool| {
             plan_retention(segment, newest_number, closed_s, is_trimmed, now_s, policy)
         };
-        match plan_if(false) {
+        match plan_assuming_trimmed(false) {
             Plan::Keep(reason) => Ok(Plan::Keep(reason)),
             // Only a segment that would be trimmed is read, to find out whether it was already
             // trimmed.
-            Plan::Trim | Plan::OffloadAndTrim => Ok(plan_if(self.is_trimmed(segment).await?)),
+            Plan::Trim | Plan::OffloadAndTrim => {
+                Ok(plan_assuming_trimmed(self.is_trimmed(segment).await?))
+            }
         }
     }
 

@@ -54,18 +54,15 @@ impl ListingCache {
     /// Caches a listing, unless a newer version of the listing is already cached.
     pub(super) fn insert(&self, log_id: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
-        match listings.get(&log_id) {
-            Some(cached)
-                if cached.event_count() > new_listing.event_count()
-                    && !is_old(cached, new_listing.read_ms) =>
-            {
-                return;
-            }
-            Some(_) => {}
-            None if listings.len() >= MAX_CACHED_LISTINGS => {
-                evict_oldest(&mut listings, |cached| cached.read_ms);
-            }
-            None => {}
+        let cached_listing = listings.get(&log_id);
+        let is_newer_cached = cached_listing.is_some_and(|cached| {
+            cached.event_count() > new_listing.event_count() && !is_old(cached, new_listing.read_ms)
+        });
+        if is_newer_cached {
+            return;
+        }
+        if cached_listing.is_none() && listings.len() >= MAX_CACHED_LISTINGS {
+            evict_oldest(&mut listings, |cached| cached.read_ms);
         }
         listings.insert(log_id, new_listing);
     }

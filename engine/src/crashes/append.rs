@@ -185,21 +185,21 @@ async fn prepare_contended() -> Crashes<Contended> {
 async fn a_log_that_is_created_and_edited_survives() {
     let crashes = prepare_created_and_edited().await;
     assert_eq!(crashes.requests(), 4, "one transaction, three puts and no reads");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn edits_behind_those_of_others_survive() {
     let crashes = prepare_behind_others().await;
     assert!(crashes.answers()[1] == [(1, Some(at(0, 5)), None), (2, Some(at(0, 5)), None)]);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn undo_and_revert_survive() {
     let crashes = prepare_taking_back().await;
     assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -209,24 +209,24 @@ async fn edits_with_upkeep_behind_them_survive() {
         crashes.stored().entries[&(log(), at(0, 3))].mutation_ids().is_none(),
         "a Snapshot entry"
     );
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
     let crashes = prepare_with_a_roll().await;
     assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn edits_survive_while_others_write() {
-    prepare_contended().await.fail_each_request().await;
+    prepare_contended().await.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_survive_whatever_two_requests_fail() {
-    prepare_created_and_edited().await.fail_each_two_requests().await;
-    prepare_behind_others().await.fail_each_two_requests().await;
-    prepare_taking_back().await.fail_each_two_requests().await;
-    prepare_with_snapshot_entries().await.fail_each_two_requests().await;
-    prepare_with_a_roll().await.fail_each_two_requests().await;
-    prepare_contended().await.fail_each_two_requests().await;
+    prepare_created_and_edited().await.inject_each_pair_of_faults().await;
+    prepare_behind_others().await.inject_each_pair_of_faults().await;
+    prepare_taking_back().await.inject_each_pair_of_faults().await;
+    prepare_with_snapshot_entries().await.inject_each_pair_of_faults().await;
+    prepare_with_a_roll().await.inject_each_pair_of_faults().await;
+    prepare_contended().await.inject_each_pair_of_faults().await;
 }

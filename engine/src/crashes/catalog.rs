@@ -109,12 +109,12 @@ fn count_events(stored: &Stored) -> (usize, usize) {
 async fn changes_of_the_catalog_survive() {
     let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
     assert_eq!(crashes.requests(), actions().len(), "one write each");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_changes_of_the_catalog_survive_whatever_two_requests_fail() {
     let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
-    crashes.fail_each_two_requests().await;
+    crashes.inject_each_pair_of_faults().await;
 }

@@ -112,7 +112,7 @@ impl FaultPlan {
     }
 
     /// Returns the number of requests since the last call, and resets the counter.
-    pub(crate) fn take_requests(&self) -> usize {
+    pub(crate) fn take_request_count(&self) -> usize {
         self.request_count.swap(0, Ordering::SeqCst)
     }
 

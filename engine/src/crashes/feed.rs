@@ -74,7 +74,7 @@ async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
         let kinds = vec![Kind::new(event.kind()).unwrap()];
         spans.push(Span { stream: stream_of(log()).unwrap(), first, kinds });
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     (ports, spans)
 }
 
@@ -219,7 +219,7 @@ async fn prepare_deliveries() -> Crashes<Delivering> {
     }
     let first_and_last = |batch: &[Checkpoint]| (batch[0], batch[batch.len() - 1]);
     let batches = checkpoints.chunks(2).map(first_and_last).collect();
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(Delivering { batches }, ports).await
 }
 
@@ -227,24 +227,24 @@ async fn prepare_deliveries() -> Crashes<Delivering> {
 async fn indexing_survives() {
     let crashes = prepare_indexing().await;
     assert!(crashes.stored().feed.iter().any(Vec::is_empty), "a partition has ended");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn deliveries_survive() {
     let crashes = prepare_deliveries().await;
     assert!(crashes.stored().received.len() > 1, "more than one delivery");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_indexing_survives_whatever_two_requests_fail() {
-    prepare_indexing().await.fail_each_two_requests().await;
+    prepare_indexing().await.inject_each_pair_of_faults().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_deliveries_survive_whatever_two_requests_fail() {
-    prepare_deliveries().await.fail_each_two_requests().await;
+    prepare_deliveries().await.inject_each_pair_of_faults().await;
 }

@@ -128,7 +128,7 @@ async fn ports_with_source() -> Arc<FaultyPorts> {
             edit_request(log(), 9, id, at(0, 3), vec![set_text(9, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
@@ -145,7 +145,7 @@ async fn prepare_first_snapshots() -> Crashes<Forking> {
     process.fork(fork()).await.unwrap();
     process.append().await.unwrap();
     process.keep_up().await.unwrap();
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(scenario, ports).await
 }
 
@@ -153,7 +153,7 @@ async fn prepare_first_snapshots() -> Crashes<Forking> {
 async fn forks_survive() {
     let crashes = prepare_forks().await;
     assert_eq!(crashes.stored().forks.len(), 2);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -161,12 +161,12 @@ async fn the_first_snapshots_of_a_fork_survive() {
     let crashes = prepare_first_snapshots().await;
     let made = crashes.stored().segments_of(fork().log).last().unwrap().last_snapshot;
     assert_eq!(made, Some(2), "the fork has a snapshot of its own");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_forks_survive_whatever_two_requests_fail() {
-    prepare_forks().await.fail_each_two_requests().await;
-    prepare_first_snapshots().await.fail_each_two_requests().await;
+    prepare_forks().await.inject_each_pair_of_faults().await;
+    prepare_first_snapshots().await.inject_each_pair_of_faults().await;
 }

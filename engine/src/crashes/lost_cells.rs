@@ -83,7 +83,7 @@ async fn ports_with_lost_text() -> Arc<FaultyPorts> {
         ..Arc::unwrap_or_clone(last_entry)
     };
     assert_eq!(ports.tables.put(&import_entry).await, PutOutcome::Accepted);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
@@ -91,11 +91,11 @@ async fn ports_with_lost_text() -> Arc<FaultyPorts> {
 async fn a_replacement_of_lost_cells_survives() {
     let crashes = Crashes::new(Replacing, ports_with_lost_text().await).await;
     assert!(crashes.requests() > 5, "{}", crashes.requests());
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_replacements_of_lost_cells_survive_whatever_two_requests_fail() {
-    Crashes::new(Replacing, ports_with_lost_text().await).await.fail_each_two_requests().await;
+    Crashes::new(Replacing, ports_with_lost_text().await).await.inject_each_pair_of_faults().await;
 }

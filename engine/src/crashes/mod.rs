@@ -105,6 +105,6 @@ pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
         let request = edit_request(log(), 9, id, base, vec![set_text(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }

@@ -65,7 +65,7 @@ async fn prepare_change_stream() -> Crashes<ChangeStream> {
     }
     append_large(&ports).await;
     tag_uploads(&ports).await;
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     let changes = entry_changes(&ports);
     Crashes::new(ChangeStream { changes }, ports).await
 }
@@ -76,11 +76,11 @@ async fn a_batch_survives() {
     assert_eq!(crashes.requests(), 4, "three jobs and a tag");
     assert_eq!(crashes.stored().messages.len(), 3);
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_batches_survive_whatever_two_requests_fail() {
-    prepare_change_stream().await.fail_each_two_requests().await;
+    prepare_change_stream().await.inject_each_pair_of_faults().await;
 }

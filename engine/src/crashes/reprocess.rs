@@ -31,7 +31,7 @@ struct Operator {
 #[derive(Clone, Copy)]
 enum Command {
     /// Surveys all logs and repairs everything that the survey finds.
-    Mend,
+    Repair,
     /// Rebuilds all snapshots of the log.
     Rebuild,
 }
@@ -94,7 +94,7 @@ impl Scenario for Operator {
     async fn step(&self, process: &Process, (): &(), step: usize) -> Result<(), Retry> {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
-            Command::Mend => {
+            Command::Repair => {
                 // Advance the clock, so that the pending snapshots of earlier commands count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
@@ -154,7 +154,7 @@ async fn prepare_repairs() -> Crashes<Operator> {
         rebuild: None,
     };
     assert_eq!(ports.pending.create(&abandoned_snapshot).await, WriteOutcome::Written);
-    Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
+    Crashes::new(Operator { commands: vec![Command::Repair] }, ports).await
 }
 
 /// Prepares a log with three snapshots. The first one was skipped, so only a rebuild builds it.
@@ -178,7 +178,7 @@ async fn prepare_rebuild() -> Crashes<Operator> {
         ports.tables.set_root(log(), at(0, num), root).await.unwrap();
     }
     ports.tables.raise_last_snapshot(log(), at(0, 6)).await.unwrap();
-    let commands = vec![Command::Rebuild, Command::Mend];
+    let commands = vec![Command::Rebuild, Command::Repair];
     Crashes::new(Operator { commands }, ports).await
 }
 
@@ -186,19 +186,19 @@ async fn prepare_rebuild() -> Crashes<Operator> {
 async fn a_reprocessing_survives() {
     let crashes = prepare_repairs().await;
     assert!(crashes.requests() > 8);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn a_rebuild_survives() {
     let crashes = prepare_rebuild().await;
     assert!(crashes.requests() > 20);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_reprocessing_survives_whatever_two_requests_fail() {
-    prepare_repairs().await.fail_each_two_requests().await;
-    prepare_rebuild().await.fail_each_two_requests().await;
+    prepare_repairs().await.inject_each_pair_of_faults().await;
+    prepare_rebuild().await.inject_each_pair_of_faults().await;
 }

@@ -167,7 +167,7 @@ async fn prepare_offloading() -> Crashes<Offloading> {
         }
     }
     ports.clock.advance_ms(LATER_MS);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(Offloading, ports).await
 }
 
@@ -187,19 +187,19 @@ async fn offloading_and_trimming_survive() {
     // Only the first and the last entry of each trimmed segment remain in the table.
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded_entries(crashes.stored()).len(), 8);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn writers_survive_the_trim_of_their_segment() {
     let crashes = prepare_frozen_writer().await;
     assert_eq!(crashes.requests(), 4, "one read and three puts");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_retention_survives_whatever_two_requests_fail() {
-    prepare_offloading().await.fail_each_two_requests().await;
-    prepare_frozen_writer().await.fail_each_two_requests().await;
+    prepare_offloading().await.inject_each_pair_of_faults().await;
+    prepare_frozen_writer().await.inject_each_pair_of_faults().await;
 }

@@ -59,7 +59,7 @@ async fn prepare_rolled_by_upkeep() -> Crashes<Keeping> {
 async fn a_roll_survives() {
     for crashes in [prepare_rolled().await, prepare_rolled_by_upkeep().await] {
         assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-        crashes.fail_each_request().await;
+        crashes.inject_each_fault().await;
     }
 }
 
@@ -67,7 +67,7 @@ async fn a_roll_survives() {
 async fn a_snapshot_entry_survives() {
     let crashes = prepare_marked().await;
     assert!(crashes.stored().entries.contains_key(&(log(), at(0, 4))));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -76,6 +76,6 @@ async fn long_upkeep_survives_whatever_two_requests_fail() {
     for crashes in
         [prepare_rolled().await, prepare_rolled_by_upkeep().await, prepare_marked().await]
     {
-        crashes.fail_each_two_requests().await;
+        crashes.inject_each_pair_of_faults().await;
     }
 }

@@ -77,7 +77,7 @@ impl<S: Scenario> Crashes<S> {
     }
 
     /// Runs the scenario once for each fault in each request.
-    pub(crate) async fn fail_each_request(&self) {
+    pub(crate) async fn inject_each_fault(&self) {
         let mut run_count = 0;
         for request in 0..self.request_count {
             for fault in self.distinct_faults(request) {
@@ -98,7 +98,7 @@ impl<S: Scenario> Crashes<S> {
 
     /// Runs the scenario once for each pair of faults in each pair of requests. In some runs, a
     /// frozen process resumes while another process is running.
-    pub(crate) async fn fail_each_two_requests(&self) {
+    pub(crate) async fn inject_each_pair_of_faults(&self) {
         let mut run_count = 0;
         for first_request in 0..self.request_count {
             for first_fault in self.distinct_faults(first_request) {

@@ -107,7 +107,7 @@ async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
     for number in 0..before {
         add(&stream_store(&ports), &format!("before{number}")).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     let words = (0..words).map(|number| format!("word{number}")).collect();
     Crashes::new(Adding { words }, ports).await
 }
@@ -119,15 +119,15 @@ async fn an_append_to_a_stream_survives() {
         let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);
         assert_eq!(crashes.stored().streams.len(), 1 + before / TIP_EVENTS);
-        crashes.fail_each_request().await;
+        crashes.inject_each_fault().await;
     }
-    prepare_additions(0, 5).await.fail_each_request().await;
+    prepare_additions(0, 5).await.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_to_a_stream_survive_whatever_two_requests_fail() {
     for before in 0..=TIP_EVENTS {
-        prepare_additions(before, 3).await.fail_each_two_requests().await;
+        prepare_additions(before, 3).await.inject_each_pair_of_faults().await;
     }
 }

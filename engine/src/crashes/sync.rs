@@ -124,11 +124,11 @@ async fn pushes_and_pulls_survive() {
     let crashes = prepare_group().await;
     let Learned::Pulled(_, _, last_ids) = &crashes.answers()[3] else { panic!("a pull") };
     assert_eq!(last_ids.values().collect::<Vec<_>>(), [&4, &3]);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_pushes_and_pulls_survive_whatever_two_requests_fail() {
-    prepare_group().await.fail_each_two_requests().await;
+    prepare_group().await.inject_each_pair_of_faults().await;
 }

@@ -217,7 +217,7 @@ async fn sheet() -> Crashes<Uploading> {
 async fn a_large_entry_survives() {
     let crashes = body().await;
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -226,12 +226,12 @@ async fn an_import_survives() {
     let (staged, published): (Vec<_>, Vec<_>) =
         crashes.stored().objects.values().partition(|(_, pending)| *pending);
     assert_eq!(staged.len(), published.len(), "each chunk is published, and its upload expires");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_uploads_survive_whatever_two_requests_fail() {
-    body().await.fail_each_two_requests().await;
-    sheet().await.fail_each_two_requests().await;
+    body().await.inject_each_pair_of_faults().await;
+    sheet().await.inject_each_pair_of_faults().await;
 }

@@ -42,8 +42,7 @@ pub enum Finding {
         /// Index after the last missing event.
         to: u64,
     },
-    /// The feed contains more events of a stream than the stream itself, for example after the
-    /// tables were restored.
+    /// The feed contains more events of a stream than the stream itself.
     Beyond {
         stream: StreamName,
         /// Number of events in the stream.

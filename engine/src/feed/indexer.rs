@@ -74,7 +74,7 @@ impl Indexer {
     /// Returns [`FeedError`] if the indexing fails. Events that were already added stay in the
     /// feed.
     pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, FeedError> {
-        let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
+        let end_spans = self.sources.end_spans_of_previous_segments(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
         let (indexing, action) = Indexing::begin_with_policy_and_rules(

@@ -72,7 +72,7 @@ impl Sources {
     /// the first entry of a segment. Both entries are written in one transaction, but are in
     /// different shards of the change stream. The last entry of the previous segment may therefore
     /// be delivered later.
-    pub(super) async fn spans_of_previous_ends(
+    pub(super) async fn end_spans_of_previous_segments(
         &self,
         spans: &[Span],
     ) -> Result<Vec<Span>, PortError> {

@@ -106,11 +106,12 @@ impl GarbageCollector {
     /// objects that only those entries reference are too young to be deleted.
     async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
         let logs = &self.ports.logs;
-        let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
-        let mut references = self.read_entry_references(log, first_own).await?;
+        let first_own_position =
+            logs.first_own_position(log).await.map_err(|error| to_garbage_error(log, error))?;
+        let mut references = self.read_entry_references(log, first_own_position).await?;
         // The first entry of a trimmed segment stays in the table. Its snapshot root may differ
         // from the root in the offloaded copy of the segment.
-        for segment in first_own.segment()..=references.last_position.segment() {
+        for segment in first_own_position.segment()..=references.last_position.segment() {
             let Ok(first_position) = Position::new(segment, 0) else { break };
             let root_key = logs.root_at(log, first_position).await;
             references.root_keys.extend(root_key.map_err(|error| to_garbage_error(log, error))?);

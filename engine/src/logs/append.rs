@@ -27,7 +27,7 @@ impl Logs {
                 self.append_undo_or_revert(request, resolution_request).await
             }
             None => {
-                self.check_imports(&request).await?;
+                self.verify_and_publish_imports(&request).await?;
                 self.append_unchecked(request).await
             }
         }

@@ -153,12 +153,12 @@ async fn read_cell_page(
     let Rectangle { first, last } = query.rectangle;
     let page_start = query.from.unwrap_or(first);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
-    let rows = first.row.max(page_start.row)..last.row.saturating_add(1).min(extent.rows);
+    let page_rows = first.row.max(page_start.row)..last.row.saturating_add(1).min(extent.rows);
     let mut cells = Vec::new();
     if columns.is_empty() {
         return Ok(CellPage { cells, next: None });
     }
-    let mut bands = RowBands::new(rows, columns.end - columns.start);
+    let mut bands = RowBands::new(page_rows, columns.end - columns.start);
     while let Some(rows) = bands.next_rows() {
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
@@ -168,7 +168,8 @@ async fn read_cell_page(
                 continue;
             }
             reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));
-            if reply_bytes > MAX_REPLY_BYTES && !cells.is_empty() {
+            let is_page_full = reply_bytes > MAX_REPLY_BYTES && !cells.is_empty();
+            if is_page_full {
                 return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
             cells.push(CellAt { row, column, cell });

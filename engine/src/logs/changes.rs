@@ -75,7 +75,7 @@ impl Logs {
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
         let before = view_before.read_touched_cells(&touched_cells).await?;
-        let import_view = view_before.with_only_level(imports_of(level));
+        let import_view = view_before.with_only_level(only_imported_sheets(level));
         let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
         Ok(Changes { before, operations, imported })
     }
@@ -114,7 +114,7 @@ impl Logs {
 }
 
 /// Returns a copy of an LSM level that contains only the cells of imported sheets.
-fn imports_of(level: FoldedLevel) -> FoldedLevel {
+fn only_imported_sheets(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 

@@ -52,6 +52,23 @@ impl ReadUntil {
     ) -> Self {
         requested_position.map_or(Self::Newest { min_position }, Self::Position)
     }
+
+    /// Returns the position of the last entry to visit, or `None` if all entries are visited.
+    fn last_position(self) -> Option<Position> {
+        match self {
+            Self::Position(last_position) => Some(last_position),
+            Self::Newest { .. } => None,
+        }
+    }
+
+    /// Returns a position that an up-to-date read finds. An existing log has at least its first
+    /// entry, so a read that finds no entries may be stale.
+    fn existing_position(self) -> Position {
+        match self {
+            Self::Position(last_position) => last_position,
+            Self::Newest { min_position } => min_position.unwrap_or(Position::FIRST),
+        }
+    }
 }
 
 impl Logs {
@@ -64,30 +81,15 @@ impl Logs {
         until: ReadUntil,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        let (last_position, existing_position) = match until {
-            ReadUntil::Position(last_position) => (Some(last_position), Some(last_position)),
-            ReadUntil::Newest { min_position } => (None, min_position),
-        };
-        // Require at least the first entry. An empty result may be a stale read, so it does not
-        // prove that the log is empty.
-        let required_position = existing_position.max(Some(Position::FIRST));
         let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
             let flow = visit(entry, mutations)?;
-            let is_last = last_position == Some(entry.position);
+            let is_last = until.last_position() == Some(entry.position);
             Ok(if is_last { ControlFlow::Break(()) } else { flow })
         };
-        loop {
-            let next_entry = self
-                .visit_inline_entries(
-                    log_id,
-                    cursor,
-                    last_position,
-                    required_position,
-                    &mut visit_until_last,
-                )
-                .await?;
+        while let Some(external_entry) =
+            self.visit_inline_entries(log_id, cursor, until, &mut visit_until_last).await?
+        {
             // The object with the operations is read here, since `visit` is synchronous.
-            let Some(external_entry) = next_entry else { return Ok(()) };
             let external_operations = self.external_operations(&external_entry).await?;
             let mutations: Vec<&[Operation]> =
                 external_operations.iter().map(Vec::as_slice).collect();
@@ -96,6 +98,7 @@ impl Logs {
                 return Ok(());
             }
         }
+        Ok(())
     }
 
     /// Visits entries up to the next entry whose operations are stored as a separate object, and
@@ -105,14 +108,14 @@ impl Logs {
         &self,
         log_id: LogId,
         cursor: &mut EntryCursor,
-        last_position: Option<Position>,
-        required_position: Option<Position>,
+        until: ReadUntil,
         visit: &mut (impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send),
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let Some(start) = cursor.next else { return Ok(None) };
         let mut external_entry = None;
-        self.walk(log_id, start, required_position, |entry| {
-            let is_in_range = last_position.is_none_or(|last| entry.position <= last);
+        let existing_position = Some(until.existing_position());
+        self.walk(log_id, start, existing_position, |entry| {
+            let is_in_range = until.last_position().is_none_or(|last| entry.position <= last);
             if !is_in_range {
                 return Ok(ControlFlow::Break(()));
             }

@@ -72,7 +72,8 @@ impl Logs {
             None => self.head(request.source, None).await?.head,
         };
         let (source, position) = self.find_owner(request.source, requested_position).await?;
-        let shared_entry = self.retry_read(|| self.get_anywhere(source, position)).await?;
+        let shared_entry =
+            self.retry_read(|| self.get_entry_even_if_trimmed(source, position)).await?;
         let Some(shared_entry) = shared_entry else {
             let newest = self.head(request.source, None).await?.head;
             return Err(LogError::NoSuchPosition { at: requested_position, newest });
@@ -97,7 +98,7 @@ impl Logs {
         if source_depth >= MAX_FORK_DEPTH {
             return Err(ForkFault::TooDeep.into());
         }
-        let snapshot = self.snapshot_before(source, position).await?;
+        let snapshot = self.latest_snapshot_up_to(source, position).await?;
         let snapshot_position = snapshot.map(|snapshot| snapshot.position);
         Ok(Lineage {
             source,

@@ -110,33 +110,39 @@ impl Logs {
         start_position: Position,
         max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
+        self.check_segment_reaches(log_id, start_position).await?;
         let segment = start_position.segment();
-        // The last entry of a trimmed segment stays in the table.
-        let last_entry =
-            self.retry_read(|| self.entries.last(log_id, segment, ReadConsistency::Strong)).await?;
-        if let Some(last_entry) = last_entry
-            && last_entry.position < start_position
-        {
-            return Err(LogError::NoSuchPosition {
-                at: start_position,
-                newest: last_entry.position,
-            });
-        }
-        let segment_entries = self
-            .retry_read(|| self.offloaded_entries(log_id, segment, ReadConsistency::Strong))
-            .await?;
+        let read_segment = || self.offloaded_entries(log_id, segment, ReadConsistency::Strong);
+        let segment_entries = self.retry_read(read_segment).await?;
         let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: start_position })?;
-        let entries_newest_first: Vec<Arc<Entry>> = segment_entries
-            .iter()
-            .rev()
-            .skip_while(|entry| entry.position > start_position)
-            .take(max_entries)
-            .cloned()
-            .collect();
+        let mut entries_newest_first = Vec::new();
+        for entry in segment_entries.iter().rev() {
+            if entry.position <= start_position && entries_newest_first.len() < max_entries {
+                entries_newest_first.push(Arc::clone(entry));
+            }
+        }
         if entries_newest_first.is_empty() {
             return Err(LogError::Corrupt { at: start_position });
         }
         Ok(entries_newest_first)
+    }
+
+    /// Returns an error if the segment of `position` ends before `position`.
+    async fn check_segment_reaches(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<(), LogError> {
+        let segment = position.segment();
+        // The last entry of a trimmed segment stays in the table.
+        let last_entry =
+            self.retry_read(|| self.entries.last(log_id, segment, ReadConsistency::Strong)).await?;
+        match last_entry {
+            Some(last_entry) if last_entry.position < position => {
+                Err(LogError::NoSuchPosition { at: position, newest: last_entry.position })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns one or more inherited entries of a fork from newest to oldest, starting at

@@ -90,7 +90,7 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails.
-    pub(crate) async fn first_own(&self, log_id: LogId) -> Result<Position, LogError> {
+    pub(crate) async fn first_own_position(&self, log_id: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
@@ -110,8 +110,8 @@ impl Logs {
             // If the fork inherits only the first part of a segment, the entry that closes the
             // segment is not stored. It is derived from the last shared entry.
             let source_start = start_position.min(lineage.position);
-            for consistency in [consistency, ReadConsistency::Strong] {
-                let page = self.read_page(lineage.source, source_start, consistency).await?;
+            for read_consistency in [consistency, ReadConsistency::Strong] {
+                let page = self.read_page(lineage.source, source_start, read_consistency).await?;
                 match lineage.inherited_page(log_id, source_start, &page.entries, page.more) {
                     Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= start_position);
@@ -154,7 +154,8 @@ impl Logs {
                 return Ok(None);
             }
             let shared_position = position.min(lineage.position);
-            let shared_entry = self.get_anywhere(lineage.source, shared_position).await?;
+            let shared_entry =
+                self.get_entry_even_if_trimmed(lineage.source, shared_position).await?;
             let Some(shared_entry) = shared_entry else { return Ok(None) };
             let inherited_entry = if position == shared_position {
                 shared_entry.with_log(log_id)
@@ -167,7 +168,7 @@ impl Logs {
 
     /// Returns the entry at a position with strong consistency. If the entry was trimmed, it is
     /// read from the offloaded copy of its segment.
-    pub(super) async fn get_anywhere(
+    pub(super) async fn get_entry_even_if_trimmed(
         &self,
         log_id: LogId,
         position: Position,

@@ -55,7 +55,10 @@ impl Logs {
                 return Err(LogError::Corrupt { at });
             }
         };
-        let loaded = match self.collect(log_id, start, min_position, FirstEntry::Included).await {
+        let loaded = match self
+            .collect_entries(log_id, start, min_position, FirstEntry::Included)
+            .await
+        {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: start }),
             loaded => loaded?,
         };
@@ -115,7 +118,7 @@ impl Logs {
                 UpdatePlan::Reload => return Err(LogError::Reload),
             }
         }
-        match self.collect(log_id, after, Some(after), FirstEntry::Excluded).await {
+        match self.collect_entries(log_id, after, Some(after), FirstEntry::Excluded).await {
             // The log has no entry at `after`, so the client must have read another version of the
             // log, for example before the tables were restored.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
@@ -147,7 +150,7 @@ impl Logs {
     }
 
     /// Reads entries from `start` on until the response is full or the log ends.
-    async fn collect(
+    async fn collect_entries(
         &self,
         log_id: LogId,
         start: Position,
@@ -163,7 +166,7 @@ impl Logs {
 
     /// Reads entries after the position `after` with strong consistency, until the response is full
     /// or the log ends.
-    pub(super) async fn collect_consistently(
+    pub(super) async fn collect_entries_consistently(
         &self,
         log_id: LogId,
         after: Position,
@@ -212,7 +215,7 @@ struct ReplyCollector {
     first_entry: FirstEntry,
     entries: Vec<Arc<Entry>>,
     reply_bytes: usize,
-    /// Position and incarnation of the last entry that was visited.
+    /// Position of the last visited entry, or `None` if no entry was visited.
     newest: Option<LogHead>,
 }
 

@@ -186,20 +186,18 @@ fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut last_group_bytes = 0;
     for cell in cells {
         let cell_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
-        let fits_into = |group: &&mut Vec<LostCell>| {
+        let fits_into_last_group = groups.last().is_some_and(|group| {
             group.len() < MAX_CELLS_PER_OPERATION
                 && last_group_bytes + cell_bytes <= MAX_GROUP_BYTES
                 && group.first().is_some_and(|first| first.sheet == cell.sheet)
-        };
-        match groups.last_mut().filter(fits_into) {
-            Some(last_group) => {
-                last_group_bytes += cell_bytes;
-                last_group.push(cell);
-            }
-            None => {
-                last_group_bytes = cell_bytes;
-                groups.push(vec![cell]);
-            }
+        });
+        if !fits_into_last_group {
+            groups.push(Vec::new());
+            last_group_bytes = 0;
+        }
+        if let Some(last_group) = groups.last_mut() {
+            last_group.push(cell);
+            last_group_bytes += cell_bytes;
         }
     }
     groups

@@ -29,7 +29,7 @@ impl LastIdCache {
         last_ids.get(&(log_id, client)).copied().unwrap_or(0)
     }
 
-    pub(super) fn raise(&self, log_id: LogId, client: ClientKey, last_id: u64) {
+    pub(super) fn raise_last_id(&self, log_id: LogId, client: ClientKey, last_id: u64) {
         let mut last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log_id, client)) {
             last_ids.clear();
@@ -96,13 +96,13 @@ mod tests {
         let client = |number: usize| ClientKey((number as u64).to_le_bytes());
         let cache = LastIdCache::default();
         assert_eq!(cache.last_id(log, client(0)), 0);
-        cache.raise(log, client(0), 7);
-        cache.raise(log, client(0), 6);
+        cache.raise_last_id(log, client(0), 7);
+        cache.raise_last_id(log, client(0), 6);
         assert_eq!(cache.last_id(log, client(0)), 7);
-        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise(log, client(number), 1));
-        cache.raise(log, client(1), 2);
+        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise_last_id(log, client(number), 1));
+        cache.raise_last_id(log, client(1), 2);
         assert_eq!(cache.last_ids.lock().unwrap().len(), MAX_CACHED_CLIENTS);
-        cache.raise(log, client(MAX_CACHED_CLIENTS), 1);
+        cache.raise_last_id(log, client(MAX_CACHED_CLIENTS), 1);
         assert_eq!(cache.last_ids.lock().unwrap().len(), 1);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_OFFLOADED_OBJECT_BYTES, MAX_PAGE_ENTRIES};
 use cellar_base::position::Position;
@@ -11,7 +12,7 @@ use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous_prefix;
-use crate::ports::{BlobKey, GetOutcome, Page, PortError, ReadConsistency};
+use crate::ports::{BlobKey, Blobs, GetOutcome, Page, PortError, ReadConsistency};
 
 /// Caches the entries of the offloaded segment that was read last, identified by its object key. An
 /// object key contains a hash of the content, so the cached entries are never outdated.
@@ -115,25 +116,14 @@ pub(crate) enum OffloadedRead {
 /// Reads and verifies the offloaded copy of a segment. An unknown format version is an error
 /// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
-    blobs: &dyn crate::ports::Blobs,
+    blobs: &dyn Blobs,
     log_id: LogId,
     segment: u32,
     object_key: &str,
 ) -> Result<OffloadedRead, PortError> {
-    let unusable = |reason: String| Ok(OffloadedRead::Unusable(reason));
-    let key = match BlobKey::new(object_key) {
-        Ok(key) => key,
-        Err(error) => return unusable(error.to_string()),
-    };
-    let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
-    let bytes = match blobs.get(&key, max_bytes).await? {
-        GetOutcome::Found { bytes, .. } => bytes,
-        GetOutcome::Absent => return unusable("the object does not exist".to_owned()),
-        GetOutcome::TooLong { length } => {
-            return unusable(format!(
-                "the object is {length} bytes long, but the maximum is {max_bytes} bytes"
-            ));
-        }
+    let bytes = match get_offloaded_object(blobs, object_key).await? {
+        OffloadedObject::Found(bytes) => bytes,
+        OffloadedObject::Unusable(reason) => return Ok(OffloadedRead::Unusable(reason)),
     };
     let entries = match decode_offloaded(object_key, &bytes) {
         Ok(entries) => entries,
@@ -142,13 +132,37 @@ pub(crate) async fn read_offloaded(
                 "cannot read the offloaded segment {object_key}: {fault}"
             )));
         }
-        Err(fault) => return unusable(fault.to_string()),
+        Err(fault) => return Ok(OffloadedRead::Unusable(fault.to_string())),
     };
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    if is_complete_segment(&entries, log_id, segment) {
-        Ok(OffloadedRead::Whole(entries))
-    } else {
-        unusable("the object does not contain every entry of the segment".to_owned())
+    if !is_complete_segment(&entries, log_id, segment) {
+        let reason = "the object does not contain every entry of the segment";
+        return Ok(OffloadedRead::Unusable(reason.to_owned()));
+    }
+    Ok(OffloadedRead::Whole(entries))
+}
+
+enum OffloadedObject {
+    Found(Bytes),
+    /// The object key is invalid, or the object is missing or too long.
+    Unusable(String),
+}
+
+async fn get_offloaded_object(
+    blobs: &dyn Blobs,
+    object_key: &str,
+) -> Result<OffloadedObject, PortError> {
+    let key = match BlobKey::new(object_key) {
+        Ok(key) => key,
+        Err(error) => return Ok(OffloadedObject::Unusable(error.to_string())),
+    };
+    let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
+    match blobs.get(&key, max_bytes).await? {
+        GetOutcome::Found { bytes, .. } => Ok(OffloadedObject::Found(bytes)),
+        GetOutcome::Absent => Ok(OffloadedObject::Unusable("the object does not exist".to_owned())),
+        GetOutcome::TooLong { length } => Ok(OffloadedObject::Unusable(format!(
+            "the object is {length} bytes long, but the maximum is {max_bytes} bytes"
+        ))),
     }
 }
 

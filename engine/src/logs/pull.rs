@@ -71,7 +71,7 @@ impl Logs {
         client_ids: ClientIds,
         cookie: Cookie,
     ) -> Result<PullOutcome, LogError> {
-        let loaded = match self.collect_consistently(cookie.log, cookie.position).await {
+        let loaded = match self.collect_entries_consistently(cookie.log, cookie.position).await {
             Ok(loaded) => Some(loaded),
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
@@ -96,7 +96,6 @@ impl Logs {
         }
     }
 
-    /// Returns the position of the latest finished snapshot, and whether a client at
     /// Returns the position of the latest finished snapshot, and whether a client at
     /// `client_position` has missed too many entries and must reload.
     async fn advise_reload(
@@ -161,8 +160,8 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and incarnation of the latest loaded entry. If no entry was loaded, returns
-/// the position of the cookie.
+/// Returns the position and restore counter of the latest loaded entry. If no entry was loaded,
+/// returns the position of the cookie.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

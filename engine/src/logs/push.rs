@@ -53,7 +53,7 @@ impl Logs {
                 }
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.last_ids.raise(log_id, client.key, outcome.last_id);
+                    self.last_ids.raise_last_id(log_id, client.key, outcome.last_id);
                     return Ok(outcome);
                 }
             };

@@ -98,20 +98,33 @@ impl Logs {
         let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
         // The state at the first entry of a log is empty, so its root is not needed.
         let newest_snapshot = newest_snapshot.filter(|position| *position != Position::FIRST);
-        if let Some(snapshot) = newest_snapshot
-            && requested_position.is_none_or(|requested| snapshot <= requested)
-        {
-            return Ok(Some(self.newest_root(log_id, snapshot).await?));
-        }
+        let is_before_requested =
+            |snapshot: Position| requested_position.is_none_or(|requested| snapshot <= requested);
         let has_all_segments = newest_segments.last().is_some_and(|oldest| oldest.num == 0);
-        if newest_snapshot.is_none() && has_all_segments {
-            return Ok(None);
+        match newest_snapshot {
+            Some(snapshot) if is_before_requested(snapshot) => {
+                Ok(Some(self.newest_root(log_id, snapshot).await?))
+            }
+            None if has_all_segments => Ok(None),
+            _ => {
+                let search_start =
+                    requested_position.unwrap_or(last_position_of(current_segment.num));
+                self.latest_root_up_to(log_id, search_start).await
+            }
         }
-        let search_start = requested_position.unwrap_or(last_position_of(current_segment.num));
-        let Some(snapshot) = self.snapshot_before(log_id, search_start).await? else {
-            return Ok(None);
-        };
-        Ok(Some(Arc::new(self.objects.root(&snapshot.root_key).await?)))
+    }
+
+    /// Returns the root of the latest finished snapshot at or before `position`, or `None` if there
+    /// is none.
+    async fn latest_root_up_to(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<Option<Arc<Root>>, LogError> {
+        match self.latest_snapshot_up_to(log_id, position).await? {
+            Some(snapshot) => Ok(Some(Arc::new(self.objects.root(&snapshot.root_key).await?))),
+            None => Ok(None),
+        }
     }
 
     async fn newest_root(
@@ -129,7 +142,7 @@ impl Logs {
     }
 
     /// Returns the latest finished snapshot at or before `position`, or `None` if there is none.
-    pub(crate) async fn snapshot_before(
+    pub(crate) async fn latest_snapshot_up_to(
         &self,
         log_id: LogId,
         position: Position,
@@ -144,7 +157,7 @@ impl Logs {
                 searched_log = lineage.source;
                 search_start = search_start.min(lineage.position);
             }
-            let snapshot = self.snapshot_in_segment(searched_log, search_start).await?;
+            let snapshot = self.latest_snapshot_in_segment(searched_log, search_start).await?;
             if snapshot.is_some() {
                 return Ok(snapshot);
             }
@@ -156,7 +169,7 @@ impl Logs {
     }
 
     /// Returns the latest finished snapshot at or before `position` in the same segment.
-    async fn snapshot_in_segment(
+    async fn latest_snapshot_in_segment(
         &self,
         log_id: LogId,
         position: Position,
@@ -174,15 +187,15 @@ impl Logs {
             self.snapshot_entry_up_to(log_id, position).await?
         };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
-            let Some(position) = candidate else { return Ok(None) };
-            match self.read_snapshot_entry(log_id, position).await? {
+            let Some(candidate_position) = candidate else { return Ok(None) };
+            match self.read_snapshot_entry(log_id, candidate_position).await? {
                 SnapshotEntry::Finished { root_key } => {
-                    return Ok(Some(FinishedSnapshot { position, root_key }));
+                    return Ok(Some(FinishedSnapshot { position: candidate_position, root_key }));
                 }
                 SnapshotEntry::Unfinished => {}
                 SnapshotEntry::Unreadable => return Ok(None),
             }
-            candidate = self.preceding_snapshot_entry(log_id, position).await?;
+            candidate = self.preceding_snapshot_entry(log_id, candidate_position).await?;
         }
         Ok(None)
     }
@@ -205,7 +218,7 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<SnapshotEntry, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root_key), .. }) => {
                 Ok(SnapshotEntry::Finished { root_key: root_key.clone() })
@@ -223,7 +236,7 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         let Some(entry) = entry else { return Ok(None) };
         Ok(Position::new(position.segment(), entry.header.snapshot_num).ok())
     }
@@ -235,7 +248,7 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

@@ -128,7 +128,7 @@ impl Logs {
         completion: Completion,
     ) -> Result<Appended, LogError> {
         let key = upload_key(log_id, completion.upload)?;
-        let operations = self.check_upload(&key, &completion).await?;
+        let operations = self.read_verified_upload(&key, &completion).await?;
         let upload = Upload {
             object: key.as_str().to_owned(),
             bytes: completion.bytes,
@@ -148,7 +148,7 @@ impl Logs {
     }
 
     /// Reads and verifies an uploaded object. Returns its operations.
-    async fn check_upload(
+    async fn read_verified_upload(
         &self,
         key: &BlobKey,
         declared: &Completion,

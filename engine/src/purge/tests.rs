@@ -127,7 +127,7 @@ async fn world() -> Arc<FaultyPorts> {
         let source = (log == fork()).then_some(self::log());
         change(&ports, log, CatalogAction::Create { name: Name::default(), source }).await;
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
@@ -179,7 +179,7 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
         change(&ports, *log, CatalogAction::Delete).await;
     }
     ports.clock.advance_ms(KEPT_MS);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     (ports, of_fork)
 }
 

@@ -179,7 +179,7 @@ impl Reprocess {
                 PageRead::End => return Ok(()),
             };
             for entry in &page.entries {
-                self.check_body(entry, &mut plan.counts).await?;
+                self.count_and_check_body(entry, &mut plan.counts).await?;
                 let pending_state = pending_states.get(&entry.position);
                 plan.add_entry(entry, page.is_offloaded, pending_state);
             }
@@ -188,7 +188,7 @@ impl Reprocess {
 
     /// Checks that the object with the operations of a large entry exists, and counts it. Does
     /// nothing for other entries.
-    async fn check_body(
+    async fn count_and_check_body(
         &self,
         entry: &Entry,
         counts: &mut SurveyCounts,
@@ -298,8 +298,8 @@ impl Reprocess {
         Err(last_error)
     }
 
-    /// Creates a snapshot's pending record, or replaces the existing record, whose increment must
-    /// still be `replaced_increment`.
+    /// Creates a snapshot's pending record, or replaces the existing record if its version counter
+    /// is still `replaced_increment`.
     async fn put_rebuild_record(
         &self,
         rebuild: &StartedRebuild,

@@ -38,8 +38,7 @@ pub struct WebhookPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Error after which the caller must retry the delivery. Items that the receiver already accepted
-/// are not sent again.
+/// Error that ends a call before all items were delivered. The caller must retry the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver rejected a delivery.

@@ -92,7 +92,7 @@ impl ImportChecker {
             {
                 let checker = checker.clone();
                 running_checks
-                    .spawn(carried(async move { checker.check_and_publish(object).await }));
+                    .spawn(carried(async move { checker.verify_and_publish(object).await }));
             }
             // If a check fails, `running_checks` is dropped, which aborts the other checks.
             match running_checks.join_next().await {
@@ -107,14 +107,14 @@ impl ImportChecker {
         }
     }
 
-    async fn check_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
+    async fn verify_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
         match object {
-            ObjectToCheck::Tile(tile) => self.check_tile(&tile).await,
-            ObjectToCheck::Index(child) => self.check_child_index(&child).await,
+            ObjectToCheck::Tile(tile) => self.verify_and_publish_tile(&tile).await,
+            ObjectToCheck::Index(child) => self.verify_child_index(&child).await,
         }
     }
 
-    async fn check_tile(&self, tile: &TileToCheck) -> Result<(), LogError> {
+    async fn verify_and_publish_tile(&self, tile: &TileToCheck) -> Result<(), LogError> {
         let unverified = self.find_chunk(&tile.chunk).await?;
         let (verified_object, decoded_tile) = unverified.into_tile(&tile.locations)?;
         self.publish_texts(&verified_object, &decoded_tile).await?;
@@ -135,7 +135,7 @@ impl ImportChecker {
         }
         self.reserve_texts(hash, texts.len())?;
         stream::iter(texts)
-            .map(|text| async move { self.check_text(&text).await })
+            .map(|text| async move { self.verify_and_publish_text(&text).await })
             .buffer_unordered(IMPORT_CHECKS_AT_ONCE)
             .try_for_each(async |()| Ok(()))
             .await
@@ -152,7 +152,7 @@ impl ImportChecker {
         }
     }
 
-    async fn check_text(&self, named_text: &NamedText) -> Result<(), LogError> {
+    async fn verify_and_publish_text(&self, named_text: &NamedText) -> Result<(), LogError> {
         let text_object = self.find_object(named_text.hash, Bounds::TEXT.stored_bytes).await?;
         self.publish(text_object.into_text(named_text)?).await
     }
@@ -160,7 +160,7 @@ impl ImportChecker {
     /// Verifies that a tile index chunk matches the index that references it. The chunk must
     /// already be published. Everything that it references was published before it, so it is not
     /// read.
-    async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
+    async fn verify_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
         let index_object = published.ok_or(ImportFault::Unchecked { hash })?;

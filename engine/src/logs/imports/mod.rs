@@ -132,7 +132,10 @@ impl Logs {
 
     /// Verifies and publishes the chunks of all imports in a request. Imports that the log already
     /// contains are skipped, since their uploads may have expired.
-    pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
+    pub(super) async fn verify_and_publish_imports(
+        &self,
+        request: &Request,
+    ) -> Result<(), LogError> {
         let log_id = request.log();
         let Some(lowest_base) = request.imports().map(|import| import.base).min() else {
             return Ok(());

@@ -40,7 +40,7 @@ impl StepEntries<'_> {
     /// Reads and folds entries until the step is full, the position of the job is reached, or a
     /// Snapshot entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
-        let first_own = logs.first_own(self.job.log).await?;
+        let first_own_position = logs.first_own_position(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);
         let mut early_end = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
@@ -51,7 +51,7 @@ impl StepEntries<'_> {
                 if is_in_base {
                     return Ok(ControlFlow::Continue(()));
                 }
-                early_end = self.end_before_entry(entry, first_own);
+                early_end = self.result_if_ended_before(entry, first_own_position);
                 if early_end.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -72,9 +72,13 @@ impl StepEntries<'_> {
     /// can end only before a Snapshot entry. It does not end before the entry of the job itself,
     /// before the first entry of the log, which needs no snapshot, or before an inherited entry,
     /// whose snapshot is built in the source.
-    fn end_before_entry(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
+    fn result_if_ended_before(
+        &self,
+        entry: &Entry,
+        first_own_position: Position,
+    ) -> Option<EntriesRead> {
         let position = entry.position;
-        let is_inherited = position < first_own;
+        let is_inherited = position < first_own_position;
         let is_job_entry = position == self.job.position;
         if is_inherited || is_job_entry || position == Position::FIRST {
             return None;

@@ -99,7 +99,7 @@ impl LevelsBuilder {
     }
 
     async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<LoadedWork, PortError> {
-        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
+        let newest_snapshot = self.logs.latest_snapshot_up_to(job.log, job.position).await?;
         let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
                 return Ok(LoadedWork::Finished { root_key: snapshot.root_key });
@@ -133,10 +133,10 @@ impl LevelsBuilder {
             None => None,
             Some(base) => self.logs.root_at(job.log, base).await?,
         };
-        if base_root_key.is_none() {
+        let Some(base_root_key) = base_root_key else {
             return self.resume(job, from_first_entry).await;
-        }
-        let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
+        };
+        let from_base = BuildProgress { root: Some(base_root_key), ..from_first_entry.clone() };
         let family = self.logs.family(job.log).await?;
         match SnapshotWork::load(&self.store, *job, family, from_base).await {
             Ok(work) => Ok(LoadedWork::InProgress(Box::new(work))),
