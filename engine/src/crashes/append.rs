@@ -56,7 +56,7 @@ impl Scenario for WithUpkeep {
     /// entries that upkeep adds.
     type Answer = Vec<u64>;
 
-    const PROMISE: Promise = Promise::ReadsSame;
+    const PROMISE: Promise = Promise::SameCells;
 
     fn step_count(&self) -> usize {
         self.client.step_count()
@@ -83,7 +83,7 @@ impl Scenario for Contended {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.client.step_count()

@@ -84,7 +84,7 @@ impl Scenario for Indexing {
     type Answer = ();
 
     // The indexing time and the feed id differ between runs.
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.batches.len()
@@ -148,7 +148,7 @@ impl Scenario for Delivering {
     type Caller = ();
     type Answer = ();
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.batches.len()

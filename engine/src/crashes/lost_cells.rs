@@ -33,7 +33,7 @@ impl Scenario for Replacing {
     type Answer = ();
 
     // Entries differ between runs, since each process uses a different client id.
-    const PROMISE: Promise = Promise::ReadsSame;
+    const PROMISE: Promise = Promise::SameCells;
 
     fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()

@@ -91,7 +91,7 @@ impl Scenario for FrozenWriter {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.requests.len()

@@ -146,12 +146,12 @@ impl<S: Scenario> Crashes<S> {
     fn check_result(&self, result: &RunResult<S::Answer>, context: &str) {
         let expected = &self.fault_free_result;
         self.scenario.assert_final(&result.stored, &result.answers, context);
-        if S::PROMISE == Promise::Sound {
+        if S::PROMISE == Promise::ConsistentData {
             return;
         }
         assert_eq!(result.answers, expected.answers, "{context}: the answers");
         result.readings.assert_newest_are(&expected.readings, context);
-        if S::PROMISE == Promise::Same {
+        if S::PROMISE == Promise::SameData {
             let expected_data = expected.stored.without_times();
             result.stored.without_times().assert_equals(&expected_data, context);
             result.readings.assert_prefix_of(&expected.readings, context);
@@ -301,9 +301,9 @@ impl<S: Scenario> Run<'_, S> {
         let readings = Readings::of(&self.ports, &context).await;
         let expected_readings = &fault_free_result.readings;
         match S::PROMISE {
-            Promise::Same => readings.assert_prefix_of(expected_readings, &context),
-            Promise::ReadsSame => readings.assert_newest_among(expected_readings, &context),
-            Promise::Sound => {}
+            Promise::SameData => readings.assert_prefix_of(expected_readings, &context),
+            Promise::SameCells => readings.assert_newest_among(expected_readings, &context),
+            Promise::ConsistentData => {}
         }
     }
 
@@ -330,7 +330,7 @@ impl<S: Scenario> Run<'_, S> {
         for (step, task) in self.frozen_tasks.drain(..) {
             let answer = task.await.unwrap();
             if let Ok(answer) = answer
-                && S::PROMISE != Promise::Sound
+                && S::PROMISE != Promise::ConsistentData
             {
                 assert_eq!(answer, self.answers[step], "{}: resumed", self.context);
             }

@@ -20,12 +20,12 @@ pub(crate) struct Retry(pub(crate) String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
     /// All data except times equals the data of a fault-free run.
-    Same,
+    SameData,
     /// All readable cells equal those of a fault-free run, but redundant data such as snapshots may
     /// be missing.
-    ReadsSame,
+    SameCells,
     /// Other writers change the data, so the scenario itself checks the data.
-    Sound,
+    ConsistentData,
 }
 
 /// A service of the engine and a caller that runs one step at a time. If a step gets no response,
@@ -39,7 +39,7 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
     /// Guarantee for the final data.
-    const PROMISE: Promise = Promise::Same;
+    const PROMISE: Promise = Promise::SameData;
 
     /// Returns the number of steps.
     fn step_count(&self) -> usize {

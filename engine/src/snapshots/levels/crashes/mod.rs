@@ -64,7 +64,7 @@ async fn assert_reads_like_a_replay(
 /// unit of work.
 struct Work {
     jobs: Vec<SnapshotJob>,
-    one_piece_per_call: bool,
+    one_unit_per_call: bool,
 }
 
 impl Work {
@@ -75,7 +75,7 @@ impl Work {
         planned_faults: Vec<(usize, Fault)>,
     ) -> Run {
         let run = Run::new(history, before, planned_faults);
-        if self.one_piece_per_call { run.with_one_piece_per_call() } else { run }
+        if self.one_unit_per_call { run.with_one_unit_per_call() } else { run }
     }
 
     /// Builds the snapshots with the given faults. Asserts that the stored data and all cells equal
@@ -119,7 +119,7 @@ impl Work {
 async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<FaultFreeRun> {
     let mut built: Vec<FaultFreeRun> = Vec::new();
     for job in &history.jobs {
-        let work = Work { jobs: vec![*job], one_piece_per_call: false };
+        let work = Work { jobs: vec![*job], one_unit_per_call: false };
         let before = built.last().map(|before| &before.run);
         built.push(work.assert_survives_each_fault(history, before, faults).await);
     }
@@ -173,7 +173,7 @@ async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
     // The message for the later snapshot is received first, so its worker must wait.
     let work =
-        Work { jobs: history.jobs.iter().rev().copied().collect(), one_piece_per_call: false };
+        Work { jobs: history.jobs.iter().rev().copied().collect(), one_unit_per_call: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.assert_survives_each_fault(&history, None, &faults).await;
 }
@@ -181,11 +181,11 @@ async fn two_concurrent_snapshots_survive() {
 #[tokio::test]
 async fn functions_that_end_after_each_piece_survive() {
     let history = level_0_and_flush().await;
-    let young = Work { jobs: history.jobs[..1].to_vec(), one_piece_per_call: false };
+    let young = Work { jobs: history.jobs[..1].to_vec(), one_unit_per_call: false };
     let young = run_without_faults(&history, None, &young).await;
-    let flush = Work { jobs: history.jobs[1..].to_vec(), one_piece_per_call: true };
+    let flush = Work { jobs: history.jobs[1..].to_vec(), one_unit_per_call: true };
     let built = flush.assert_survives_each_fault(&history, Some(&young.run), &FAULTS).await;
-    let at_once = Work { one_piece_per_call: false, ..flush };
+    let at_once = Work { one_unit_per_call: false, ..flush };
     let at_once = run_without_faults(&history, Some(&young.run), &at_once).await;
     assert!(built.requests > at_once.requests, "functions end early");
     built.stored.assert_equals(&at_once.stored, "whoever built it");
@@ -194,7 +194,7 @@ async fn functions_that_end_after_each_piece_survive() {
 #[tokio::test]
 async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let work = Work { jobs: history.jobs.clone(), one_unit_per_call: false };
     let expected = run_without_faults(&history, None, &work).await;
     for at in 0..expected.requests {
         for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
@@ -210,7 +210,7 @@ async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
 #[ignore = "minutes: the long run"]
 async fn long_stored_snapshots_survive_any_two_faults() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let work = Work { jobs: history.jobs.clone(), one_unit_per_call: false };
     let expected = run_without_faults(&history, None, &work).await;
     for first_request in 0..expected.requests {
         for second_request in first_request + 1..expected.requests + 10 {

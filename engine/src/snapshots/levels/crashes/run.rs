@@ -49,7 +49,7 @@ impl Run {
     }
 
     /// Limits each function invocation to one unit of work.
-    pub(super) fn with_one_piece_per_call(mut self) -> Self {
+    pub(super) fn with_one_unit_per_call(mut self) -> Self {
         self.function_ms = 1;
         self
     }
@@ -93,7 +93,7 @@ impl Run {
         let started_ms = now_ms(&self.ports);
         while !self.ports.queue.is_empty() {
             if self.invoke_function().await {
-                self.assert_nothing_dangles(run_name).await;
+                self.assert_references_are_stored(run_name).await;
             } else {
                 self.ports.clock.advance_ms(5_000);
             }
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// Asserts that every object is stored that a snapshot root or the progress references.
-    async fn assert_nothing_dangles(&self, run_name: &str) {
+    async fn assert_references_are_stored(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
         for entry in &stored.entries {
