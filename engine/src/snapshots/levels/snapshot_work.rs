@@ -61,6 +61,15 @@ pub(super) enum WorkResult {
     },
 }
 
+/// Entries for the next compaction step.
+enum NextEntries {
+    Folded(Box<FoldedEntries>),
+    /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
+    EarlierSnapshot(Position),
+    /// The base already contains all entries up to the position of the job.
+    NoEntries,
+}
+
 impl SnapshotWork {
     /// Loads an unfinished snapshot according to its progress.
     pub(super) async fn load(
@@ -93,13 +102,11 @@ impl SnapshotWork {
             return self.continue_merge(store, loaded_merge).await;
         }
         let folded = match self.read_entries(logs, store).await? {
-            EntriesRead::Folded(folded) => *folded,
-            EntriesRead::EarlierSnapshot(position) => {
+            NextEntries::Folded(folded) => *folded,
+            NextEntries::EarlierSnapshot(position) => {
                 return Ok(WorkResult::EarlierSnapshot(position));
             }
-            EntriesRead::LaterBase { .. } | EntriesRead::NoEntries => {
-                return self.finish_without_entries();
-            }
+            NextEntries::NoEntries => return self.finish_without_entries(),
         };
         self.put_long_texts(store, &folded).await?;
         let plan =
@@ -139,7 +146,7 @@ impl SnapshotWork {
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<EntriesRead, PortError> {
+    ) -> Result<NextEntries, PortError> {
         loop {
             let step_entries = StepEntries {
                 job: self.job,
@@ -152,7 +159,11 @@ impl SnapshotWork {
                     self.base = load_base(store, self.family, Some(&root_key)).await?;
                     self.root_key = Some(root_key);
                 }
-                entries_read => return Ok(entries_read),
+                EntriesRead::Folded(folded) => return Ok(NextEntries::Folded(folded)),
+                EntriesRead::EarlierSnapshot(position) => {
+                    return Ok(NextEntries::EarlierSnapshot(position));
+                }
+                EntriesRead::NoEntries => return Ok(NextEntries::NoEntries),
             }
         }
     }
