@@ -1,4 +1,4 @@
-//! Scan of the Segment table, grouped by log.
+//! Scans the Segment table and groups the segments by log.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ use cellar_log::segment::Segment;
 use crate::ports::{Clock, PortError, Retention, ScanKey};
 use crate::retry::retry_temporary_errors;
 
-/// Scan that returns the segments of all logs, one log at a time.
+/// A scan of the Segment table that returns all segments of one log at a time.
 pub(crate) struct LogSegmentScan<'a> {
     retention: &'a dyn Retention,
     clock: &'a dyn Clock,
-    /// Segments that were read and not returned yet.
+    /// Segments that were read from the table but not returned yet.
     unread_segments: VecDeque<Segment>,
     next_page: Option<ScanKey>,
     is_last_page_read: bool,

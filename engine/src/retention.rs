@@ -1,5 +1,5 @@
-//! Offloads and trims old segments. The work is idempotent and may run concurrently with appends
-//! and reads.
+//! Offloads old log segments to objects and trims them in the table. May run concurrently with
+//! appends and reads, and may be repeated.
 
 use std::sync::Arc;
 
@@ -24,20 +24,20 @@ use crate::ports::{
 use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
 
-/// Error while offloading or trimming a segment. No data is lost.
+/// Error that occurs while a segment is offloaded or trimmed. No data is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
     /// A store request failed.
     #[error("the store failed: {0}")]
     Store(#[from] PortError),
-    /// The segment cannot be encoded as one object.
-    #[error("segment {segment} of {log} cannot be offloaded: {fault}")]
+    /// The segment cannot be encoded as one object, for example because it is too large.
+    #[error("cannot offload segment {segment} of log {log}: {fault}")]
     Offload { log: LogId, segment: u32, fault: OffloadedFault },
-    /// The segment has gaps or no End Segment (last entry).
-    #[error("segment {segment} of {log} has gaps or no End Segment; it was not offloaded")]
+    /// Entries are missing from the segment, or the segment is not closed.
+    #[error("segment {segment} of log {log} is incomplete, so it was not offloaded")]
     NotWhole { log: LogId, segment: u32 },
     /// The trim was refused.
-    #[error("segment {segment} of {log} was not trimmed: {refusal}")]
+    #[error("cannot trim segment {segment} of log {log}: {refusal}")]
     Trim { log: LogId, segment: u32, refusal: TrimRefusal },
 }
 
@@ -47,10 +47,10 @@ pub struct PlannedSegment {
     pub segment: Segment,
     /// Number of entries in the segment, including trimmed entries.
     pub entries: u64,
-    /// Total size of the segment's entry bodies in the table, in bytes.
+    /// Total size in bytes of the bodies of the segment's entries in the table.
     pub body_bytes: u64,
-    /// Time at which the segment was closed, in seconds since the Unix epoch, or `None` for the
-    /// latest segment of a log.
+    /// Time at which the segment was closed, in seconds since the Unix epoch. `None` for the latest
+    /// segment of a log, which is still open.
     pub ended_s: Option<u64>,
     pub plan: Plan,
 }
@@ -60,7 +60,7 @@ pub struct PlannedSegment {
 pub struct OffloadOutcome {
     /// Key of the segment's offloaded copy.
     pub offloaded: Option<String>,
-    /// Size of the offloaded copy in bytes, or `None` if this call did not write a copy.
+    /// Size of the offloaded copy in bytes, if this call wrote it.
     pub offloaded_bytes: Option<u64>,
     /// Number of entries deleted from the table.
     pub deleted: u64,
@@ -86,7 +86,7 @@ impl Offloader {
         Self { entries, retention, blobs, clock }
     }
 
-    /// Performs an idempotent request with retries.
+    /// Performs an idempotent request. Temporary failures are retried for a limited time.
     async fn retry<T, F>(&self, send_request: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -94,8 +94,8 @@ impl Offloader {
         retry_temporary_errors(self.clock.as_ref(), send_request).await
     }
 
-    /// Plans the retention of all segments of all logs, one log at a time. Calls `report` for each
-    /// segment.
+    /// Plans for each segment of each log whether it is offloaded and trimmed. Calls `report` for
+    /// each segment.
     ///
     /// # Errors
     ///
@@ -149,19 +149,21 @@ impl Offloader {
     ) -> Result<Plan, RetentionError> {
         let now_s = self.clock.now_ms() / 1_000;
         let closed_s = ended_s.unwrap_or(now_s);
-        let plan_if = |is_trimmed| {
+        let plan_assuming_trimmed = |is_trimmed: bool| {
             plan_retention(segment, newest_number, closed_s, is_trimmed, now_s, policy)
         };
-        match plan_if(false) {
+        match plan_assuming_trimmed(false) {
             Plan::Keep(reason) => Ok(Plan::Keep(reason)),
-            // Check whether the segment was already trimmed. The check costs reads, so it is
-            // omitted if the segment would not be trimmed.
-            Plan::Trim | Plan::OffloadAndTrim => Ok(plan_if(self.is_trimmed(segment).await?)),
+            // Only a segment that would be trimmed is read, to find out whether it was already
+            // trimmed.
+            Plan::Trim | Plan::OffloadAndTrim => {
+                Ok(plan_assuming_trimmed(self.is_trimmed(segment).await?))
+            }
         }
     }
 
-    /// Whether a segment was already trimmed, so that only the first entry and the End Segment
-    /// (last entry) remain.
+    /// Returns whether a segment was already trimmed, so that only its first and last entry are in
+    /// the table.
     async fn is_trimmed(&self, segment: &Segment) -> Result<bool, RetentionError> {
         let Ok(first_position) = Position::new(segment.num, 0) else { return Ok(false) };
         let first_entry = self.retry(|| self.entries.get(segment.log, first_position)).await?;
@@ -177,11 +179,11 @@ impl Offloader {
         Ok(has_only_end_segment)
     }
 
-    /// Executes a segment's plan.
+    /// Offloads and trims a segment according to its plan.
     ///
     /// # Errors
     ///
-    /// Returns [`RetentionError`], which identifies the segment. The call may be retried.
+    /// Returns [`RetentionError`] if the plan could not be completed. A retry is safe.
     pub async fn execute(
         &self,
         planned_segment: &PlannedSegment,
@@ -200,8 +202,8 @@ impl Offloader {
                     let offloaded = segment.offloaded.clone();
                     Ok(OffloadOutcome { offloaded, offloaded_bytes: None, deleted })
                 }
-                // The offloaded copy is missing or damaged. The table still contains the entries,
-                // so offload the segment again.
+                // The offloaded copy is missing or damaged, but the table still contains the
+                // entries. Offload the segment again.
                 Err(RetentionError::Trim { refusal: TrimRefusal::NotOffloaded, .. }) => {
                     self.offload_and_trim(segment).await
                 }
@@ -216,7 +218,7 @@ impl Offloader {
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Packs a segment into an object, stores the object and records its key.
+    /// Stores a segment as one object, and records the object's key in the segment record.
     async fn offload(&self, segment: &Segment) -> Result<OffloadedCopy, RetentionError> {
         let Segment { log: log_id, num, .. } = *segment;
         let entries = self.read_whole_segment(log_id, num).await?;
@@ -332,8 +334,7 @@ impl Offloader {
         }
     }
 
-    /// Checks that the segment's offloaded copy contains all entries up to the segment's last
-    /// entry.
+    /// Checks that the offloaded copy contains all entries of the segment up to `last_position`.
     async fn check_offloaded(
         &self,
         log_id: LogId,
@@ -361,8 +362,8 @@ struct OffloadedCopy {
     bytes: u64,
 }
 
-/// Returns a copy of the entry without the trim mark (the attribute set when the segment is
-/// trimmed), so that repeated offloads of a segment produce the same object.
+/// Returns a copy of the entry without the attribute that marks its segment as trimmed, so that
+/// offloading the segment again produces the same object.
 fn without_trim_mark(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { trimmed_s, .. } = &mut entry.content {

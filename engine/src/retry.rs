@@ -5,8 +5,8 @@ use cellar_base::limits::MAX_READ_ATTEMPTS;
 
 use crate::ports::{Clock, PortError, Random};
 
-/// Performs an idempotent request of an operator command. Temporary failures are retried, up to
-/// `MAX_READ_ATTEMPTS` attempts in total, with the longest delays.
+/// Performs an idempotent request for an operator. Temporary failures are retried, up to
+/// `MAX_READ_ATTEMPTS` attempts in total. Each delay is the maximum delay of its attempt.
 pub(crate) async fn retry_temporary_errors<T, F>(
     clock: &dyn Clock,
     send_request: impl Fn() -> F,
@@ -17,7 +17,8 @@ where
     retry_with_delays(clock, longest_ms, send_request).await
 }
 
-/// Like [`retry_temporary_errors`], but with full jitter, for requests of many clients at once.
+/// Performs an idempotent request for one of many concurrent clients. Temporary failures are
+/// retried, up to `MAX_READ_ATTEMPTS` attempts in total. The delays are random (full jitter).
 pub(crate) async fn retry_with_jitter<T, F>(
     clock: &dyn Clock,
     random: &dyn Random,

@@ -1,4 +1,4 @@
-//! System clock and process-wide random numbers.
+//! The system clock and a random number generator.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Random numbers from the process. Not suitable for secrets.
+/// Random numbers for the delays between retries. Not suitable for secrets.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemRandom;
 

@@ -10,12 +10,13 @@ use cellar_catalog::stream::Tip;
 
 use crate::eviction::evict_oldest;
 
-/// A cached listing (the state of a spreadsheet in the catalog).
+/// A spreadsheet listing and the event stream item from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Stream tip (latest stream item) from which the listing was rebuilt.
+    /// Latest item of the event stream when the listing was rebuilt. `None` if the stream did not
+    /// exist.
     pub(super) tip: Option<Arc<Tip>>,
     /// Time at which the listing was read or written, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
@@ -27,8 +28,8 @@ impl CachedListing {
     }
 }
 
-/// Cache of up to `MAX_CACHED_LISTINGS` listings. Listings expire after `LISTING_AGE_MS`. When the
-/// cache is full, the oldest listing is evicted.
+/// Caches up to `MAX_CACHED_LISTINGS` spreadsheet listings, each for `LISTING_AGE_MS`. If the cache
+/// is full, the oldest listing is evicted.
 #[derive(Debug, Default)]
 pub(super) struct ListingCache {
     listings: Mutex<HashMap<LogId, CachedListing>>,
@@ -50,21 +51,18 @@ impl ListingCache {
         Some(cached.clone())
     }
 
-    /// Caches a listing, unless the cached listing already includes more recent events.
+    /// Caches a listing, unless a newer version of the listing is already cached.
     pub(super) fn insert(&self, log_id: LogId, new_listing: CachedListing) {
         let mut listings = self.lock();
-        match listings.get(&log_id) {
-            Some(cached)
-                if cached.event_count() > new_listing.event_count()
-                    && !is_old(cached, new_listing.read_ms) =>
-            {
-                return;
-            }
-            Some(_) => {}
-            None if listings.len() >= MAX_CACHED_LISTINGS => {
-                evict_oldest(&mut listings, |cached| cached.read_ms);
-            }
-            None => {}
+        let cached_listing = listings.get(&log_id);
+        let is_newer_cached = cached_listing.is_some_and(|cached| {
+            cached.event_count() > new_listing.event_count() && !is_old(cached, new_listing.read_ms)
+        });
+        if is_newer_cached {
+            return;
+        }
+        if cached_listing.is_none() && listings.len() >= MAX_CACHED_LISTINGS {
+            evict_oldest(&mut listings, |cached| cached.read_ms);
         }
         listings.insert(log_id, new_listing);
     }

@@ -18,9 +18,10 @@ use crate::feed::Reactions;
 use crate::ports::{Clock, Lists, PortError, Random, ReadConsistency, Streams};
 use crate::streams::{StreamError, StreamStore};
 
-/// Updates users' spreadsheet lists. Each list entry is derived from the complete listing and
-/// records the number of events that the listing includes. Updates may therefore be repeated,
-/// delayed or reordered.
+/// Updates users' spreadsheet lists when the catalog changes. A list entry is computed from the
+/// complete listing and stores the number of events in the listing. An update that contains fewer
+/// events than the stored entry has no effect. Updates may therefore be repeated, delayed or
+/// reordered.
 #[derive(Clone)]
 pub struct CatalogLists {
     streams: StreamStore,
@@ -28,7 +29,8 @@ pub struct CatalogLists {
 }
 
 impl CatalogLists {
-    /// Creates an updater that derives `lists` from `streams`.
+    /// Creates an updater that reads the catalog from `streams` and writes the spreadsheet lists to
+    /// `lists`.
     #[must_use]
     pub fn new(
         streams: Arc<dyn Streams>,
@@ -39,10 +41,11 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the lists of all users affected by a spreadsheet's events, starting at index
-    /// `first_index`.
+    /// Updates the spreadsheet lists of all users who are affected by a spreadsheet's events from
+    /// index `first_index` on.
     async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
-        // Ignore streams whose id is not a log id: they were not written by Cellar.
+        // Skip streams that are not named after a log id, since they do not belong to a
+        // spreadsheet.
         let Ok(log_id) = stream.id().parse::<LogId>() else { return Ok(()) };
         let loaded = self.streams.load(&Catalog, stream, ReadConsistency::Strong).await?;
         let (Some(listing), Some(tip)) = (loaded.state, loaded.tip) else { return Ok(()) };
@@ -81,7 +84,7 @@ fn decode_event(stream: &StreamName, event: &StreamEvent) -> Result<CatalogEvent
 }
 
 fn unreadable_event(stream: &StreamName, cause: &str) -> StreamError {
-    let message = format!("an event of the stream `{stream}` is unreadable: {cause}");
+    let message = format!("cannot read an event of the stream `{stream}`: {cause}");
     StreamError::Store(PortError::permanent(message))
 }
 

@@ -27,7 +27,7 @@ use crate::streams::{CachedTip, Events, StreamError, StreamStore, TransactError,
 use listing_cache::{CachedListing, ListingCache};
 use refusal_cache::RefusalCache;
 
-/// The catalog of a stack, with caches for listings and refusals.
+/// The catalog of a stack. Caches spreadsheet listings and access denials.
 #[derive(Clone)]
 pub struct CatalogStore {
     streams: StreamStore,
@@ -42,7 +42,7 @@ pub struct CatalogStore {
 pub struct Changed {
     /// Listing after the change.
     pub listing: Option<Arc<Listing>>,
-    /// Events that the change appended; empty if an earlier request already made the change.
+    /// Events that were appended. Empty if an earlier request already made the same change.
     pub events: Vec<CatalogEvent>,
 }
 
@@ -50,7 +50,7 @@ pub struct Changed {
 pub type CatalogError = TransactError<Rejection>;
 
 impl CatalogStore {
-    /// Creates a catalog that is stored in these event streams.
+    /// Creates a catalog that stores each spreadsheet's events in an event stream of `streams`.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         let store = StreamStore::new(streams, Arc::clone(&clock), Arc::clone(&random));
@@ -63,11 +63,11 @@ impl CatalogStore {
         }
     }
 
-    /// Decides whether a principal has the access to a spreadsheet that `need` requires.
+    /// Checks whether a principal has the access to a spreadsheet that `need` requires.
     ///
-    /// A grant may be based on a cached listing that is at most `LISTING_AGE_MS` old. A refusal may
-    /// be based on a cached listing that is at most `LISTING_REFUSAL_AGE_MS` old, so that new
-    /// members gain access quickly.
+    /// Access may be granted based on a listing that was cached up to `LISTING_AGE_MS` ago. Access
+    /// may be denied only based on a listing that was cached up to `LISTING_REFUSAL_AGE_MS` ago, so
+    /// that new members gain access quickly.
     ///
     /// # Errors
     ///
@@ -85,8 +85,9 @@ impl CatalogStore {
         Ok(access_by(listing.as_deref()))
     }
 
-    /// Returns a spreadsheet's listing. The listing is at most `LISTING_AGE_MS` old if the
-    /// principal has a role in it, and at most `LISTING_REFUSAL_AGE_MS` old otherwise.
+    /// Returns a spreadsheet's listing, which may be cached. The listing is at most
+    /// `LISTING_AGE_MS` old if the principal has a role in it, and at most `LISTING_REFUSAL_AGE_MS`
+    /// old otherwise.
     ///
     /// # Errors
     ///
@@ -104,10 +105,10 @@ impl CatalogStore {
         self.cached_or_read(principal, log_id, has_role).await
     }
 
-    /// Returns a cached listing if it grants access, or if it is the basis of a recent refusal to
-    /// the same subject. Otherwise, reads the listing. A listing cached for one subject is never
-    /// used to refuse access to another subject, since the fast response would reveal that the
-    /// spreadsheet exists.
+    /// Returns the cached listing if it grants access, or if the same subject was recently denied
+    /// access. Otherwise, reads the listing from the event stream. A listing that was cached for
+    /// one subject is never used to deny access to another subject, since the fast response would
+    /// reveal that the spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -139,7 +140,7 @@ impl CatalogStore {
         Ok(listing)
     }
 
-    /// Reads a spreadsheet's listing. `right` is the source of the caller's role.
+    /// Reads a spreadsheet's listing. `right` states whether the caller's token grants the role.
     ///
     /// # Errors
     ///
@@ -152,9 +153,8 @@ impl CatalogStore {
         Ok(self.read_and_cache(log_id, right).await?.listing)
     }
 
-    /// Changes a spreadsheet's listing. Idempotent. `seen` is the number of changes that the caller
-    /// has seen. If `seen` is set and differs from the number of changes in the listing, the change
-    /// is rejected, unless it was already made.
+    /// Changes a spreadsheet's listing. Idempotent. If `seen` is set, it must equal the number of
+    /// changes in the listing. Otherwise, the change is rejected, unless it was already made.
     ///
     /// # Errors
     ///
@@ -171,8 +171,7 @@ impl CatalogStore {
         let now_ms = self.clock.now_ms();
         let cached_tip = match self.listings.get(log_id, now_ms) {
             Some(cached_listing) => CachedTip::Tip(cached_listing.tip),
-            // A new spreadsheet usually has no event stream yet, so do not read the stream's tip
-            // (latest item).
+            // A new spreadsheet usually has no event stream yet, so do not read the stream first.
             None if matches!(action, CatalogAction::Create { .. }) => CachedTip::Tip(None),
             None => CachedTip::Unknown,
         };
@@ -182,8 +181,8 @@ impl CatalogStore {
             self.streams.transact(&Catalog, &stream, &command, writer, cached_tip).await;
         let Transacted { state, events, next, tip } = transacted?;
         let listing = state.map(Arc::new);
-        // If the tip (latest stream item) contains events that the state does not include, do not
-        // cache the tip.
+        // If the latest stream item contains events that the listing does not include, do not cache
+        // the listing.
         if let Some(tip) = tip
             && tip.next == next
         {
@@ -192,9 +191,8 @@ impl CatalogStore {
         Ok(Changed { listing, events })
     }
 
-    /// Returns a page of listing changes, newest first. A page contains the events of one stream
-    /// item, which is the tip or an event batch. Only events whose indexes are less than `below`
-    /// are included.
+    /// Returns a page of a spreadsheet's catalog events, newest first. The page contains the events
+    /// of one stream item whose indexes are less than `below`.
     ///
     /// # Errors
     ///
@@ -207,7 +205,7 @@ impl CatalogStore {
         self.streams.events_back(&Catalog, &catalog_stream(log_id)?, below).await
     }
 
-    /// Returns the events in a span of the spreadsheet's stream, oldest first.
+    /// Returns the catalog events in `span`, oldest first.
     ///
     /// # Errors
     ///
@@ -225,9 +223,9 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads a listing. If the spreadsheet is not in the catalog, the result is cached only if the
-    /// caller's token itself grants the role ([`Right::Token`]). If the result were cached for every
-    /// caller, anyone could fill the cache with invented ids.
+    /// Reads a listing from the event stream and caches it. If the spreadsheet does not exist, this
+    /// result is cached only if the caller's token itself grants the role ([`Right::Token`]).
+    /// Otherwise, any caller could fill the cache with made-up ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

@@ -1,4 +1,4 @@
-//! Cache of refused requests, keyed by subject and spreadsheet.
+//! Caches denied requests by subject and spreadsheet.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use cellar_catalog::spreadsheet::Listing;
 
 use crate::eviction::evict_oldest;
 
-/// A subject and the spreadsheet that the subject tried to access.
+/// A subject, and the spreadsheet to which the subject was denied access.
 type RefusalKey = (SubjectKey, LogId);
 
 /// Listing on which a refusal is based.
@@ -21,9 +21,9 @@ pub(super) struct CachedRefusal {
     pub(super) read_ms: u64,
 }
 
-/// Cache of up to `MAX_CACHED_REFUSALS` refusals. Refusals expire after `LISTING_REFUSAL_AGE_MS`.
-/// When the cache is full, the oldest refusal is evicted. Missing and existing spreadsheets are
-/// cached alike, so that response times do not reveal which spreadsheets exist.
+/// Caches up to `MAX_CACHED_REFUSALS` access denials, each for `LISTING_REFUSAL_AGE_MS`. If the
+/// cache is full, the oldest denial is evicted. Denials are cached whether or not the spreadsheet
+/// exists, so that response times do not reveal which spreadsheets exist.
 #[derive(Debug, Default)]
 pub(super) struct RefusalCache {
     refusals: Mutex<HashMap<RefusalKey, CachedRefusal>>,
@@ -34,8 +34,7 @@ impl RefusalCache {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the subject's cached refusal for a spreadsheet, or `None` if no refusal is cached or
-    /// the refusal has expired.
+    /// Returns the cached denial, or `None` if the subject was not denied access recently.
     pub(super) fn get(&self, key: RefusalKey, now_ms: u64) -> Option<CachedRefusal> {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;

@@ -12,7 +12,7 @@ use super::*;
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{ReadConsistency, StreamOutcome};
 
-/// Event streams that count the catalog's requests.
+/// Event streams that count the requests of the catalog.
 #[derive(Default)]
 struct Counted {
     table: Arc<MemoryStreams>,
@@ -59,7 +59,7 @@ impl Streams for Counted {
 }
 
 impl Counted {
-    /// Returns the number of requests since the last call: tip reads, writes and event batch reads.
+    /// Returns how many tip reads, writes and event batch reads were sent since the last call.
     fn taken(&self) -> [u64; 3] {
         [&self.reads, &self.writes, &self.batches].map(|count| count.swap(0, Ordering::SeqCst))
     }
@@ -74,7 +74,7 @@ impl Random for Numbers {
     }
 }
 
-/// Two catalog processes that share one table.
+/// Two processes whose catalogs share one table.
 struct World {
     counted: Arc<Counted>,
     clock: Arc<ManualClock>,
@@ -196,14 +196,14 @@ async fn a_missing_listing_is_cached_for_operators_only() {
         assert_eq!(access, Ok(Access::Allowed));
     }
     assert_eq!(world.counted.taken(), [1, 0, 0]);
-    // If no role could grant the principal access, the check sends no request.
+    // If no role could grant the principal access, no request is sent.
     let elsewhere = Principal { scope: Scope::Only(vec![]), ..operator };
     assert_eq!(world.here.access(&elsewhere, log(), Need::Read).await, Ok(Access::Hidden));
     assert_eq!(world.counted.taken(), [0, 0, 0]);
 }
 
-/// The cost of a stranger's requests does not reveal whether a spreadsheet exists, even while its
-/// members use the spreadsheet.
+/// The number of requests that a stranger causes does not depend on whether the spreadsheet exists,
+/// even while its members use the spreadsheet.
 #[tokio::test]
 async fn a_refusal_costs_the_same_for_a_missing_spreadsheet() {
     let world = world();
@@ -305,13 +305,13 @@ async fn events_of_a_listing_are_split_off_by_their_number() {
     assert_eq!((writes, batches), (CATALOG_TIP_EVENTS as u64, 0));
     world.change("alice", CatalogAction::Archive).await.unwrap();
     assert_eq!(world.counted.taken(), [0, 0, 1]);
-    // The tip (latest stream item) still contains all events of the listing.
+    // The latest stream item still contains all events of the listing.
     assert_eq!(world.may_read(&world.there, "alice").await, Access::Allowed);
     assert_eq!(world.counted.taken(), [1, 0, 0]);
 }
 
-/// A frozen process resumes and sends a change that shares the spreadsheet. A retry has already
-/// made the change, and the share has since been revoked.
+/// A process freezes before it shares the spreadsheet. Meanwhile, a retry shares it and the share
+/// is revoked. Then the process resumes.
 #[tokio::test]
 async fn a_delayed_change_does_not_revert_later_changes() {
     let world = world();

@@ -6,7 +6,7 @@ use cellar_catalog::stream::{InvalidEvent, Kind, StreamName};
 
 use crate::ports::{FeedTable, FeedWriteOutcome, ReadConsistency};
 
-/// Checks a Feed table. The table must be empty.
+/// Checks an implementation of the Feed table. The table must be empty.
 pub async fn feed_table<T: FeedTable>(table: &T) {
     partitions_are_begun_once_and_the_newest_is_found(table).await;
     items_are_put_once_and_read_in_order(table).await;
@@ -78,7 +78,8 @@ async fn items_are_put_once_and_read_in_order<T: FeedTable>(table: &T) {
         table.put_item(checkpoint(9, 1), &feed_item("c", 0, 1)).await,
         FeedWriteOutcome::Exists
     );
-    // Both partition numbers start with the same digit, so a prefix match would confuse them.
+    // The decimal form of one partition number is a prefix of the other, so a query by key prefix
+    // would return items of both partitions.
     assert_eq!(
         table.put_item(checkpoint(90, 0), &feed_item("d", 0, 1)).await,
         FeedWriteOutcome::Done
@@ -105,7 +106,7 @@ async fn marks_only_rise<T: FeedTable>(table: &T) {
         (mark(0, 2), mark(0, 3)),
         (mark(0, 3), mark(0, 3)),
         (mark(0, 10), mark(0, 10)),
-        // A high-water mark of a later feed replaces any mark of an earlier feed.
+        // The high-water mark of a later feed replaces the mark of an earlier feed.
         (mark(7, 1), mark(7, 1)),
         (mark(0, 99), mark(7, 1)),
     ] {

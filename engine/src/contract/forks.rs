@@ -1,4 +1,4 @@
-//! Contract tests for forks: the transaction that creates a fork, and a log's list of forks.
+//! Contract tests for forks: creating a fork in one transaction, and listing the forks of a log.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -10,7 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, ReadConsistency, Segments};
 
-/// Returns the records of a fork of `source` at position 2.3.
+/// Returns the table records that create a fork of `source` at position 2.3.
 fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
     const CREATED_S: u64 = 1_795_246_133;
     let author = Some("alice".to_owned());
@@ -43,7 +43,7 @@ pub(super) async fn a_fork_writes_all_four_records_or_none<T: Entries + Segments
         "a repeated request changes nothing"
     );
     assert_stored(tables, &stored_records).await;
-    // Each of these transactions writes one key that already exists. It must therefore write
+    // Each of these transactions writes a key that already exists, so it must fail and write
     // nothing.
     let other_records = fork_records(source, new_log_id("another fork"), 78);
     let taken_number = ListedFork { number: 77, ..other_records.listed.clone() };
@@ -72,7 +72,7 @@ async fn assert_stored<T: Entries + Segments>(tables: &T, records: &ForkRecords)
     assert_eq!(tables.get(fork, Position::FIRST).await, Ok(None), "nothing of the source");
     let page = tables.forks(listed.source, None, 9).await;
     assert!(page.is_ok_and(|page| page.forks == [listed.clone()] && page.next.is_none()));
-    // Fork records must not be returned as segments.
+    // Records in the fork list are not segments, so they must not be returned as segments.
     assert_eq!(tables.newest(listed.source, 9, ReadConsistency::Strong).await, Ok(Vec::new()));
 }
 

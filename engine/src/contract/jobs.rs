@@ -6,22 +6,24 @@ use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILI
 
 use crate::ports::{Clock, Jobs, Received};
 
-/// Number of consecutive empty responses after which a queue is considered empty. A single empty
-/// response is not sufficient, since SQS may query only a subset of its servers.
+/// Number of consecutive empty responses after which the queue is considered empty. One empty
+/// response is not sufficient, since SQS may query only some of its servers.
 const RECEIVE_ATTEMPTS: u32 = 20;
-/// Visibility timeout in seconds. Long enough not to expire during the suite, even over a network.
+/// Visibility timeout in seconds that does not expire during the tests, even over a network.
 const LONG_TIMEOUT_S: u32 = 600;
-/// Visibility timeout in seconds. Short enough that a test can wait until it expires.
+/// Visibility timeout in seconds that is short enough for a test to wait until it expires.
 const SHORT_TIMEOUT_S: u32 = 2;
 
-/// Time in milliseconds to wait until the short visibility timeout has certainly expired.
+/// Additional time in milliseconds to wait after a visibility timeout, so that it has certainly
+/// expired.
 const TIMEOUT_MARGIN_MS: u64 = 500;
 
-/// The queue under test. It must be empty and must not be used by anything else.
+/// The queue under test, which must be empty. No other process may use it.
 pub struct JobsUnderTest<'a> {
     pub queue: &'a dyn Jobs,
     pub dead_letters: &'a dyn Jobs,
-    /// Receive count at which a message moves to the dead-letter queue; at least 2.
+    /// Maximum number of times that a message is received before it moves to the dead-letter queue.
+    /// At least 2.
     pub max_receive_count: u32,
     pub clock: &'a dyn Clock,
 }

@@ -1,6 +1,5 @@
-//! Contract tests for the ports: a suite that every adapter must pass.
-//!
-//! Each adapter's tests call the functions in this module, which panic at the first violation.
+//! Contract tests that every implementation of a port must pass. Each adapter's tests call the
+//! functions in this module, which panic at the first violation.
 #![allow(clippy::panic, reason = "a contract suite fails like a test")]
 
 mod blobs;
@@ -107,8 +106,8 @@ async fn create_writes_both_records_or_none<T: Entries + Segments>(tables: &T) {
     let other_entry = Entry { created_s: 8, ..first_entry.clone() };
     assert_eq!(tables.create(&segment, &other_entry).await, CreateOutcome::Exists);
     assert_eq!(tables.get(log_id, Position::FIRST).await, Ok(Some(first_entry.into())));
-    // The segment record does not exist yet, but the first entry does, so the transaction must
-    // write nothing.
+    // The first entry already exists, but the segment record does not. The transaction must fail
+    // and write nothing.
     let entry_with_taken_key = edit_entry(log_id, Position::FIRST, "x");
     let next_segment = Segment { num: 1, ..segment };
     assert_eq!(tables.create(&next_segment, &entry_with_taken_key).await, CreateOutcome::Exists);
@@ -154,7 +153,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
 }
 
 async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
-    // Together, the entries exceed the size of a DynamoDB page.
+    // The total size of the entries exceeds the maximum size of a DynamoDB page.
     let log_id = new_log_id("pages");
     for num in 0..40 {
         let entry = edit_entry(log_id, at(0, num), &"x".repeat(60_000));
@@ -168,7 +167,7 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
     }
 }
 
-/// Returns the numbers of all entries of segment 0, starting at `first_number`.
+/// Returns the entry numbers of segment 0 from `first_number` on.
 async fn read_entry_numbers<T: Entries>(
     tables: &T,
     log_id: LogId,
@@ -218,7 +217,8 @@ async fn one_of_many_writers_wins<T: Entries>(tables: &T) {
     let log_id = new_log_id("race");
     let entries: Vec<Entry> =
         (0..16).map(|writer: u32| edit_entry(log_id, at(0, 1), &writer.to_string())).collect();
-    // The puts are sent concurrently, so that all of them are in flight before the first response.
+    // Send the puts concurrently, so that all of them are in flight before the first response
+    // arrives.
     let outcomes = join_all(entries.iter().map(|entry| tables.put(entry))).await;
     let mut accepted_count = 0;
     let mut winners = BTreeSet::new();

@@ -72,7 +72,7 @@ async fn a_record_is_replaced_if_its_increment_is_expected(table: &dyn PendingSn
 
 async fn records_come_in_the_order_of_their_positions(table: &dyn PendingSnapshots) {
     let nonce = "pending in order";
-    // Positions are sorted by segment first: 1.0 follows 0.4294967295.
+    // Positions are sorted by segment first, so 1.0 is greater than 0.4294967295.
     for (segment, num) in [(1, 0), (0, 9), (0, u32::MAX), (0, 10)] {
         assert_eq!(table.create(&pending_record(nonce, segment, num)).await, WriteOutcome::Written);
     }

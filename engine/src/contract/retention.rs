@@ -10,7 +10,7 @@ use cellar_log::segment::Segment;
 use super::{at, edit_entry, forks, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Retention, Segments};
 
-/// Checks offloading, trimming and purging. Existing logs in the tables are not changed.
+/// Checks offloading, trimming and purging. Does not change other logs in the tables.
 pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
     all_segments_are_listed_log_by_log(tables).await;
     an_offload_is_recorded(tables).await;
@@ -22,8 +22,7 @@ pub async fn retention<T: Entries + Segments + Retention>(tables: &T) {
 
 async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(tables: &T) {
     let created_segments = create_many_segments(tables).await;
-    // Fork records must not be returned as segments, even if a fork record is the last one on a
-    // page.
+    // Fork records must not be returned as segments, even if a page ends with a fork record.
     for (number, log_id) in created_segments.keys().enumerate() {
         forks::create_forks(tables, *log_id, &format!("listed {number}"), 3).await;
     }
@@ -43,7 +42,7 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     assert_eq!(listed_count, created_count, "each once");
 }
 
-/// Lists all segments, page by page. Asserts that there is more than one page.
+/// Lists all segments page by page, and asserts that they span several pages.
 async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
     let mut listed_segments = Vec::new();
     let mut page_count = 0;
@@ -65,17 +64,17 @@ async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
 /// Creates logs whose segment records span several pages. Returns the segments of each log in
 /// ascending order.
 async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<LogId, Vec<Segment>> {
-    /// Number of logs. Chosen so that their records span several pages, both in memory and in
-    /// DynamoDB.
+    /// Number of logs whose records span several pages, both in memory and in DynamoDB.
     const LOGS: u32 = 40;
     const SEGMENTS: u32 = 4;
     let mut created_segments = BTreeMap::<LogId, Vec<Segment>>::new();
     for number in 0..LOGS {
         let log_id = new_log_id(&format!("all segments {number}"));
         // Create the segments in descending order, so that the check fails if the table returns
-        // them unsorted, in the order of creation.
+        // them in the order of creation.
         for num in (0..SEGMENTS).rev() {
-            // The long key limits a DynamoDB page to a few segments.
+            // The key of the offloaded copy is long, so that a DynamoDB page contains only a few
+            // segments.
             let offloaded = Some("x".repeat(8_000));
             let segment = Segment { offloaded, ..segment_record(log_id, num) };
             let first_entry = edit_entry(log_id, at(num, 0), "x");
@@ -145,7 +144,7 @@ async fn a_delete_may_be_repeated<T: Entries + Segments + Retention>(tables: &T)
     let other_log = create_closed_segment(tables, "delete not").await;
     assert_eq!(tables.delete(log_id, &[]).await, Ok(()));
     assert_eq!(tables.delete(log_id, &[at(0, 1), at(0, 2)]).await, Ok(()));
-    // Some of these entries are already deleted, and the last one never existed.
+    // Some of these entries are already deleted, and the last entry never existed.
     let positions = [at(0, 1), at(0, 2), at(0, 3), at(0, 4), at(0, 9)];
     for _ in 0..2 {
         assert_eq!(tables.delete(log_id, &positions).await, Ok(()));

@@ -11,8 +11,8 @@ use super::{at, edit_entry, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, PutOutcome, ReadConsistency, Segments};
 
 pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(tables: &T) {
-    // Together, the entries exceed the size of a DynamoDB page, so a page contains fewer entries
-    // than its limit.
+    // The total size of the entries exceeds the maximum size of a DynamoDB page, so a page contains
+    // fewer entries than its limit.
     let log_id = new_log_id("pages backward");
     for num in 0..30 {
         let entry = edit_entry(log_id, at(2, num), &"x".repeat(60_000));
@@ -27,8 +27,8 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
             read_entry_numbers_backward(tables, log_id, at(2, 26), limit, consistency).await;
         assert_eq!(numbers_read, (0..=26).rev().collect::<Vec<_>>());
     }
-    // If the start position is past the last entry, the page starts at the last entry. The page
-    // contains no entries of other segments.
+    // If the start position is after the last entry, the page starts with the last entry. Entries
+    // of other segments are not returned.
     let page = tables.page_back(log_id, at(2, 99), 1, ReadConsistency::Strong).await;
     assert!(page.is_ok_and(|page| page.entries.iter().all(|entry| entry.position == at(2, 29))));
     for other_segment in [at(1, 99), at(3, 99)] {
@@ -37,7 +37,7 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
     }
 }
 
-/// Returns the numbers of all entries from `start_position` back to the start of the segment.
+/// Returns the entry numbers from `start_position` back to the first entry of the segment.
 async fn read_entry_numbers_backward<T: Entries>(
     tables: &T,
     log_id: LogId,
@@ -63,8 +63,8 @@ async fn read_entry_numbers_backward<T: Entries>(
     numbers_read
 }
 
-/// Returns a transaction that rolls a log. The transaction closes segment `num`, which contains
-/// entries 0 and 1, and opens the next segment.
+/// Returns a transaction that closes segment `num` after its entries 0 and 1, and opens the next
+/// segment.
 fn roll_of_segment(log_id: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,
@@ -99,7 +99,7 @@ pub(super) async fn a_roll_writes_all_three_records_or_none<T: Entries + Segment
         "a repeated request changes nothing"
     );
     assert_rolled(tables, &stored_roll).await;
-    // Each of these transactions writes one key that already exists. It must therefore write
+    // Each of these transactions writes a key that already exists, so it must fail and write
     // nothing.
     let other_roll =
         Transaction { end: edit_entry(log_id, at(0, 3), "x"), ..roll_of_segment(log_id, 7) };
@@ -186,8 +186,8 @@ pub(super) async fn a_root_is_set_once<T: Entries + Segments>(tables: &T) {
     let finished_entry =
         Entry { content: Content::Snapshot { root, trimmed_s: None }, ..first_entry };
     assert_eq!(tables.get(log_id, finished_entry.position).await, Ok(Some(finished_entry.into())));
-    // A snapshot root can be set only on an existing Snapshot entry: not on an edit entry, and not
-    // at a free position.
+    // A root can be set only on an existing Snapshot entry. It cannot be set on an edit entry or at
+    // a position without an entry.
     for other_position in [at(0, 1), at(0, 2), at(1, 0)] {
         let entry_before = tables.get(log_id, other_position).await;
         let outcome = tables.set_root(log_id, other_position, "sheets/a/roots/b").await;

@@ -12,8 +12,8 @@ use futures_util::future::join_all;
 
 use crate::ports::{ReadConsistency, StreamOutcome, Streams};
 
-/// Maximum number of events per tip (latest stream item). Low enough that a tip splits after a few
-/// appends.
+/// Maximum number of events in the latest stream item. The limit is low, so that a few appends
+/// suffice to move events to a batch.
 const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
@@ -51,7 +51,7 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
     }
 }
 
-/// Builds the write that appends an event with the content `text` to a tip (latest stream item).
+/// Builds a write that appends an event with the content `text` after the latest item `tip`.
 fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
     let next_index = base_tip.map_or(0, |tip| tip.next);
     let unfold = Unfold {
@@ -80,7 +80,7 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
     }
 }
 
-/// Appends `count` events and returns the stream's tip (latest item).
+/// Appends `count` events and returns the latest item of the stream.
 async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
@@ -92,7 +92,7 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that the stored tip (latest stream item) equals `tip`.
+/// Asserts that the latest stream item in the table equals `tip`.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistency in [ReadConsistency::Strong, ReadConsistency::Eventual] {
         assert_eq!(streams.tip(name, consistency).await, Ok(tip.cloned()));
@@ -150,8 +150,8 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(current_tip.unfolds.len(), 1);
     assert_eq!(current_tip.next, 3);
     assert!(current_tip.batch_bytes > 0);
-    // Neither the tip condition nor the event batch condition is met. The response contains the
-    // current tip (latest stream item).
+    // The latest item has changed and the event batch already exists, so both conditions of the
+    // write fail. The response contains the current latest item.
     let refused = StreamOutcome::Refused { tip: Some(Arc::clone(&current_tip)) };
     assert_eq!(write(streams, &losing_append).await, refused);
     assert_stored(streams, &name, Some(&current_tip)).await;
@@ -162,8 +162,8 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(stored_batches, Ok(vec![batch.clone()]));
 }
 
-/// Checks a write whose tip (latest stream item) has changed, so that only the tip condition fails.
-/// The event batch must not be written either.
+/// Checks a write that fails because the latest stream item has changed. The event batch must not
+/// be written either.
 async fn assert_stale_tip_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,
@@ -177,8 +177,8 @@ async fn assert_stale_tip_is_refused<T: Streams>(
     assert_eq!(streams.split_off(&new_batch, stale_update).await, *refused);
 }
 
-/// Checks a write for which only the event batch condition fails, since the batch already exists.
-/// The tip must not be written.
+/// Checks a write that fails because the event batch already exists. The latest stream item must
+/// not be changed.
 async fn assert_existing_batch_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,
@@ -229,8 +229,8 @@ async fn one_of_many_writers_wins<T: Streams>(streams: &T) {
     assert!(current_tip.is_ok_and(|tip| tip.is_some_and(|tip| tip.next == 2)));
 }
 
-/// Streams do not interfere with each other if one name is a prefix of another, or if their names
-/// are adjacent in sort order.
+/// Streams do not affect each other if one name is a prefix of another, or if the names are
+/// adjacent in sort order.
 async fn streams_are_separate<T: Streams>(streams: &T) {
     let (first_name, other_name) = (stream_name("apart"), stream_name("apart-too"));
     let tip = append_many(streams, &first_name, 3).await;

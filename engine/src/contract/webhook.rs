@@ -14,7 +14,7 @@ fn expect_ok<T>(result: Result<T, PortError>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Checks a webhook progress store. The store must be empty.
+/// Checks a store of the webhook's progress. The store must be empty.
 pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     let [first, second, other] = [progress(1, 1), progress(1, 2), progress(2, 1_000_000)];
     assert_eq!(expect_ok(progresses.progress().await), None);
@@ -24,7 +24,8 @@ pub async fn webhook<T: WebhookProgresses>(progresses: &T) {
     assert_eq!(expect_ok(progresses.progress().await), Some(first));
     assert!(expect_ok(progresses.advance(Some(first), second).await));
     assert!(!expect_ok(progresses.advance(Some(first), other).await), "the progress has changed");
-    // The same checkpoint in a different feed does not match the stored progress.
+    // A checkpoint of another feed does not match the stored progress, even if its number is the
+    // same.
     assert!(!expect_ok(progresses.advance(Some(progress(2, 2)), other).await));
     assert_eq!(expect_ok(progresses.progress().await), Some(second));
     assert!(expect_ok(progresses.advance(Some(second), other).await));

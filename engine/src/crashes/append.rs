@@ -1,5 +1,4 @@
-//! Scenarios in which clients create a log and append to it, with or without upkeep. Undo and
-//! revert requests are appended like other edits.
+//! Fault injection scenarios in which a client creates a log and appends edits, undos and reverts.
 
 use std::sync::Arc;
 
@@ -43,8 +42,8 @@ impl Scenario for Client {
     }
 }
 
-/// A client that runs upkeep after each append, like the API functions. An upkeep failure is
-/// neither reported nor retried, since the next append runs upkeep again.
+/// A client that performs upkeep after each append, like the API functions. If the upkeep fails,
+/// the error is ignored, since the next append performs the upkeep again.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -53,10 +52,11 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids. Positions are omitted, since they depend on the entries that upkeep adds.
+    /// Mutation ids that were appended. Positions are not compared, since they depend on the
+    /// entries that upkeep adds.
     type Answer = Vec<u64>;
 
-    const PROMISE: Promise = Promise::ReadsSame;
+    const PROMISE: Promise = Promise::SameCells;
 
     fn step_count(&self) -> usize {
         self.client.step_count()
@@ -73,7 +73,7 @@ impl Scenario for WithUpkeep {
     }
 }
 
-/// A client whose process fails while another client appends entries.
+/// A client whose process fails before another client appends entries.
 struct Contended {
     client: Client,
 }
@@ -83,7 +83,7 @@ impl Scenario for Contended {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.client.step_count()
@@ -160,14 +160,14 @@ async fn prepare_taking_back() -> Crashes<Client> {
     Crashes::new(Client { requests }, ports_with_edits(4).await).await
 }
 
-/// Prepares requests with a policy that appends a Snapshot entry after every second edit.
+/// Prepares requests with a policy that appends a Snapshot entry after every two edits.
 async fn prepare_with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
-/// Prepares three requests. The segment is rolled after the second request.
+/// Prepares three requests. The log segment is closed after the second request.
 async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();
@@ -185,21 +185,21 @@ async fn prepare_contended() -> Crashes<Contended> {
 async fn a_log_that_is_created_and_edited_survives() {
     let crashes = prepare_created_and_edited().await;
     assert_eq!(crashes.requests(), 4, "one transaction, three puts and no reads");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn edits_behind_those_of_others_survive() {
     let crashes = prepare_behind_others().await;
     assert!(crashes.answers()[1] == [(1, Some(at(0, 5)), None), (2, Some(at(0, 5)), None)]);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn undo_and_revert_survive() {
     let crashes = prepare_taking_back().await;
     assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -209,24 +209,24 @@ async fn edits_with_upkeep_behind_them_survive() {
         crashes.stored().entries[&(log(), at(0, 3))].mutation_ids().is_none(),
         "a Snapshot entry"
     );
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
     let crashes = prepare_with_a_roll().await;
     assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn edits_survive_while_others_write() {
-    prepare_contended().await.fail_each_request().await;
+    prepare_contended().await.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_survive_whatever_two_requests_fail() {
-    prepare_created_and_edited().await.fail_each_two_requests().await;
-    prepare_behind_others().await.fail_each_two_requests().await;
-    prepare_taking_back().await.fail_each_two_requests().await;
-    prepare_with_snapshot_entries().await.fail_each_two_requests().await;
-    prepare_with_a_roll().await.fail_each_two_requests().await;
-    prepare_contended().await.fail_each_two_requests().await;
+    prepare_created_and_edited().await.inject_each_pair_of_faults().await;
+    prepare_behind_others().await.inject_each_pair_of_faults().await;
+    prepare_taking_back().await.inject_each_pair_of_faults().await;
+    prepare_with_snapshot_entries().await.inject_each_pair_of_faults().await;
+    prepare_with_a_roll().await.inject_each_pair_of_faults().await;
+    prepare_contended().await.inject_each_pair_of_faults().await;
 }

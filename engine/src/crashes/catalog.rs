@@ -1,5 +1,5 @@
-//! Scenarios that change a spreadsheet's listing, with and without a cached listing. The caller
-//! retries commands that got no response.
+//! Fault injection scenarios that change a spreadsheet's listing, with and without a cached
+//! listing. The caller retries a change that got no response.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,8 +48,8 @@ impl Scenario for CatalogClient {
     type Caller = ();
     type Answer = bool;
 
-    // The listing contains the time of archiving, which differs between runs.
-    const PROMISE: Promise = Promise::Sound;
+    // The listing contains the archiving time, which differs between runs.
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.actions.len()
@@ -89,7 +89,7 @@ fn retry_or_panic(error: CatalogError) -> Retry {
                 AppendFault::Store | AppendFault::OutcomeUnknown | AppendFault::Contention,
             ),
         ) => Retry(error.to_string()),
-        // A frozen process may resume after a retry has made the change and others have changed the
+        // A frozen process may resume after a retry has made its change and others have changed the
         // listing again.
         CatalogError::Rejected(Rejection::Changed | Rejection::Archived) => {
             Retry(error.to_string())
@@ -109,12 +109,12 @@ fn count_events(stored: &Stored) -> (usize, usize) {
 async fn changes_of_the_catalog_survive() {
     let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
     assert_eq!(crashes.requests(), actions().len(), "one write each");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_changes_of_the_catalog_survive_whatever_two_requests_fail() {
     let crashes = Crashes::new(CatalogClient { actions: actions() }, empty_ports()).await;
-    crashes.fail_each_two_requests().await;
+    crashes.inject_each_pair_of_faults().await;
 }

@@ -1,4 +1,4 @@
-//! Faults that the tests inject into requests.
+//! Faults that crash tests inject into requests.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -18,14 +18,14 @@ pub(crate) enum Fault {
     ReplyLost,
     /// The request has no effect and returns a permanent error.
     Denied,
-    /// Outage: this request and the following requests fail. The outage lasts longer than a
-    /// caller's retries.
+    /// This request and the following requests fail. The outage lasts longer than the caller's
+    /// retries.
     Outage,
     /// The process dies before the request takes effect.
     DiesBefore,
     /// The process dies after the request takes effect.
     DiesAfter,
-    /// The process freezes before sending the request. When it resumes, it sends the request.
+    /// The process freezes before it sends the request, and sends the request when it resumes.
     FreezesBefore,
     /// The process freezes after the request takes effect.
     FreezesAfter,
@@ -34,7 +34,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Whether the fault occurs after the request takes effect.
+    /// Whether the request takes effect before the fault occurs.
     pub(crate) fn is_after(self) -> bool {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
@@ -45,10 +45,11 @@ impl Fault {
     }
 }
 
-/// Number of requests that fail in an outage. Exceeds the maximum number of attempts per request.
+/// Number of requests that fail in an outage. It exceeds the number of attempts that a caller
+/// makes.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
-/// Counts requests and injects planned faults.
+/// Counts requests and injects faults according to a plan.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
     request_count: AtomicUsize,
@@ -57,7 +58,7 @@ pub(crate) struct FaultPlan {
     is_paused: AtomicBool,
     running_requests: AtomicUsize,
     max_running_requests: AtomicUsize,
-    /// Planned faults, each with the number of the request into which it is injected.
+    /// Each planned fault, with the number of the request into which it is injected.
     planned_faults: Vec<(usize, Fault)>,
     /// Notified when a process dies during a request.
     pub(crate) died: Notify,
@@ -68,7 +69,8 @@ pub(crate) struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Creates a plan from pairs of a request number and the fault to inject into that request.
+    /// Creates a plan. Each fault is paired with the number of the request into which it is
+    /// injected.
     pub(crate) fn planned(planned_faults: Vec<(usize, Fault)>) -> Self {
         Self { planned_faults, ..Self::default() }
     }
@@ -109,13 +111,13 @@ impl FaultPlan {
         self.request_count.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of requests since the last call, and resets the number to 0.
-    pub(crate) fn take_requests(&self) -> usize {
+    /// Returns the number of requests since the last call, and resets the counter.
+    pub(crate) fn take_request_count(&self) -> usize {
         self.request_count.swap(0, Ordering::SeqCst)
     }
 
-    /// Whether a request is a read. For a read, a fault before the request is equivalent to a fault
-    /// after it.
+    /// Whether a request is a read. A read has no effect, so a fault before it is equivalent to a
+    /// fault after it.
     pub(crate) fn is_read(&self, request_number: usize) -> bool {
         self.reads.lock().unwrap().contains(&request_number)
     }
@@ -128,7 +130,7 @@ impl FaultPlan {
         self.send_with_fault(request, Err).await
     }
 
-    /// Returns the maximum number of requests that were in flight at once.
+    /// Returns the maximum number of requests that were in flight at the same time.
     pub(crate) fn most_running(&self) -> usize {
         self.max_running_requests.load(Ordering::SeqCst)
     }

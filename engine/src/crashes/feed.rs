@@ -1,6 +1,5 @@
-//! Scenarios for the feed and the webhook. Batches from a change stream update the feed and the
-//! spreadsheet lists, and the webhook delivers the feed items. Lambda retries a batch until it
-//! succeeds.
+//! Fault injection scenarios for the feed and the webhook. Each batch of a change stream is retried
+//! until it succeeds, as in Lambda.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +22,8 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Maximum number of items per partition. Low enough that several partitions are filled during the
-/// scenario.
+/// Maximum number of items per feed partition. The limit is low, so that a scenario fills several
+/// partitions.
 const SMALL_PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 /// Batches from the EventStream table's change stream.
@@ -59,8 +58,8 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// Creates a spreadsheet as Alice, then shares, renames and archives the spreadsheet. Returns the
-/// spans of its event stream, one per event.
+/// Creates, shares, renames and archives a spreadsheet as Alice. Returns one span of the event
+/// stream for each of the events.
 async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty_ports();
     let random = Arc::new(SystemRandom);
@@ -75,7 +74,7 @@ async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
         let kinds = vec![Kind::new(event.kind()).unwrap()];
         spans.push(Span { stream: stream_of(log()).unwrap(), first, kinds });
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     (ports, spans)
 }
 
@@ -85,7 +84,7 @@ impl Scenario for Indexing {
     type Answer = ();
 
     // The indexing time and the feed id differ between runs.
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.batches.len()
@@ -105,7 +104,7 @@ impl Scenario for Indexing {
     }
 
     /// Asserts that the feed contains every event exactly once and in order, and that the
-    /// spreadsheet lists match the spreadsheet's listing.
+    /// spreadsheet lists match the spreadsheet's catalog listing.
     fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, context), expected, "{context}");
@@ -149,7 +148,7 @@ impl Scenario for Delivering {
     type Caller = ();
     type Answer = ();
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.batches.len()
@@ -180,8 +179,8 @@ impl Scenario for Delivering {
     }
 }
 
-/// Returns the number of events that the receiver got from each stream. Asserts that there are no
-/// gaps.
+/// Returns how many events of each stream the receiver got. Asserts that the events of a stream
+/// arrived without gaps.
 fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
     let mut next_indexes = BTreeMap::new();
     for EventRange { stream, first, kinds, .. } in stored.received.iter().flatten() {
@@ -192,8 +191,8 @@ fn received(stored: &Stored, context: &str) -> BTreeMap<String, u64> {
     next_indexes
 }
 
-/// Batches as two shards would deliver them: one batch is lost, one is delivered twice, and some
-/// overlap.
+/// Batches as two shards of a change stream deliver them. One batch is lost, one is delivered
+/// twice, and some overlap.
 async fn prepare_indexing() -> Crashes<Indexing> {
     let (ports, spans) = ports_with_changes().await;
     let batch_of =
@@ -220,7 +219,7 @@ async fn prepare_deliveries() -> Crashes<Delivering> {
     }
     let first_and_last = |batch: &[Checkpoint]| (batch[0], batch[batch.len() - 1]);
     let batches = checkpoints.chunks(2).map(first_and_last).collect();
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(Delivering { batches }, ports).await
 }
 
@@ -228,24 +227,24 @@ async fn prepare_deliveries() -> Crashes<Delivering> {
 async fn indexing_survives() {
     let crashes = prepare_indexing().await;
     assert!(crashes.stored().feed.iter().any(Vec::is_empty), "a partition has ended");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn deliveries_survive() {
     let crashes = prepare_deliveries().await;
     assert!(crashes.stored().received.len() > 1, "more than one delivery");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_indexing_survives_whatever_two_requests_fail() {
-    prepare_indexing().await.fail_each_two_requests().await;
+    prepare_indexing().await.inject_each_pair_of_faults().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_deliveries_survive_whatever_two_requests_fail() {
-    prepare_deliveries().await.fail_each_two_requests().await;
+    prepare_deliveries().await.inject_each_pair_of_faults().await;
 }

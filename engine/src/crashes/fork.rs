@@ -1,4 +1,4 @@
-//! Scenarios in which a log is forked, the fork is edited, maintained and forked again, and the
+//! Fault injection scenario in which a log is forked, the fork is edited and forked again, and the
 //! first snapshots of the fork are built.
 
 use std::sync::Arc;
@@ -30,14 +30,14 @@ enum Step {
     MakeSnapshots,
 }
 
-/// A process that runs the log service and a snapshot worker.
+/// A process that serves the log API and handles snapshot jobs.
 struct Process {
     ports: Arc<FaultyPorts>,
     logs: Logs,
     workers: Snapshots,
 }
 
-/// Number of edits in the source log. A finished snapshot follows the first two edits.
+/// Number of edits in the source log. A snapshot is built after the second edit.
 const SOURCE_EDITS: u64 = 4;
 /// Policy that appends a Snapshot entry after every entry.
 const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
@@ -74,7 +74,7 @@ impl Process {
         upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// Sends the jobs of the fork's Snapshot entries, like the relay, and handles them.
+    /// Sends the snapshot jobs of the fork's Snapshot entries, as the relay does, and handles them.
     async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
@@ -114,7 +114,7 @@ impl Scenario for Forking {
     }
 }
 
-/// Creates a source log with a snapshot in the middle of its edits.
+/// Creates a source log and builds a snapshot between its edits.
 async fn ports_with_source() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -128,7 +128,7 @@ async fn ports_with_source() -> Arc<FaultyPorts> {
             edit_request(log(), 9, id, at(0, 3), vec![set_text(9, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
@@ -137,7 +137,7 @@ async fn prepare_forks() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
-/// Builds the first snapshots of the fork: one at its first own entry and one after an edit.
+/// Builds the first two snapshots of the fork: one at its first own entry, and one after an edit.
 async fn prepare_first_snapshots() -> Crashes<Forking> {
     let ports = ports_with_source().await;
     let scenario = Forking { steps: &[Step::MakeSnapshots] };
@@ -145,7 +145,7 @@ async fn prepare_first_snapshots() -> Crashes<Forking> {
     process.fork(fork()).await.unwrap();
     process.append().await.unwrap();
     process.keep_up().await.unwrap();
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(scenario, ports).await
 }
 
@@ -153,7 +153,7 @@ async fn prepare_first_snapshots() -> Crashes<Forking> {
 async fn forks_survive() {
     let crashes = prepare_forks().await;
     assert_eq!(crashes.stored().forks.len(), 2);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -161,12 +161,12 @@ async fn the_first_snapshots_of_a_fork_survive() {
     let crashes = prepare_first_snapshots().await;
     let made = crashes.stored().segments_of(fork().log).last().unwrap().last_snapshot;
     assert_eq!(made, Some(2), "the fork has a snapshot of its own");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_forks_survive_whatever_two_requests_fail() {
-    prepare_forks().await.fail_each_two_requests().await;
-    prepare_first_snapshots().await.fail_each_two_requests().await;
+    prepare_forks().await.inject_each_pair_of_faults().await;
+    prepare_first_snapshots().await.inject_each_pair_of_faults().await;
 }

@@ -1,5 +1,5 @@
-//! Scenario for replacing lost cells, whose text objects are missing. An operator retries the
-//! command until it succeeds.
+//! Fault injection scenario for the replacement of lost cells, whose text objects are missing. An
+//! operator retries the command until it succeeds.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// The command that replaces a log's lost cells.
+/// Operator command that replaces the lost cells of a log.
 struct Replacing;
 
-/// Number of the entry that imports a sheet with a lost text.
+/// Number of the entry that imports a sheet with a missing text object.
 const IMPORTED: u32 = 3;
 
 impl Scenario for Replacing {
@@ -32,8 +32,8 @@ impl Scenario for Replacing {
     type Caller = ();
     type Answer = ();
 
-    // Entries may differ between runs, since each process has a different client id.
-    const PROMISE: Promise = Promise::ReadsSame;
+    // Entries differ between runs, since each process uses a different client id.
+    const PROMISE: Promise = Promise::SameCells;
 
     fn start_process(&self, ports: &Arc<FaultyPorts>) -> Logs {
         ports.logs()
@@ -60,8 +60,7 @@ impl Scenario for Replacing {
     }
 }
 
-/// Creates a sheet with three long texts in one column. The object of the second text is never
-/// stored.
+/// Creates a sheet with three long texts in one column. The object of the second text is missing.
 async fn ports_with_lost_text() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(2).await;
     let texts = [0, 1, 2].map(long);
@@ -84,7 +83,7 @@ async fn ports_with_lost_text() -> Arc<FaultyPorts> {
         ..Arc::unwrap_or_clone(last_entry)
     };
     assert_eq!(ports.tables.put(&import_entry).await, PutOutcome::Accepted);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
@@ -92,11 +91,11 @@ async fn ports_with_lost_text() -> Arc<FaultyPorts> {
 async fn a_replacement_of_lost_cells_survives() {
     let crashes = Crashes::new(Replacing, ports_with_lost_text().await).await;
     assert!(crashes.requests() > 5, "{}", crashes.requests());
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_replacements_of_lost_cells_survive_whatever_two_requests_fail() {
-    Crashes::new(Replacing, ports_with_lost_text().await).await.fail_each_two_requests().await;
+    Crashes::new(Replacing, ports_with_lost_text().await).await.inject_each_pair_of_faults().await;
 }

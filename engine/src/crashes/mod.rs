@@ -78,8 +78,8 @@ pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Builds a request with mutations from one client. The first mutation has the id `first_id`. All
-/// mutations are based on position `base`.
+/// Builds a request that contains mutations of one client. All mutations are based on position
+/// `base`, and the first one has the id `first_id`.
 pub(crate) fn edit_request(
     log_id: LogId,
     client: u8,
@@ -94,7 +94,7 @@ pub(crate) fn edit_request(
         .unwrap()
 }
 
-/// Creates a log with `count` edits from client 9, each in a different row.
+/// Creates a log to which client 9 appends `count` edits, each in a different row.
 pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     let ports = empty_ports();
     let logs = ports.logs();
@@ -105,6 +105,6 @@ pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
         let request = edit_request(log(), 9, id, base, vec![set_text(row, &format!("edit {id}"))]);
         logs.append(request).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }

@@ -1,4 +1,4 @@
-//! Reads the stored data like a newly started process.
+//! Reads the stored data as a newly started process would.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::logs::{CellsQuery, Logs, SheetName};
 /// The cells of each sheet.
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
-/// Computes all cells at a position by replaying the log.
+/// Returns all cells at a position, computed by replaying the log.
 pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position) -> Cells {
     let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
     let mut all_cells = Cells::new();
@@ -28,7 +28,7 @@ pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position)
     all_cells
 }
 
-/// Reads all cells of the given sheets from the latest snapshot, as a client does.
+/// Returns all cells of the given sheets from the latest snapshot, as a client reads them.
 pub(crate) async fn read_cells(
     logs: &Logs,
     log_id: LogId,
@@ -59,13 +59,13 @@ pub(crate) async fn read_cells(
     all_cells
 }
 
-/// Cells of each log at each of its positions, in ascending order.
+/// The cells of each log at each position of the log, in ascending order of the positions.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
-    /// Reads every log in a new process. Asserts that the logs are readable and consistent, and
-    /// that the cells match a replay of the log. Imported cells are not compared, since they are
-    /// not stored in the log.
+    /// Reads every log in a new process. Asserts that each log is readable and consistent, and that
+    /// the cells equal those of a replay. Imported cells are not compared, since the log does not
+    /// contain them.
     pub(crate) async fn of(ports: &FaultyPorts, context: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
@@ -79,8 +79,8 @@ impl Readings {
         Self(readings)
     }
 
-    /// Asserts for each log that its readings (cells at successive positions) are equal to the
-    /// first readings of the log in `expected`.
+    /// Asserts that each log has the same cells as in `expected` at each of its positions. The logs
+    /// in `expected` may have more positions.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let expected_readings = expected
@@ -102,8 +102,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal the log's cells at some position in
-    /// `expected`.
+    /// Asserts that the latest cells of each log equal its cells at any position in `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let newest_cells = &readings.last().unwrap().1;
@@ -112,7 +111,7 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal the log's latest cells in `expected`.
+    /// Asserts that the latest cells of each log equal its latest cells in `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, context: &str) {
         assert_eq!(self.newest_cells(), expected.newest_cells(), "{context}: the newest cells");
     }
@@ -153,13 +152,13 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
         let shown = &shown_cells[sheet];
         match *sheet {
             SheetId::FIRST => replayed == shown,
-            // The log contains later edits to an imported sheet, but not its imported cells.
+            // The log contains the edits to an imported sheet, but not the imported cells.
             _ => replayed.iter().all(|cell| shown.contains(cell)),
         }
     })
 }
 
-/// Asserts that a log's stored data satisfies invariants I1, I3 and I5.
+/// Asserts that the stored data of a log satisfies invariants I1, I3 and I5.
 fn assert_sound(stored: &Stored, log_id: LogId, context: &str) {
     let entries: Vec<Arc<Entry>> = stored.entries_of(log_id).cloned().map(Arc::new).collect();
     let segments = stored.segments_of(log_id);

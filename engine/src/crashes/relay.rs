@@ -1,5 +1,5 @@
-//! Scenario for the relay. If a record fails, the change stream retries the batch from that record.
-//! If the function dies, the change stream retries the whole batch.
+//! Fault injection scenario for the relay. If a record fails, the change stream retries the batch
+//! from that record on. If the function dies, the change stream retries the whole batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ struct ChangeStream {
     changes: Vec<EntryChange>,
 }
 
-/// Sets the `pending` tag of every upload, as if no entry had been relayed.
+/// Sets the `pending` tag of every upload, as if the relay had not processed any entry.
 pub(super) async fn tag_uploads(ports: &FaultyPorts) {
     for (key, (bytes, _)) in ports.blobs.contents() {
         let sha256 = crate::sha256::sha256(&bytes);
@@ -32,7 +32,7 @@ pub(super) async fn tag_uploads(ports: &FaultyPorts) {
 
 impl Scenario for ChangeStream {
     type Process = Relay;
-    /// Index of the record from which the batch is retried.
+    /// Index of the record from which the change stream retries the batch.
     type Caller = AtomicUsize;
     type Answer = ();
 
@@ -52,7 +52,7 @@ impl Scenario for ChangeStream {
     }
 }
 
-/// Creates edits, Snapshot entries and an upload that have not been relayed yet.
+/// Creates edits, Snapshot entries and an upload that the relay has not processed yet.
 async fn prepare_change_stream() -> Crashes<ChangeStream> {
     let ports = ports_with_edits(2).await;
     let logs = ports.logs();
@@ -65,7 +65,7 @@ async fn prepare_change_stream() -> Crashes<ChangeStream> {
     }
     append_large(&ports).await;
     tag_uploads(&ports).await;
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     let changes = entry_changes(&ports);
     Crashes::new(ChangeStream { changes }, ports).await
 }
@@ -76,11 +76,11 @@ async fn a_batch_survives() {
     assert_eq!(crashes.requests(), 4, "three jobs and a tag");
     assert_eq!(crashes.stored().messages.len(), 3);
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_batches_survive_whatever_two_requests_fail() {
-    prepare_change_stream().await.fail_each_two_requests().await;
+    prepare_change_stream().await.inject_each_pair_of_faults().await;
 }

@@ -1,4 +1,4 @@
-//! A relay with the change stream of the Entry table.
+//! Passes the entries of a table to the relay, as the table's change stream does.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::stored::Stored;
 use crate::ports::Blobs;
 use crate::relay::{EntryChange, Relay};
 
-/// Returns the change records of all entries in the table.
+/// Returns a change stream record for each entry in the table.
 pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     let change = |(number, entry): (usize, _)| EntryChange {
         sequence_number: number.to_string(),

@@ -1,4 +1,4 @@
-//! Scenarios for reprocessing. An operator retries each command until it succeeds.
+//! Fault injection scenarios for reprocessing. An operator retries each command until it succeeds.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// Commands of an operator. Each command is retried until it succeeds.
+/// Operator commands, each of which is retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }
 
 #[derive(Clone, Copy)]
 enum Command {
-    /// Surveys all logs and repairs all findings.
-    Mend,
+    /// Surveys all logs and repairs everything that the survey finds.
+    Repair,
     /// Rebuilds all snapshots of the log.
     Rebuild,
 }
@@ -94,8 +94,8 @@ impl Scenario for Operator {
     async fn step(&self, process: &Process, (): &(), step: usize) -> Result<(), Retry> {
         match self.commands[step] {
             Command::Rebuild => process.rebuild().await,
-            Command::Mend => {
-                // Advance the clock so that pending snapshots from earlier commands count as
+            Command::Repair => {
+                // Advance the clock, so that the pending snapshots of earlier commands count as
                 // abandoned.
                 process.ports.clock.advance_ms(ABANDONED_S * 1_000);
                 process.repair_all().await
@@ -117,8 +117,7 @@ impl Scenario for Operator {
     }
 }
 
-/// Creates a log with Snapshot entries at entries 2, 4 and 6. The jobs of these Snapshot entries
-/// are lost.
+/// Creates a log whose entries 2, 4 and 6 are Snapshot entries. Their snapshot jobs are lost.
 async fn ports_with_lost_jobs() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(1).await;
     let logs = ports.logs();
@@ -138,7 +137,7 @@ fn job_at(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Simulates lost jobs, an abandoned pending snapshot left by one of the jobs, and an upload that
+/// Simulates lost snapshot jobs, a pending snapshot that its worker abandoned, and an upload that
 /// still has its `pending` tag.
 async fn prepare_repairs() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
@@ -155,10 +154,10 @@ async fn prepare_repairs() -> Crashes<Operator> {
         rebuild: None,
     };
     assert_eq!(ports.pending.create(&abandoned_snapshot).await, WriteOutcome::Written);
-    Crashes::new(Operator { commands: vec![Command::Mend] }, ports).await
+    Crashes::new(Operator { commands: vec![Command::Repair] }, ports).await
 }
 
-/// Prepares a log with three snapshots, the first of which was skipped. Only a rebuild builds it.
+/// Prepares a log with three snapshots. The first one was skipped, so only a rebuild builds it.
 async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);
@@ -179,7 +178,7 @@ async fn prepare_rebuild() -> Crashes<Operator> {
         ports.tables.set_root(log(), at(0, num), root).await.unwrap();
     }
     ports.tables.raise_last_snapshot(log(), at(0, 6)).await.unwrap();
-    let commands = vec![Command::Rebuild, Command::Mend];
+    let commands = vec![Command::Rebuild, Command::Repair];
     Crashes::new(Operator { commands }, ports).await
 }
 
@@ -187,19 +186,19 @@ async fn prepare_rebuild() -> Crashes<Operator> {
 async fn a_reprocessing_survives() {
     let crashes = prepare_repairs().await;
     assert!(crashes.requests() > 8);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn a_rebuild_survives() {
     let crashes = prepare_rebuild().await;
     assert!(crashes.requests() > 20);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_reprocessing_survives_whatever_two_requests_fail() {
-    prepare_repairs().await.fail_each_two_requests().await;
-    prepare_rebuild().await.fail_each_two_requests().await;
+    prepare_repairs().await.inject_each_pair_of_faults().await;
+    prepare_rebuild().await.inject_each_pair_of_faults().await;
 }

@@ -1,5 +1,5 @@
-//! Scenarios for offloading and trimming. An operator retries the command until it succeeds. Some
-//! writers freeze before their segment is trimmed, and resume afterwards.
+//! Fault injection scenarios for offloading and trimming. An operator retries the command until it
+//! succeeds. Some writers freeze before their segment is trimmed and resume afterwards.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use crate::ports::{Jobs as _, Segments as _};
 use crate::retention::Offloader;
 
 const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
-/// Duration in milliseconds that is longer than the trim fence.
+/// Duration in milliseconds that exceeds the minimum age of a closed segment before it is trimmed.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments and then plans the segments again.
+/// An operator who offloads old segments, and then plans the offloads again.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -38,8 +38,8 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Plans and processes all segments. Returns the plans. If a segment fails, the remaining segments
-/// are still processed.
+/// Plans the retention of all segments and executes the plans. If a segment fails, the remaining
+/// segments are still processed. Returns the plans.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut planned_segments = Vec::new();
     let survey = offloader.plan_all_logs(POLICY, |planned| planned_segments.push(planned)).await;
@@ -77,13 +77,13 @@ impl Scenario for Offloading {
         step: usize,
     ) -> Result<Self::Answer, Retry> {
         let plans = offload(offloader).await?;
-        // Plans from the first step are not compared, since they depend on earlier attempts.
+        // The plans of the first step are not compared, since they depend on earlier attempts.
         Ok(if step == 0 { vec![] } else { plans })
     }
 }
 
-/// A writer whose process dies or freezes. Before the write is retried or the process resumes, the
-/// current segment is closed, offloaded and trimmed.
+/// A writer whose process dies or freezes. The current segment is closed, offloaded and trimmed
+/// before the write is retried or the process resumes.
 struct FrozenWriter {
     requests: Vec<Request>,
 }
@@ -93,7 +93,7 @@ impl Scenario for FrozenWriter {
     type Caller = ();
     type Answer = Vec<MutationPlace>;
 
-    const PROMISE: Promise = Promise::Sound;
+    const PROMISE: Promise = Promise::ConsistentData;
 
     fn step_count(&self) -> usize {
         self.requests.len()
@@ -143,7 +143,7 @@ fn offloaded_entries(stored: &Stored) -> Vec<Arc<Entry>> {
     entries
 }
 
-/// Rolls a segment and builds the first snapshot of the next segment.
+/// Starts a new segment and builds the snapshot of its first entry.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
     let first_position = at(segment, 0);
@@ -155,7 +155,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates four segments with two edits each. The latest segment was opened more than a day ago.
+/// Creates four segments with two edits each. The last segment was opened more than a day ago.
 async fn prepare_offloading() -> Crashes<Offloading> {
     let ports = ports_with_edits(2).await;
     for segment in 0..3 {
@@ -169,7 +169,7 @@ async fn prepare_offloading() -> Crashes<Offloading> {
         }
     }
     ports.clock.advance_ms(LATER_MS);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     Crashes::new(Offloading, ports).await
 }
 
@@ -186,23 +186,22 @@ async fn offloading_and_trimming_survive() {
     let crashes = prepare_offloading().await;
     let trimmed_plan = Plan::Keep(KeepReason::TrimmedAlready);
     assert_eq!(crashes.answers()[1][..2], [(0, trimmed_plan), (1, trimmed_plan)]);
-    // Each of the two trimmed segments consists of its first entry and its End Segment (last
-    // entry).
+    // Only the first and the last entry of each trimmed segment remain in the table.
     assert_eq!(crashes.stored().entries.keys().filter(|(_, at)| at.segment() < 2).count(), 4);
     assert_eq!(offloaded_entries(crashes.stored()).len(), 8);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 async fn writers_survive_the_trim_of_their_segment() {
     let crashes = prepare_frozen_writer().await;
     assert_eq!(crashes.requests(), 4, "one read and three puts");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_retention_survives_whatever_two_requests_fail() {
-    prepare_offloading().await.fail_each_two_requests().await;
-    prepare_frozen_writer().await.fail_each_two_requests().await;
+    prepare_offloading().await.inject_each_pair_of_faults().await;
+    prepare_frozen_writer().await.inject_each_pair_of_faults().await;
 }

@@ -1,4 +1,5 @@
-//! Scenarios for rolls and upkeep without appends. Failed calls are retried until they succeed.
+//! Fault injection scenarios that close a log segment and open the next one, without appending
+//! edits. Failed calls are retried until they succeed.
 
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use super::{FaultyPorts, at, log, ports_with_edits};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// Caches the log's tail (latest entries). Then runs upkeep if `policy` is set, and a roll
-/// otherwise.
+/// Caches the latest entries of the log. Then performs upkeep if `policy` is set. Otherwise, closes
+/// the segment and opens the next one.
 struct Keeping {
     policy: Option<LogPolicy>,
 }
@@ -29,7 +30,7 @@ impl Scenario for Keeping {
         let tail = cache_tail(logs, log()).await?;
         match &self.policy {
             Some(policy) => logs.upkeep(log(), policy).await.map(drop).map_err(retry),
-            // On a retry, the next segment may already be open and must not be rolled.
+            // On a retry, the next segment may already be open. It must not be closed.
             None if tail.position.segment() > 0 => Ok(()),
             None => logs.roll(tail).await.map(drop).map_err(retry),
         }
@@ -58,7 +59,7 @@ async fn prepare_rolled_by_upkeep() -> Crashes<Keeping> {
 async fn a_roll_survives() {
     for crashes in [prepare_rolled().await, prepare_rolled_by_upkeep().await] {
         assert_eq!(crashes.stored().segments_of(log()).len(), 2);
-        crashes.fail_each_request().await;
+        crashes.inject_each_fault().await;
     }
 }
 
@@ -66,7 +67,7 @@ async fn a_roll_survives() {
 async fn a_snapshot_entry_survives() {
     let crashes = prepare_marked().await;
     assert!(crashes.stored().entries.contains_key(&(log(), at(0, 4))));
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -75,6 +76,6 @@ async fn long_upkeep_survives_whatever_two_requests_fail() {
     for crashes in
         [prepare_rolled().await, prepare_rolled_by_upkeep().await, prepare_marked().await]
     {
-        crashes.fail_each_two_requests().await;
+        crashes.inject_each_pair_of_faults().await;
     }
 }

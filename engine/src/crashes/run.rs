@@ -1,4 +1,4 @@
-//! Runs a scenario repeatedly, injecting each kind of fault into each of its requests.
+//! Runs a scenario many times and injects each kind of fault into each request.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub(crate) const FAULTS: [Fault; 8] = [
     Fault::FreezesAfter,
 ];
 
-/// Time after which a caller retries a step that got no response, and after which frozen processes
-/// resume.
+/// Time after which a caller retries a step that got no response. Frozen processes resume after the
+/// same time.
 const RETRY_AFTER_MS: u64 = 2_000;
-/// Maximum number of retries per run. Exceeds the number of retries caused by any two faults,
-/// including all failures during an outage.
+/// Maximum number of retries per run. It exceeds the number of retries that any two faults cause,
+/// including an outage.
 const MAX_RETRIES: usize = 30;
-/// Number of additional requests into which faults are injected, after the requests of a fault-free
-/// run. Such additional requests are sent by retries.
+/// Number of additional requests after the end of a fault-free run into which faults are injected.
+/// Only retries send these requests.
 const RETRY_REQUESTS: usize = 10;
 
 /// Final state of a run.
@@ -39,13 +39,13 @@ struct RunResult<A> {
     answers: Vec<A>,
 }
 
-/// A scenario, its initial data and the result of a fault-free run.
+/// A scenario with its initial data and the result of a fault-free run.
 pub(crate) struct Crashes<S: Scenario> {
     scenario: Arc<S>,
     initial_ports: Arc<FaultyPorts>,
     fault_free_result: RunResult<S::Answer>,
     request_count: usize,
-    /// Whether each request is a read, by request number.
+    /// For each request of the fault-free run, whether the request is a read.
     is_read: Vec<bool>,
 }
 
@@ -61,23 +61,23 @@ impl<S: Scenario> Crashes<S> {
         Self { scenario, initial_ports, fault_free_result, request_count, is_read }
     }
 
-    /// Returns the number of requests in the fault-free run.
+    /// Returns the number of requests that the scenario sends without faults.
     pub(crate) fn requests(&self) -> usize {
         self.request_count
     }
 
-    /// Returns the step results of the fault-free run.
+    /// Returns the result of each step of the fault-free run.
     pub(crate) fn answers(&self) -> &[S::Answer] {
         &self.fault_free_result.answers
     }
 
-    /// Returns the final data of the fault-free run.
+    /// Returns the stored data after the fault-free run.
     pub(crate) fn stored(&self) -> &Stored {
         &self.fault_free_result.stored
     }
 
-    /// Runs the scenario once for each combination of request and fault.
-    pub(crate) async fn fail_each_request(&self) {
+    /// Runs the scenario once for each fault in each request.
+    pub(crate) async fn inject_each_fault(&self) {
         let mut run_count = 0;
         for request in 0..self.request_count {
             for fault in self.distinct_faults(request) {
@@ -89,16 +89,16 @@ impl<S: Scenario> Crashes<S> {
         println!("{scenario}: {} requests, {run_count} runs", self.request_count);
     }
 
-    /// Returns the faults to inject into a request. For a read, faults after the request are
-    /// omitted, since they are equivalent to faults before it.
+    /// Returns the faults to inject into a request. A fault after a read is equivalent to a fault
+    /// before it, so faults after a read are omitted.
     fn distinct_faults(&self, request: usize) -> impl Iterator<Item = Fault> {
         let is_read = self.is_read[request];
         FAULTS.into_iter().filter(move |fault| !is_read || !fault.is_after())
     }
 
-    /// Runs the scenario once for each pair of requests and each pair of faults. In some runs, a
+    /// Runs the scenario once for each pair of faults in each pair of requests. In some runs, a
     /// frozen process resumes while another process is running.
-    pub(crate) async fn fail_each_two_requests(&self) {
+    pub(crate) async fn inject_each_pair_of_faults(&self) {
         let mut run_count = 0;
         for first_request in 0..self.request_count {
             for first_fault in self.distinct_faults(first_request) {
@@ -120,8 +120,8 @@ impl<S: Scenario> Crashes<S> {
         println!("{scenario}: {} requests, {run_count} pairs", self.request_count);
     }
 
-    /// Checks a run in which failed steps are retried in a new process. If a step returned an
-    /// error, also checks a run in which failed steps are retried in the same process.
+    /// Checks a run in which a new process retries each failed step. If a step returned an error,
+    /// also checks a run in which the same process retries the step.
     async fn check_runs(&self, planned_faults: Vec<(usize, Fault)>) {
         let has_erred = self.check_run(planned_faults.clone(), RetryIn::NewProcess).await;
         if has_erred {
@@ -129,7 +129,7 @@ impl<S: Scenario> Crashes<S> {
         }
     }
 
-    /// Checks one run. Returns whether a step returned an error.
+    /// Runs the scenario once and checks the result. Returns whether any step returned an error.
     async fn check_run(&self, planned_faults: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
         let mut run = Run::new(Arc::clone(&self.scenario), &self.initial_ports, planned_faults);
         run.context = format!("{}, retry in {retry_in:?}", run.context);
@@ -146,12 +146,12 @@ impl<S: Scenario> Crashes<S> {
     fn check_result(&self, result: &RunResult<S::Answer>, context: &str) {
         let expected = &self.fault_free_result;
         self.scenario.assert_final(&result.stored, &result.answers, context);
-        if S::PROMISE == Promise::Sound {
+        if S::PROMISE == Promise::ConsistentData {
             return;
         }
         assert_eq!(result.answers, expected.answers, "{context}: the answers");
         result.readings.assert_newest_are(&expected.readings, context);
-        if S::PROMISE == Promise::Same {
+        if S::PROMISE == Promise::SameData {
             let expected_data = expected.stored.without_times();
             result.stored.without_times().assert_equals(&expected_data, context);
             result.readings.assert_prefix_of(&expected.readings, context);
@@ -159,7 +159,7 @@ impl<S: Scenario> Crashes<S> {
     }
 }
 
-/// Process in which a step is retried after an error.
+/// Specifies which process retries a step that returned an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RetryIn {
     /// A new process with empty caches.
@@ -186,9 +186,9 @@ struct Run<'a, S: Scenario> {
     ports: Arc<FaultyPorts>,
     caller: Arc<S::Caller>,
     answers: Vec<S::Answer>,
-    /// Frozen processes, each with the index of the step that was interrupted.
+    /// Frozen processes, each with the index of the step that it was running.
     frozen_tasks: Vec<(usize, StepTask<S>)>,
-    /// Copy of the stored data after the last failure.
+    /// Copy of the stored data after the most recent failure.
     last_stored: Stored,
     other_writers_ran: bool,
     retry_in: RetryIn,
@@ -219,7 +219,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Runs all steps. If a process dies or freezes, its step is retried in a new process.
+    /// Runs all steps. If a process dies or freezes, a new process retries the step.
     async fn take_all_steps(mut self) -> Self {
         let max_attempts = MAX_RETRIES + self.scenario.step_count();
         let mut attempts = 0;
@@ -281,7 +281,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Reads the stored data after a failure in another process, and checks the data.
+    /// Checks the stored data after a failure by reading it in a new process.
     async fn check_after_failure(&mut self) {
         let Some(fault_free_result) = self.fault_free_result else {
             panic!("a step of an undisturbed run failed");
@@ -301,14 +301,14 @@ impl<S: Scenario> Run<'_, S> {
         let readings = Readings::of(&self.ports, &context).await;
         let expected_readings = &fault_free_result.readings;
         match S::PROMISE {
-            Promise::Same => readings.assert_prefix_of(expected_readings, &context),
-            Promise::ReadsSame => readings.assert_newest_among(expected_readings, &context),
-            Promise::Sound => {}
+            Promise::SameData => readings.assert_prefix_of(expected_readings, &context),
+            Promise::SameCells => readings.assert_newest_among(expected_readings, &context),
+            Promise::ConsistentData => {}
         }
     }
 
-    /// Runs the remaining work of other processes. Then resumes the frozen processes and asserts
-    /// that they do not change the stored data.
+    /// Completes the work of other processes, and resumes the frozen processes. Asserts that
+    /// resumed processes do not change the stored data.
     async fn finish(mut self) -> RunResult<S::Answer> {
         self.ports.faults.pause();
         self.scenario.finish_other_work(Arc::clone(&self.ports)).await;
@@ -330,7 +330,7 @@ impl<S: Scenario> Run<'_, S> {
         for (step, task) in self.frozen_tasks.drain(..) {
             let answer = task.await.unwrap();
             if let Ok(answer) = answer
-                && S::PROMISE != Promise::Sound
+                && S::PROMISE != Promise::ConsistentData
             {
                 assert_eq!(answer, self.answers[step], "{}: resumed", self.context);
             }

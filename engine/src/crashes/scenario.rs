@@ -1,4 +1,4 @@
-//! Scenarios that run with injected faults. A scenario includes the caller of the tested service.
+//! Scenarios for fault injection. A scenario consists of a service and its caller.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,36 +11,35 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{LogError, Logs};
 
-/// Error after which the caller must retry the same step. Contains the cause.
+/// Error after which the caller must retry the step. Contains the cause.
 #[derive(Debug)]
 pub(crate) struct Retry(pub(crate) String);
 
-/// Guarantee for the final data after any faults. Every scenario also guarantees that the data is
-/// consistent: the invariants hold, all logs are readable, and existing data is preserved.
+/// Guarantee for the data after a run with any faults. Every scenario also guarantees that the
+/// invariants hold, that all logs are readable and that no existing data is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// The data equals that of a fault-free run, except for times.
-    Same,
-    /// Readable cells equal those of a fault-free run, but redundant data such as snapshots may be
-    /// missing.
-    ReadsSame,
-    /// No general guarantee, since other writers change the data. The scenario checks the data
-    /// itself.
-    Sound,
+    /// All data except times equals the data of a fault-free run.
+    SameData,
+    /// All readable cells equal those of a fault-free run, but redundant data such as snapshots may
+    /// be missing.
+    SameCells,
+    /// Other writers change the data, so the scenario itself checks the data.
+    ConsistentData,
 }
 
-/// A service of the engine and its caller. The caller runs one step at a time. If a step gets no
-/// response, the caller retries the step in a new process.
+/// A service of the engine and a caller that runs one step at a time. If a step gets no response,
+/// the caller retries the step in a new process.
 pub(crate) trait Scenario: Send + Sync + 'static {
     /// State of a process, including its caches.
     type Process: Send + Sync + 'static;
-    /// State of the caller, in addition to the step index.
+    /// State that the caller keeps between steps, in addition to the step index.
     type Caller: Default + Send + Sync + 'static;
     /// Result of a step. A retry of the step must return an equal result (I14).
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
     /// Guarantee for the final data.
-    const PROMISE: Promise = Promise::Same;
+    const PROMISE: Promise = Promise::SameData;
 
     /// Returns the number of steps.
     fn step_count(&self) -> usize {
@@ -61,21 +60,21 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     /// Checks the stored data after a failure.
     fn assert_after_failure(&self, _stored: &Stored, _what: &str) {}
 
-    /// Checks the final data, in addition to the promised guarantee.
+    /// Checks the data after a run, in addition to the guarantee of the scenario.
     fn assert_final(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
-    /// Runs other writers after a failure and before the step is retried.
+    /// Lets other writers change the data after a failure, before the step is retried.
     fn run_other_writers(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 
-    /// Runs the remaining work of other processes without fault injection, after all steps.
+    /// Completes the work of other processes after all steps, without injecting faults.
     fn finish_other_work(&self, _: Arc<FaultyPorts>) -> impl Future<Output = ()> + Send {
         async {}
     }
 }
 
-/// Converts a request error to a retry. Panics if no client would retry after this error.
+/// Converts an error to [`Retry`]. Panics if a client would not retry the request after this error.
 pub(crate) fn retry(error: LogError) -> Retry {
     match error {
         LogError::Store(_)
@@ -86,17 +85,18 @@ pub(crate) fn retry(error: LogError) -> Retry {
     }
 }
 
-/// Outcome of a mutation: its id, its position, and the reason if it was rejected.
+/// Id and position of a mutation. If the mutation was rejected, also the reason.
 pub(crate) type MutationPlace = (u64, Option<Position>, Option<RejectionReason>);
 
-/// Returns the outcome of each appended mutation. Omits data that depends on earlier attempts.
+/// Returns the id, position and rejection of each appended mutation. Other results are omitted,
+/// since they depend on earlier attempts.
 pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();
     results.map(|result| (result.id, result.position, result.rejection.map(reason))).collect()
 }
 
-/// Reads the latest entry, so that the process caches the log's tail (latest entries).
+/// Reads the latest entry, so that the process caches it.
 pub(crate) async fn cache_tail(
     logs: &Logs,
     log_id: cellar_base::identity::LogId,

@@ -1,4 +1,4 @@
-//! A copy of all stored data, for comparisons.
+//! A copy of all stored data, which tests compare.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,25 +20,26 @@ use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::ports::FaultyPorts;
 
-/// All stored records, objects and messages.
+/// All table records, objects and queue messages.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stored {
     pub(crate) entries: BTreeMap<(LogId, Position), Entry>,
     pub(crate) segments: BTreeMap<(LogId, u32), Segment>,
     pub(crate) forks: Vec<ListedFork>,
     pub(crate) pending: Vec<PendingSnapshot>,
-    /// Content of each object, and whether the object has the pending tag.
+    /// For each object key, the content and whether the object has the pending tag.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// Distinct queue messages. Duplicates are removed, since a job may be sent more than once.
+    /// Bodies of the queue messages. Duplicates are omitted, since a job may be sent more than
+    /// once.
     pub(crate) messages: BTreeSet<String>,
-    /// Items of the event streams, event batches first. Each item consists of the index of its
-    /// first event and its event data.
+    /// Items of each event stream, with the latest item at the end. An item is the index of its
+    /// first event and its encoded events.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
-    /// Spans of each feed item, in order. The end item of a partition has no spans.
+    /// Spans of each feed item, in feed order. The item that ends a partition has no spans.
     pub(crate) feed: Vec<Vec<Span>>,
     /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// Event ranges of each delivery to the webhook receiver.
+    /// Event ranges of each delivery that the webhook receiver accepted.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
@@ -63,7 +64,7 @@ impl Stored {
         }
     }
 
-    /// Returns a copy without write times, which differ between runs.
+    /// Returns a copy in which all write times are 0, since times differ between runs.
     pub(crate) fn without_times(&self) -> Self {
         let mut stored = self.clone();
         for entry in stored.entries.values_mut() {
@@ -80,7 +81,7 @@ impl Stored {
         }
         for fork in &mut stored.forks {
             fork.created_s = 0;
-            // Remove fork numbers from fork records, since the numbers are derived from the time.
+            // Remove the numbers of the fork records, since they are derived from the time.
             fork.number = 0;
         }
         stored.forks.sort_by_key(|fork| fork.fork);
@@ -106,9 +107,9 @@ impl Stored {
         self.objects.iter().map(|(key, (_, is_pending))| (key.as_str(), *is_pending)).collect()
     }
 
-    /// Asserts that `later` preserves this data (I2), except for the permitted changes. A Snapshot
-    /// entry may get a root. A segment may be offloaded, marked and trimmed. An object may lose its
-    /// pending tag.
+    /// Asserts that `later` contains all of this data unchanged (I2), except for permitted changes:
+    /// A Snapshot entry may get a root. A segment may be offloaded and trimmed. An object may lose
+    /// its pending tag.
     pub(crate) fn assert_preserved_in(&self, later: &Self, context: &str) {
         assert!(later.events().starts_with(&self.events()), "{context}: an event is missing");
         assert!(later.feed.starts_with(&self.feed), "{context}: a feed item is missing");
@@ -180,7 +181,7 @@ impl Stored {
     }
 }
 
-/// Decodes the Feed table records that have a given attribute.
+/// Decodes all Feed table records that have the given attribute.
 fn decode_feed_records<T>(
     ports: &FaultyPorts,
     attribute: &str,
@@ -205,8 +206,8 @@ fn received_ranges(ports: &FaultyPorts) -> Vec<Vec<EventRange>> {
     deliveries.iter().map(ranges_of).collect()
 }
 
-/// Returns a copy of the entry without the two attributes that may be added after it is written:
-/// the snapshot root and the trim mark.
+/// Returns a copy of the entry without its snapshot root and trim mark, which are the only
+/// attributes that may be added to an existing entry.
 fn without_additions(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     if let Content::Snapshot { root, trimmed_s } = &mut entry.content {

@@ -1,5 +1,5 @@
-//! Scenario for commands that create, update and split the tip (latest item) of an event stream. If
-//! a command gets no response, the caller retries it as a new writer.
+//! Fault injection scenario that appends to an event stream until events are moved to batches. If a
+//! command gets no response, the caller retries it as a new writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,10 +14,10 @@ use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events per tip (latest stream item).
+/// Maximum number of events in the latest stream item.
 const TIP_EVENTS: usize = 2;
 
-/// Adds words in order, skipping words that the stream already contains.
+/// Appends words to a stream in order. Words that the stream already contains are skipped.
 struct Adding {
     words: Vec<String>,
 }
@@ -47,7 +47,7 @@ async fn add(
     let mut words =
         store.transact(&decider, &name(), word, writer(), CachedTip::Unknown).await?.state;
     // Other writers may have added words after this word, and a delayed call may have read them.
-    // Remove them, so that equal calls return equal words.
+    // Remove these words, so that each call returns the same words.
     let word_index = words.iter().position(|stored_word| stored_word == word).unwrap();
     words.truncate(word_index + 1);
     Ok(words)
@@ -87,7 +87,8 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that the stream contains no word twice, and that there are no gaps between its items.
+/// Asserts that no word is stored twice and that no event index is missing between the stream's
+/// items.
 fn assert_once(stored: &Stored, context: &str) {
     let mut words = Vec::new();
     for (first_index, events) in &stored.streams {
@@ -100,33 +101,33 @@ fn assert_once(stored: &Stored, context: &str) {
     assert_eq!(words.len(), word_count, "{context}: a word was added twice");
 }
 
-/// Prepares the scenario for a stream that already contains `before` words.
+/// Prepares a stream that already contains `before` words.
 async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty_ports();
     for number in 0..before {
         add(&stream_store(&ports), &format!("before{number}")).await.unwrap();
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     let words = (0..words).map(|number| format!("word{number}")).collect();
     Crashes::new(Adding { words }, ports).await
 }
 
 #[tokio::test]
 async fn an_append_to_a_stream_survives() {
-    // One read and one write are sufficient to create, update or split a tip (latest stream item).
+    // Each append needs only one read and one write, even if it moves events to a batch.
     for before in 0..=TIP_EVENTS {
         let crashes = prepare_additions(before, 1).await;
         assert_eq!(crashes.requests(), 2);
         assert_eq!(crashes.stored().streams.len(), 1 + before / TIP_EVENTS);
-        crashes.fail_each_request().await;
+        crashes.inject_each_fault().await;
     }
-    prepare_additions(0, 5).await.fail_each_request().await;
+    prepare_additions(0, 5).await.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_appends_to_a_stream_survive_whatever_two_requests_fail() {
     for before in 0..=TIP_EVENTS {
-        prepare_additions(before, 3).await.fail_each_two_requests().await;
+        prepare_additions(before, 3).await.inject_each_pair_of_faults().await;
     }
 }

@@ -1,4 +1,4 @@
-//! Scenario in which a client group with two clients pushes and pulls.
+//! Fault injection scenario in which two clients of a client group push and pull.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::logs::{Logs, PullDelta, PullOutcome, PushClient, Pushing};
 
 const GROUP: &str = "group";
 
-/// A client group that pushes, then pulls from the start of the log, then pulls from a cookie
-/// received after the first push.
+/// A client group that pushes mutations, pulls from the start of the log, and then pulls from a
+/// cookie that it received after the first push.
 struct Group {
     pushes: Vec<Vec<Pushed>>,
 }
@@ -25,10 +25,10 @@ struct Group {
 /// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
-    /// Ids of the pushed mutations. Clients learn the outcome of a mutation by pulling.
+    /// Ids of the pushed mutations. Clients learn the results of their mutations by pulling.
     Pushed(Vec<u64>),
-    /// The position at the end of a pull, the positions of the pulled entries, and the last
-    /// mutation id by client.
+    /// Last position of the pull, the positions of the pulled entries, and the last mutation id of
+    /// each client.
     Pulled(Position, Vec<Position>, BTreeMap<String, u64>),
 }
 
@@ -38,7 +38,8 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// Pushes mutations in order. As in the API function, they are grouped into runs.
+    /// Pushes mutations in order. Consecutive mutations of the same client are sent together, as in
+    /// the API function.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut pushed_ids = Vec::new();
@@ -98,8 +99,8 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
     }
 }
 
-/// Edits from two clients, including a malformed edit, an edit with a nonexistent base, and an
-/// undo.
+/// Edits of two clients. One edit is malformed, one is based on a nonexistent position, and one is
+/// an undo.
 async fn prepare_group() -> Crashes<Group> {
     let malformed = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });
@@ -123,11 +124,11 @@ async fn pushes_and_pulls_survive() {
     let crashes = prepare_group().await;
     let Learned::Pulled(_, _, last_ids) = &crashes.answers()[3] else { panic!("a pull") };
     assert_eq!(last_ids.values().collect::<Vec<_>>(), [&4, &3]);
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_pushes_and_pulls_survive_whatever_two_requests_fail() {
-    prepare_group().await.fail_each_two_requests().await;
+    prepare_group().await.inject_each_pair_of_faults().await;
 }

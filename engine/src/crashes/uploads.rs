@@ -1,5 +1,5 @@
-//! Scenarios for uploads and imports: objects are uploaded, checked, referenced by an entry and
-//! protected from expiry.
+//! Fault injection scenarios for uploads and imports. Objects are uploaded, verified, referenced by
+//! an entry, and protected from expiry.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
 use crate::sha256::sha256;
 
-/// A client that uploads objects and then appends an entry that references the objects.
+/// A client that uploads objects and then appends an entry that references them.
 struct Uploading {
     upload: UploadKind,
 }
 
 enum UploadKind {
-    /// External body (operations stored as a separate object) of a large entry.
+    /// A large entry whose operations are uploaded as a separate object.
     Body(Vec<u8>),
     /// An imported sheet.
     Sheet(Box<Sheet>),
@@ -38,18 +38,18 @@ struct Process {
     logs: Logs,
 }
 
-/// Number of edits in the log before a sheet is imported.
+/// Number of edits in the log before the sheet is imported.
 const EDITS: usize = 2;
 const CLIENT: ClientKey = ClientKey([1; 8]);
 const UPLOAD: Uuid = Uuid::from_bytes([5; 16]);
 
-/// Appends a large entry to a log created by [`ports_with_edits`](super::ports_with_edits), which
-/// must contain at least one edit.
+/// Appends a large entry to a log that was created by [`ports_with_edits`](super::ports_with_edits)
+/// with at least one edit.
 pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
     let body = encode_external_body(&[set_text(0, "large"), set_text(1, "larger")]).unwrap();
     let process = Process { ports: Arc::clone(ports), logs: ports.logs() };
     process.grant_body(&body).await.unwrap();
-    process.complete(&body).await.unwrap();
+    process.complete_upload(&body).await.unwrap();
 }
 
 impl Process {
@@ -59,7 +59,7 @@ impl Process {
         assert!([200, 412].contains(&status), "{status}");
     }
 
-    async fn complete(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
+    async fn complete_upload(&self, body: &[u8]) -> Result<Vec<MutationPlace>, Retry> {
         let completion = Completion {
             upload: UPLOAD,
             bytes: body.len() as u64,
@@ -96,8 +96,9 @@ impl Process {
         Ok(vec![])
     }
 
-    /// Requests the check of each tile index chunk, from the lowest layer to the highest.
-    async fn check(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
+    /// Requests the verification of each tile index chunk, starting with the lowest level of the
+    /// index.
+    async fn verify_chunks(&self, sheet: &Sheet) -> Result<Vec<MutationPlace>, Retry> {
         for object in &sheet.chunks {
             self.logs
                 .publish_chunks(log(), CLIENT, &[], Some(&object.chunk))
@@ -177,14 +178,14 @@ impl Scenario for Uploading {
     ) -> Result<Vec<MutationPlace>, Retry> {
         match (&self.upload, step) {
             (UploadKind::Body(body), 0) => process.grant_body(body).await,
-            (UploadKind::Body(body), _) => process.complete(body).await,
+            (UploadKind::Body(body), _) => process.complete_upload(body).await,
             (UploadKind::Sheet(sheet), 0) => process.grant_sheet(sheet).await,
-            (UploadKind::Sheet(sheet), 1) => process.check(sheet).await,
+            (UploadKind::Sheet(sheet), 1) => process.verify_chunks(sheet).await,
             (UploadKind::Sheet(sheet), _) => process.import(sheet).await,
         }
     }
 
-    /// Asserts that every object referenced by an entry or by a published index chunk is published.
+    /// Asserts that every object that an entry or a published index chunk references is published.
     fn assert_after_failure(&self, stored: &Stored, context: &str) {
         match &self.upload {
             UploadKind::Body(_) => assert_kept_body_has_entry(stored, context),
@@ -192,7 +193,7 @@ impl Scenario for Uploading {
         }
     }
 
-    /// Relays every entry, which removes the remaining `pending` tags.
+    /// Passes every entry to the relay, which removes the remaining `pending` tags.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         assert_eq!(relay(&ports).relay_batch(&entry_changes(&ports)).await, None);
     }
@@ -216,7 +217,7 @@ async fn sheet() -> Crashes<Uploading> {
 async fn a_large_entry_survives() {
     let crashes = body().await;
     assert!(crashes.stored().objects.values().all(|(_, pending)| !pending), "each is kept");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
@@ -225,12 +226,12 @@ async fn an_import_survives() {
     let (staged, published): (Vec<_>, Vec<_>) =
         crashes.stored().objects.values().partition(|(_, pending)| *pending);
     assert_eq!(staged.len(), published.len(), "each chunk is published, and its upload expires");
-    crashes.fail_each_request().await;
+    crashes.inject_each_fault().await;
 }
 
 #[tokio::test]
 #[ignore = "minutes: the long run"]
 async fn long_uploads_survive_whatever_two_requests_fail() {
-    body().await.fail_each_two_requests().await;
-    sheet().await.fail_each_two_requests().await;
+    body().await.inject_each_pair_of_faults().await;
+    sheet().await.inject_each_pair_of_faults().await;
 }

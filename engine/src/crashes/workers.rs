@@ -1,4 +1,4 @@
-//! Runs snapshot workers over ports with injected faults.
+//! Handles snapshot jobs with ports that inject faults.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::snapshots::Snapshots;
 /// Timeout of the Lambda function in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Time in milliseconds after which a test fails if jobs are still queued. Exceeds the delay caused
-/// by any fault.
+/// Maximum duration in milliseconds until all jobs are handled. It exceeds the delay that any fault
+/// causes.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Handles a message as the worker's Lambda function would.
+/// Handles a message as the Lambda function of the snapshot worker does.
 pub(crate) async fn handle_message(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -27,7 +27,7 @@ pub(crate) async fn handle_message(
     let deadline_ms = ports.clock.now_ms() + function_ms;
     let outcome = worker.handle(job, &message.receipt, deadline_ms).await;
     if matches!(outcome, SnapshotOutcome::Done | SnapshotOutcome::Drop) {
-        // If deleting the message fails, the message is delivered again and then dropped.
+        // If the deletion fails, the message is delivered again and dropped then.
         let _ = Jobs::delete(ports.as_ref(), &message.receipt).await;
     }
 }

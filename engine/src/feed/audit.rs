@@ -1,4 +1,4 @@
-//! Feed audits for operators, which compare the feed with its streams and repair it.
+//! Audits the feed: compares it with the event streams and repairs it. Used by operators.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 /// Maximum number of streams indexed per call.
 const STREAMS_PER_CALL: usize = 100;
 
-/// Compares a stack's feed with its streams.
+/// Compares the feed of a stack with its event streams, and repairs the feed.
 #[derive(Clone)]
 pub struct Auditor {
     reader: FeedReader,
     all_streams: Arc<dyn AllStreams>,
     sources: Sources,
-    /// Source of the log segments. Set if the feed includes log entries.
+    /// Lists the log segments. Set if the feed includes log entries.
     segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
@@ -34,7 +34,7 @@ pub struct Auditor {
 /// A defect of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
-    /// Some of a stream's events are missing from the feed. Indexing them fixes the defect.
+    /// The feed lacks some events of a stream. Indexing them repairs the feed.
     Missing {
         stream: StreamName,
         /// Index of the first missing event.
@@ -42,15 +42,15 @@ pub enum Finding {
         /// Index after the last missing event.
         to: u64,
     },
-    /// The feed contains more events from a stream than the stream itself.
+    /// The feed contains more events of a stream than the stream itself.
     Beyond {
         stream: StreamName,
         /// Number of events in the stream.
         stored: u64,
-        /// Number of events from the stream in the feed.
+        /// Number of the stream's events in the feed.
         indexed: u64,
     },
-    /// The feed contains events from a stream twice or in the wrong order.
+    /// The feed contains events of a stream twice or in the wrong order.
     Disordered {
         stream: StreamName,
         /// Index of the expected event.
@@ -68,8 +68,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Whether indexing the missing events fixes the defect. Other defects require rebuilding the
-    /// feed.
+    /// Whether indexing the missing events repairs the feed. If not, the feed must be rebuilt.
     #[must_use]
     pub fn can_be_repaired(&self) -> bool {
         matches!(self, Self::Missing { .. })
@@ -88,7 +87,7 @@ pub struct Audit {
     pub events: u64,
     /// Checkpoint of the end of the feed.
     pub end: Option<Checkpoint>,
-    /// Defects found; empty if the feed matches the streams.
+    /// Differences between the feed and the streams. Empty if the feed is correct.
     pub findings: Vec<Finding>,
 }
 
@@ -98,7 +97,7 @@ type EventCounts = BTreeMap<StreamName, u64>;
 /// Progress of a feed scan.
 #[derive(Default)]
 struct FeedScan {
-    /// Number of events in the feed from each stream.
+    /// Number of events of each stream that the feed contains.
     indexed_counts: EventCounts,
     audit: Audit,
 }
@@ -111,7 +110,8 @@ enum ScanEnd {
 }
 
 impl Auditor {
-    /// Creates an auditor that compares the feed with these streams. Repairs use `indexer`.
+    /// Creates an auditor that compares the feed with these event streams. `indexer` adds missing
+    /// events to the feed.
     #[must_use]
     pub fn new<S: Streams + AllStreams + 'static>(
         streams: &Arc<S>,
@@ -125,8 +125,8 @@ impl Auditor {
         Self { reader, all_streams, sources, segments: None, indexer, clock }
     }
 
-    /// Includes log entries in the comparison. Entries that are missing from the feed are detected
-    /// only if `segments` is set.
+    /// Includes log entries in the audit. Missing log entries are detected only if `segments` is
+    /// set.
     #[must_use]
     pub fn with_entries(
         self,
@@ -137,9 +137,10 @@ impl Auditor {
         Self { sources: self.sources.with_entries(entries), segments, indexer, ..self }
     }
 
-    /// Compares the whole feed with all streams. Events that are missing from the feed may be about
-    /// to be indexed. The feed is therefore read repeatedly for some seconds before missing events
-    /// are reported.
+    /// Compares the whole feed with all streams.
+    ///
+    /// An event may be missing only because it has not been indexed yet. If events are missing, the
+    /// audit therefore waits and reads the feed again several times before it reports them.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Scans the feed to its end. While stored events are missing from the feed, waits and continues
+    /// Scans the feed to its end. If events are missing, waits for them to be indexed and continues
     /// the scan, up to `FEED_SETTLES` times.
     async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, FeedError> {
         let mut scan = FeedScan::default();
@@ -176,7 +177,8 @@ impl Auditor {
     ///
     /// # Errors
     ///
-    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    /// Returns [`FeedError`] if the indexing fails. Events that were already indexed stay in the
+    /// feed.
     pub async fn repair(&self, audit: &Audit) -> Result<Indexed, FeedError> {
         let missing_events: Vec<&Finding> =
             audit.findings.iter().filter(|finding| finding.can_be_repaired()).collect();
@@ -188,14 +190,14 @@ impl Auditor {
                     spans.extend(self.span_to_index(stream, *from..*to).await?);
                 }
             }
-            self.index_into_total(spans, &mut total).await?;
+            self.index_and_count(spans, &mut total).await?;
         }
         Ok(total)
     }
 
-    /// Builds a new generation of the feed from all events of all streams. The new generation
-    /// follows the existing generation. Appends and indexing may continue during the rebuild. Calls
-    /// `report_progress` with the number of events indexed so far.
+    /// Starts a new generation of the feed after the existing one, and indexes all events of all
+    /// streams. New events may be appended and indexed during the rebuild. Calls `report_progress`
+    /// with the number of events indexed so far.
     ///
     /// If the rebuild is interrupted, [`Auditor::verify`] and [`Auditor::repair`] complete it.
     ///
@@ -214,15 +216,15 @@ impl Auditor {
             for (stream, event_count) in call_counts {
                 spans.extend(self.span_to_index(stream, 0..*event_count).await?);
             }
-            self.index_into_total(spans, &mut total).await?;
+            self.index_and_count(spans, &mut total).await?;
             report_progress(total.events);
         }
         Ok(total)
     }
 
-    /// Returns the span to pass to the indexer for a range of events. For a log segment, which may
-    /// be long, the span contains only the last entry. The indexer reads the missing entries before
-    /// it.
+    /// Returns the span with which the indexer adds these events to the feed. For a log segment,
+    /// the span contains only the last event, since the segment may be long. The indexer reads the
+    /// events before it.
     async fn span_to_index(
         &self,
         stream: &StreamName,
@@ -234,7 +236,7 @@ impl Auditor {
         self.sources.span(stream, span_start..end).await
     }
 
-    async fn index_into_total(
+    async fn index_and_count(
         &self,
         spans: Vec<Span>,
         total: &mut Indexed,
@@ -246,7 +248,7 @@ impl Auditor {
         Ok(())
     }
 
-    /// Returns the number of stored events per stream.
+    /// Returns the number of stored events in each stream.
     async fn count_stored_events(&self) -> Result<EventCounts, PortError> {
         let mut stored_counts = EventCounts::new();
         let mut next_page = None;
@@ -264,8 +266,8 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries in each log segment to `stored_counts`. Skips the inherited
-    /// segments of forks, which belong to the source.
+    /// Adds the number of entries in each log segment to `stored_counts`. Skips segments that a
+    /// fork inherits from its source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,
@@ -316,8 +318,9 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams that have more events in the feed than in the stream itself. Counts each
-    /// stream's events again, since the stream may have grown since the first count.
+    /// Returns the streams of which the feed contains more events than the stream itself. Counts
+    /// the events of these streams again, since events may have been appended since the first
+    /// count.
     async fn find_excess_events(
         &self,
         stored_counts: &EventCounts,
@@ -329,7 +332,7 @@ impl Auditor {
             if indexed <= stored_counts.get(stream).copied().unwrap_or_default() {
                 continue;
             }
-            // The events of a purged spreadsheet can no longer be counted.
+            // The entries of a purged spreadsheet are deleted, so they can no longer be counted.
             let Some(stored) = self.sources.count_events(stream).await? else { continue };
             if indexed > stored {
                 findings.push(Finding::Beyond { stream: stream.clone(), stored, indexed });
@@ -355,7 +358,7 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams that have fewer events in the feed than in the stream itself.
+/// Returns the streams of which the feed lacks events.
 fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stream, stored_count) in stored_counts {

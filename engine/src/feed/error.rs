@@ -4,7 +4,7 @@ use cellar_catalog::feed::{Checkpoint, IndexingFault};
 
 use crate::ports::PortError;
 
-/// Error while reading, indexing or auditing the feed.
+/// Error returned when the feed cannot be read, indexed or audited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
     /// The checkpoint belongs to another generation of the feed.
@@ -21,7 +21,7 @@ pub enum FeedError {
         /// Checkpoint of the missing item.
         at: Checkpoint,
     },
-    /// The indexing state machine failed. Readers never return this error.
+    /// The indexing state machine failed. This error does not occur when the feed is only read.
     #[error(transparent)]
     Indexing(#[from] IndexingFault),
     /// A store request failed.

@@ -1,9 +1,9 @@
-//! Runs the indexing state machine: performs its actions and feeds back their results.
+//! Adds events to the feed by performing the actions of the indexing state machine.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_catalog::feed::{
-    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, PartitionPolicy,
+    Indexed, Indexing, IndexingAction, IndexingAnswer, IndexingFault, Known, Mark, PartitionPolicy,
     Rules, Span,
 };
 use cellar_catalog::stream::StreamName;
@@ -17,8 +17,8 @@ use crate::ports::{
     Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
 
-/// Adds appended events to the feed. The end of the feed is cached, so that indexing a batch of
-/// events from one stream usually costs two writes and no read.
+/// Adds appended events to the feed. Caches the end of the feed, so that indexing a batch of events
+/// of one stream usually costs two writes and no read.
 #[derive(Clone)]
 pub struct Indexer {
     index: Arc<dyn FeedTable>,
@@ -32,8 +32,8 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Creates an indexer for these event streams. `tables_incarnation` is the current incarnation
-    /// (restore counter) of the tables.
+    /// Creates an indexer for these event streams. `tables_incarnation` is the number of times that
+    /// the tables were restored.
     #[must_use]
     pub fn new(
         index: Arc<dyn FeedTable>,
@@ -54,26 +54,27 @@ impl Indexer {
         }
     }
 
-    /// Also indexes log entries, in addition to catalog events.
+    /// Indexes log entries in addition to catalog events.
     #[must_use]
     pub fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { sources: self.sources.with_entries(entries), ..self }
     }
 
-    /// Sets the policy for ending a feed partition.
+    /// Sets the policy that decides when a feed partition ends.
     #[must_use]
     pub fn with_partition_policy(self, policy: PartitionPolicy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Indexes appended events. If earlier events of the same streams are missing from the feed,
-    /// they are indexed first. Idempotent: events that the feed already contains are skipped.
+    /// Adds appended events to the feed. Events that the feed already contains are skipped. If the
+    /// feed lacks earlier events of the same streams, these events are added first.
     ///
     /// # Errors
     ///
-    /// Returns [`FeedError`]. Events indexed before the error stay in the feed.
+    /// Returns [`FeedError`] if the indexing fails. Events that were already added stay in the
+    /// feed.
     pub async fn index(&self, mut spans: Vec<Span>) -> Result<Indexed, FeedError> {
-        let end_spans = self.sources.spans_of_previous_ends(&spans).await?;
+        let end_spans = self.sources.end_spans_of_previous_segments(&spans).await?;
         spans.extend(end_spans);
         let cached_end = std::mem::take(&mut *self.lock_cached_end());
         let (indexing, action) = Indexing::begin_with_policy_and_rules(
@@ -87,8 +88,8 @@ impl Indexer {
         self.run_to_completion(indexing, action).await
     }
 
-    /// Starts a new generation of the feed, which follows the existing generation. The caller must
-    /// then reindex every stream.
+    /// Starts a new generation of the feed after the existing one. The caller must then index all
+    /// events of every stream again.
     ///
     /// # Errors
     ///
@@ -137,19 +138,13 @@ impl Indexer {
                 self.index.newest_partition(ReadConsistency::Strong).await?,
             )),
             IndexingAction::BeginPartition { partition, feed } => {
-                to_answer(self.index.begin_partition(*partition, *feed).await)
+                answer_to_write(self.index.begin_partition(*partition, *feed).await)
             }
             IndexingAction::ReadTail { partition } => {
                 Ok(IndexingAnswer::LastItem(self.index.last_item(*partition).await?))
             }
             IndexingAction::ReadMarks { streams } => self.read_marks(streams).await,
-            IndexingAction::RaiseMarks { marks } => {
-                try_join_all(
-                    marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark)),
-                )
-                .await?;
-                Ok(IndexingAnswer::Done)
-            }
+            IndexingAction::RaiseMarks { marks } => self.raise_marks(marks).await,
             IndexingAction::ReadMissing { stream, from, to } => {
                 Ok(IndexingAnswer::Events(self.sources.span(stream, *from..*to).await?))
             }
@@ -157,7 +152,9 @@ impl Indexer {
                 self.reactions.react(spans).await?;
                 Ok(IndexingAnswer::Done)
             }
-            IndexingAction::Put { at, item } => to_answer(self.index.put_item(*at, item).await),
+            IndexingAction::Put { at, item } => {
+                answer_to_write(self.index.put_item(*at, item).await)
+            }
             IndexingAction::Wait { delay_ms } => {
                 self.clock.sleep_ms(*delay_ms).await;
                 Ok(IndexingAnswer::Waited)
@@ -177,6 +174,12 @@ impl Indexer {
         Ok(IndexingAnswer::Marks(stored_marks))
     }
 
+    async fn raise_marks(&self, marks: &[(StreamName, Mark)]) -> Result<IndexingAnswer, PortError> {
+        let raises = marks.iter().map(|(stream, mark)| self.index.raise_mark(stream, *mark));
+        try_join_all(raises).await?;
+        Ok(IndexingAnswer::Done)
+    }
+
     fn lock_cached_end(&self) -> MutexGuard<'_, Known> {
         self.cached_end.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -186,7 +189,7 @@ impl Indexer {
     }
 }
 
-fn to_answer(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
+fn answer_to_write(outcome: FeedWriteOutcome) -> Result<IndexingAnswer, PortError> {
     match outcome {
         FeedWriteOutcome::Done => Ok(IndexingAnswer::Done),
         FeedWriteOutcome::Exists => Ok(IndexingAnswer::Exists),

@@ -1,4 +1,5 @@
-//! The feed: runs the state machines of `cellar-catalog` over the Feed table.
+//! The feed, which contains the events of all spreadsheets in one permanent order. Runs the state
+//! machines of `cellar-catalog` with the Feed table.
 
 mod audit;
 mod error;

@@ -5,16 +5,17 @@ use cellar_catalog::feed::Span;
 
 use crate::ports::PortError;
 
-/// Updates data that is derived from events. Reactions run before the events are indexed, so that
-/// feed consumers see their results. A reaction may run late, repeatedly, or concurrently with
-/// itself.
+/// Updates data that is derived from events, such as spreadsheet lists. This happens before the
+/// events are added to the feed, so that readers of the feed see the updated data. An update may be
+/// late, repeated, or concurrent with another update for the same events.
 #[async_trait]
 pub trait Reactions: Send + Sync {
-    /// Reacts to the events in these spans.
+    /// Updates derived data after the events in `spans` were appended.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`]. In this case, the events are not indexed, and are redelivered later.
+    /// Returns [`PortError`] if an update fails. The events are then not added to the feed, and the
+    /// update is repeated later.
     async fn react(&self, spans: &[Span]) -> Result<(), PortError>;
 }
 

@@ -20,7 +20,7 @@ pub struct FeedReader {
 pub struct FeedPage {
     /// Feed id, or `None` if no event has been indexed yet.
     pub feed: Option<FeedId>,
-    /// Items with their checkpoints. The checkpoints need not be consecutive.
+    /// Items and their checkpoints. Consecutive items need not have consecutive checkpoints.
     pub items: Vec<FeedItem>,
     /// Checkpoint at which the next page starts.
     pub next: Checkpoint,
@@ -32,29 +32,29 @@ pub struct FeedPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedItem {
     pub at: Checkpoint,
-    /// Indexing time of the events, in milliseconds since the Unix epoch.
+    /// Time at which the events were added to the feed, in milliseconds since the Unix epoch.
     pub time_ms: u64,
     /// The appended events.
     pub spans: Vec<Span>,
 }
 
-/// Items with their offsets in the partition.
+/// Items, each with its offset in the feed partition.
 type OffsetItems = Vec<(u64, Item)>;
 
 impl FeedReader {
-    /// Creates a reader. `tables_incarnation` is the current incarnation (restore counter) of the
-    /// tables.
+    /// Creates a reader. `tables_incarnation` is the number of times that the tables were restored.
     #[must_use]
     pub fn new(index: Arc<dyn FeedTable>, tables_incarnation: u32) -> Self {
         Self { index, tables_incarnation }
     }
 
-    /// Returns a page of the feed, starting at `requested_start`. If `requested_start` is `None`,
-    /// starts at the beginning of the feed. The page contains at most `limit` and at most
-    /// `MAX_FEED_PAGE_ITEMS` items. If `requested_feed` is set, it must match the current feed.
+    /// Returns a page of the feed that starts at `requested_start`, or at the beginning of the feed
+    /// if `requested_start` is `None`. The page contains at most `limit` and at most
+    /// `MAX_FEED_PAGE_ITEMS` items. If `requested_feed` is set, it must be the id of the current
+    /// feed.
     ///
-    /// Each call costs one read of the latest partition and usually one read of the items. Each of
-    /// these reads costs half a read unit if the items are small.
+    /// A call usually reads the latest partition and the items once each. Each read costs half a
+    /// read unit if the items are small.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl FeedReader {
     ) -> Result<FeedPage, FeedError> {
         let limit = limit.clamp(1, MAX_FEED_PAGE_ITEMS);
         let Some((partition, current_feed)) =
-            self.find_newest_partition(requested_start, requested_feed).await?
+            self.find_valid_newest_partition(requested_start, requested_feed).await?
         else {
             return self.empty_page(requested_start, requested_feed);
         };
@@ -85,9 +85,9 @@ impl FeedReader {
         Ok(page)
     }
 
-    /// Returns the number and the feed of the latest partition, or `None` if the feed is empty.
-    /// Checks that the requested checkpoint and feed exist.
-    async fn find_newest_partition(
+    /// Returns the latest partition and its feed, or `None` if the feed is empty. Returns an error
+    /// if the requested checkpoint or feed does not exist.
+    async fn find_valid_newest_partition(
         &self,
         requested_start: Option<Checkpoint>,
         requested_feed: Option<FeedId>,
@@ -126,7 +126,7 @@ impl FeedReader {
         Ok(FeedPage { feed: None, items: Vec::new(), next: feed_start, is_end: true })
     }
 
-    /// Adds items from one partition to a page, starting at the page's `next` checkpoint.
+    /// Adds items of one partition to the page. The first item is at the page's `next` checkpoint.
     async fn add_items(
         &self,
         page: &mut FeedPage,
@@ -172,8 +172,8 @@ impl FeedReader {
         }
     }
 
-    /// Reads consecutive items of a partition. Also reads the item before `start`, whose existence
-    /// proves that the checkpoint `start` exists. The result is empty only at the end of the feed.
+    /// Reads consecutive items of a partition, and the item before `start`. If that item does not
+    /// exist, the checkpoint `start` is invalid. The result is empty only at the end of the feed.
     async fn read_partition(
         &self,
         start: Checkpoint,
@@ -196,7 +196,7 @@ impl FeedReader {
             items.split_off(1)
         };
         if items.is_empty() && !is_newest_partition {
-            // The end item is missing, although every partition except the latest has one.
+            // Every partition except the latest must have an end item, but this one does not.
             return Err(FeedError::Damaged { at: start });
         }
         Ok(items)
@@ -244,7 +244,8 @@ fn check_checkpoint(
     if requested_start.partition() < current_feed.first_partition {
         return Err(FeedError::AnotherFeed);
     }
-    // The checkpoint may be the start of the next partition, which possibly does not exist yet.
+    // A reader may already have the checkpoint of the next partition's start, even if that
+    // partition does not exist yet.
     let is_next_partition_start = requested_start.partition() == newest_partition.saturating_add(1)
         && requested_start.offset() == 0;
     if requested_start.partition() <= newest_partition || is_next_partition_start {

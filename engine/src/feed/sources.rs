@@ -13,7 +13,8 @@ use cellar_catalog::stream::StreamName;
 use crate::ports::{Clock, Entries, PortError, Random, ReadConsistency, Streams};
 use crate::streams::StreamStore;
 
-/// Event streams and, optionally, logs. Each log segment is treated as a stream.
+/// The events from which the feed is built: event streams and, optionally, log entries. Each log
+/// segment is treated as an event stream.
 #[derive(Clone)]
 pub(super) struct Sources {
     streams: StreamStore,
@@ -34,8 +35,8 @@ impl Sources {
         Self { entries: Some(entries), ..self }
     }
 
-    /// Returns the events with these indexes from a stream, or `None` if the stream does not
-    /// contain them. For a log segment, the result may contain only the first part of the range.
+    /// Returns a span of the events with these indexes, or `None` if the stream does not contain
+    /// them. For a log segment, the span may contain only the first part of the requested events.
     pub(super) async fn span(
         &self,
         stream: &StreamName,
@@ -67,11 +68,11 @@ impl Sources {
         }
     }
 
-    /// For each span that starts with the first entry of a segment, returns a span with the End
-    /// Segment (last entry) of the previous segment. The two entries are written in one transaction
-    /// but are in different shards of the change stream. The End Segment and the entries before it
-    /// may therefore be delivered later.
-    pub(super) async fn spans_of_previous_ends(
+    /// Returns a span with the last entry of the previous segment, for each span that starts with
+    /// the first entry of a segment. Both entries are written in one transaction, but are in
+    /// different shards of the change stream. The last entry of the previous segment may therefore
+    /// be delivered later.
+    pub(super) async fn end_spans_of_previous_segments(
         &self,
         spans: &[Span],
     ) -> Result<Vec<Span>, PortError> {
@@ -80,7 +81,7 @@ impl Sources {
         for span in spans.iter().filter(|span| span.first == 0) {
             let Some((log_id, segment)) = segment_of_stream(&span.stream) else { continue };
             let Some(previous_segment) = segment.checked_sub(1) else { continue };
-            // A fork does not store the entries of inherited segments, which belong to its source.
+            // A fork does not store the inherited segments. They belong to its source.
             let Some(end) = entries.last(log_id, previous_segment, ReadConsistency::Strong).await?
             else {
                 continue;
@@ -91,8 +92,8 @@ impl Sources {
     }
 }
 
-/// Returns a span with one page of the requested entries of a segment. Trimmed entries have the
-/// kind `Offloaded`.
+/// Returns a span with the requested entries of a segment, limited to one page. Trimmed entries
+/// have the kind `Offloaded`.
 async fn span_of_entries(
     entries: &dyn Entries,
     log_id: LogId,
@@ -122,8 +123,7 @@ async fn span_of_entries(
     Ok(Some(entries_span(log_id, start, kinds)?))
 }
 
-/// Returns a span for entries that are missing from the table. Returns `None` if their segment was
-/// not trimmed.
+/// Returns a span for trimmed entries. Returns `None` if the segment was not trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
     log_id: LogId,

@@ -1,4 +1,4 @@
-//! Converts feed pages to the wire format of the HTTP API and the webhook.
+//! Converts feed pages to the JSON format of the HTTP API and the webhook.
 
 use cellar_api::{wire::ChangeView, wire::EventRange, wire::FeedItemView, wire::FeedReply};
 use cellar_base::limits::MAX_REPLY_BYTES;
@@ -12,8 +12,8 @@ use crate::streams::StreamError;
 /// Maximum size in bytes of the event contents in a response.
 const MAX_EVENT_BYTES: usize = MAX_REPLY_BYTES / 2;
 
-/// Converts a page to an API response. If `catalog` is set, the response includes the contents of
-/// catalog events. Their size is limited to half of the maximum response size.
+/// Converts a feed page to an API response. If `catalog` is set, the response includes the contents
+/// of catalog events, up to half of the maximum response size.
 ///
 /// # Errors
 ///
@@ -33,8 +33,8 @@ pub async fn feed_reply(
             };
             spans.push(EventRange { events, ..span.into() });
         }
-        // Clients continue at the checkpoint after the item. For the last item of a partition, this
-        // checkpoint is the end of the partition.
+        // Clients continue at the checkpoint after the item. After the last item of a partition,
+        // this checkpoint is the end of the partition.
         let next_checkpoint = item.at.number().saturating_add(1);
         items.push(FeedItemView { checkpoint: next_checkpoint, indexed_ms: item.time_ms, spans });
     }
@@ -42,7 +42,7 @@ pub async fn feed_reply(
     Ok(FeedReply { generation, items, checkpoint: page.next.number(), at_end: page.is_end })
 }
 
-/// Returns the contents of a span's catalog events, or `None` if their size exceeds
+/// Returns the contents of the catalog events in a span, or `None` if they are larger than
 /// `remaining_bytes`.
 async fn event_views(
     catalog: &CatalogStore,

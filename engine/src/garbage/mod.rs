@@ -1,10 +1,12 @@
-//! Garbage collector for snapshot objects. It deletes the objects that no log in a fork family
-//! needs. A collection may run at any time and repeatedly, while all other work continues.
+//! Deletes snapshot objects that no log of a fork family needs.
 //!
-//! The collector follows all references from the roots and imports of the family's logs. It deletes
-//! unreachable objects, except for objects that are too young according to [`GarbageSweep`]. Each
-//! log in the family and each of their objects is read once. If a log or a referenced object cannot
-//! be read, nothing is deleted.
+//! The collector starts from the snapshot roots and imports of the family's logs and follows all
+//! references. It then deletes all unreachable objects, except objects that [`GarbageSweep`]
+//! considers too young. It reads each log and each object once. If a log or a referenced object
+//! cannot be read, nothing is deleted.
+//!
+//! A collection may run at any time, while other processes read and write the same logs. It may be
+//! repeated.
 
 mod referenced;
 #[cfg(test)]
@@ -55,7 +57,7 @@ pub struct CollectedGarbage {
     pub bytes: u64,
 }
 
-/// Reason why a collection failed. The collection can safely be retried.
+/// Error that ends a collection. A retry is safe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GarbageError {
     /// A table or bucket request failed.
@@ -70,8 +72,8 @@ pub enum GarbageError {
     /// A referenced object is damaged.
     #[error("nothing was deleted, because an object of {log} is damaged: {why}")]
     Damaged { log: LogId, why: SnapshotError },
-    /// A snapshot that was started long ago is still unfinished. Its objects could be mistaken for
-    /// garbage.
+    /// A snapshot was started long ago and is still unfinished. Its objects are not referenced yet,
+    /// so they could be mistaken for garbage.
     #[error(
         "nothing was deleted, because the snapshot {at} of {log} was started more than a day ago and \
          is not finished: find the cause with `synth reprocess --spreadsheet {log}`"
@@ -91,21 +93,21 @@ impl GarbageCollector {
         Self { ports, store }
     }
 
-    /// Deletes the objects of `family` that no log in `needed` references. `needed` must contain
-    /// every log in the family whose snapshots are needed. Forks that are created during the
-    /// collection may be omitted.
+    /// Deletes the objects of a fork family that no log in `needed` references. `needed` must
+    /// contain every log of the family whose snapshots are still used. Forks that are created
+    /// during the collection may be omitted.
     ///
     /// # Errors
     ///
-    /// Returns [`GarbageError`] if a read or deletion fails. If the error occurs before the final
-    /// sweep, nothing has been deleted.
+    /// Returns [`GarbageError`] if a read or deletion fails. Nothing is deleted before all
+    /// references have been read.
     pub async fn collect(
         &self,
         family: LogId,
         needed: &[Needed],
     ) -> Result<CollectedGarbage, GarbageError> {
-        // Read the clock before reading references, since objects that are written later must not
-        // be deleted.
+        // Read the clock before the references, since objects that are written later must not be
+        // deleted.
         let now_s = self.ports.clock.now_ms() / 1_000;
         for needed_log in needed {
             if !needed_log.is_due {
@@ -117,7 +119,7 @@ impl GarbageCollector {
         self.delete_garbage(family, GarbageSweep::new(family, referenced, now_s)).await
     }
 
-    /// Returns an error if the log has an overdue pending snapshot.
+    /// Returns an error if a snapshot of the log was started long ago and is still unfinished.
     async fn check_no_overdue_snapshot(&self, log: LogId, now_s: u64) -> Result<(), GarbageError> {
         let Some(pending) = &self.ports.pending else { return Ok(()) };
         let job_at_end = SnapshotJob { log, position: Position::LAST };
@@ -131,7 +133,7 @@ impl GarbageCollector {
         Ok(())
     }
 
-    /// Deletes all versions of the family's objects that the sweep identifies as garbage.
+    /// Deletes all versions of the objects that `sweep` identifies as garbage.
     async fn delete_garbage(
         &self,
         family: LogId,
@@ -178,7 +180,7 @@ impl GarbageCollector {
         self.retried(|| self.ports.versions.delete_version(&key, &version)).await
     }
 
-    /// Performs an idempotent request, retrying temporary failures for a while.
+    /// Performs an idempotent request. Temporary failures are retried for a limited time.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

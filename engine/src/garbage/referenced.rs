@@ -1,5 +1,5 @@
-//! Finds the objects that the logs in a fork family need: all objects that are reachable from the
-//! logs' snapshot roots and imports.
+//! Finds all objects that are reachable from the snapshot roots and imports of a fork family's
+//! logs.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use crate::logs::{EntryCursor, LogError, ReadUntil};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
-/// References in the entries of a log, excluding inherited entries.
+/// Objects that the entries of a log reference. Entries inherited from a source are not included.
 struct LogReferences {
     /// Position of the last entry.
     last_position: Position,
@@ -35,8 +35,8 @@ impl LogReferences {
         Self { last_position: first, root_keys: Vec::new(), imports: Vec::new() }
     }
 
-    /// Adds the references of an entry. `operations_by_mutation` contains the operations that each
-    /// of the entry's mutations committed.
+    /// Adds the objects that an entry references. `operations_by_mutation` contains the operations
+    /// that each mutation of the entry committed.
     fn add_entry(
         &mut self,
         entry: &Entry,
@@ -63,9 +63,9 @@ fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects, identified by its kind and name. The name alone is not
-/// sufficient: objects with equal bytes have the same name, and the same bytes may be a text in one
-/// place and a tile in another.
+/// An object that references other objects. It is identified by its kind and name. The name alone
+/// is not sufficient, since it is a hash of the bytes: A text and a tile with equal bytes have the
+/// same name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
@@ -80,7 +80,7 @@ struct FoundObjects {
 }
 
 impl GarbageCollector {
-    /// Returns all objects that the given logs need.
+    /// Returns all objects that are reachable from the given logs.
     pub(super) async fn find_referenced(
         &self,
         family: LogId,
@@ -99,16 +99,19 @@ impl GarbageCollector {
         Ok(found_objects.referenced)
     }
 
-    /// Returns the references in a log's own entries. Inherited entries belong to the log's source.
-    /// A stale read can miss only entries that were just written. Objects that only those entries
-    /// reference are new as well, so they are not deleted.
+    /// Returns the objects that a log's own entries reference. Inherited entries belong to the
+    /// source of the fork.
+    ///
+    /// An eventually consistent read may miss entries that were just written. This is safe, since
+    /// objects that only those entries reference are too young to be deleted.
     async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
         let logs = &self.ports.logs;
-        let first_own = logs.first_own(log).await.map_err(|error| to_garbage_error(log, error))?;
-        let mut references = self.read_entry_references(log, first_own).await?;
-        // The table retains the first entry of a trimmed segment. The snapshot root of that entry
-        // may differ from the root in the segment's offloaded copy.
-        for segment in first_own.segment()..=references.last_position.segment() {
+        let first_own_position =
+            logs.first_own_position(log).await.map_err(|error| to_garbage_error(log, error))?;
+        let mut references = self.read_entry_references(log, first_own_position).await?;
+        // The first entry of a trimmed segment stays in the table. Its snapshot root may differ
+        // from the root in the offloaded copy of the segment.
+        for segment in first_own_position.segment()..=references.last_position.segment() {
             let Ok(first_position) = Position::new(segment, 0) else { break };
             let root_key = logs.root_at(log, first_position).await;
             references.root_keys.extend(root_key.map_err(|error| to_garbage_error(log, error))?);
@@ -116,8 +119,8 @@ impl GarbageCollector {
         Ok(references)
     }
 
-    /// Returns the references in the entries from `first` on. Each entry is read from the table or
-    /// from the offloaded copy of its segment.
+    /// Returns the objects that the entries from `first` on reference. Entries of a trimmed segment
+    /// are read from its offloaded copy.
     async fn read_entry_references(
         &self,
         log: LogId,
@@ -143,7 +146,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Adds a snapshot root and everything reachable from it. Does nothing if the root was already
+    /// Adds a snapshot root and everything that is reachable from it, unless the root was already
     /// added.
     async fn follow_root(
         &self,
@@ -163,7 +166,7 @@ impl GarbageCollector {
         self.follow_references(family, references, found_objects).await
     }
 
-    /// Adds the referenced objects and everything reachable from them.
+    /// Adds the referenced objects and everything that is reachable from them.
     async fn follow_references(
         &self,
         family: LogId,
@@ -192,12 +195,12 @@ impl GarbageCollector {
         references.map_err(|why| GarbageError::Damaged { log: family, why })
     }
 
-    /// Reads an object, retrying temporary failures.
+    /// Reads an object. Temporary failures of the store are retried.
     async fn read_with_retries<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
     where
         F: Future<Output = Result<T, ObjectFault>>,
     {
-        // Return other faults as the inner result, so that only failures of the store are retried.
+        // Return damaged objects as the inner error, since a retry would not help.
         let read_result: Result<Result<T, ObjectFault>, PortError> = self
             .retried(async || match read().await {
                 Err(ObjectFault::Store(error)) => Err(error),
@@ -217,8 +220,8 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns the newly added objects that may themselves contain
-    /// references.
+    /// Adds the referenced objects. Returns those that were not known before and may themselves
+    /// contain references.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;
         for leaf in leaves {

@@ -1,4 +1,4 @@
-//! Tests that check which objects of a fork family are collected and which are retained.
+//! Tests which objects of a fork family are deleted and which are retained.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -42,7 +42,7 @@ async fn import(ports: &Arc<FaultyPorts>, to: LogId, sheet: &Sheet, id: u64, bas
     assert_eq!(appended.results[0].rejection, None);
 }
 
-/// Starts a segment and builds the snapshot of its first entry.
+/// Starts a segment and builds the snapshot at its first entry.
 async fn roll(ports: &Arc<FaultyPorts>, log: LogId) {
     let (logs, loaded) = (ports.logs(), ports.logs().load(log, None).await.unwrap());
     let last = Arc::clone(loaded.entries.last().unwrap());
@@ -58,9 +58,9 @@ async fn snapshot(ports: &Arc<FaultyPorts>, log: LogId, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates a log with long texts and imports. One of the imports is newer than the last snapshot.
-/// Optionally creates a fork with its own imports and texts. Some of them are equal to imports and
-/// texts of the log.
+/// Creates a log with long texts and imports. One import is newer than the last snapshot. If
+/// requested, also forks the log and adds imports and texts to the fork, some of which are equal to
+/// those of the log.
 async fn world(is_forked: bool) -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -107,7 +107,7 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     let (alone, forked) = (world(false).await, world(true).await);
     let before = (alone.blobs.contents().len(), forked.blobs.contents().len());
     assert!(before.1 > before.0 + 20, "{before:?}");
-    // If both logs are needed, only the root objects of intermediate snapshots are garbage.
+    // If both logs are needed, only the roots of intermediate snapshots are garbage.
     let both = collect(&forked, &[log(), fork()]).await.unwrap();
     assert!(both.objects < 10, "{both:?}");
     assert_eq!(collect(&forked, &[log(), fork()]).await.unwrap(), CollectedGarbage::default());
@@ -132,7 +132,7 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     for segment in planned.iter().filter(|planned| planned.segment.log == log()) {
         offloader.execute(segment).await.unwrap();
     }
-    // Simulate a rebuild of the snapshot between the offload and the trim of its segment. The
+    // Rebuild the snapshot after its segment is offloaded and before the segment is trimmed. The
     // rebuilt snapshot has a different root.
     let logs = ports.logs();
     let offloaded = logs.root_at(log(), at(1, 0)).await.unwrap();
@@ -149,7 +149,7 @@ async fn the_root_of_a_trimmed_segments_first_entry_stays() {
     assert_eq!(collect(&ports, &[log()]).await.unwrap(), CollectedGarbage::default());
 }
 
-/// A store that rewrites all objects after each listing.
+/// An object store that writes all objects again after each listing.
 struct Rewritten(Arc<FaultyPorts>);
 
 #[async_trait]
@@ -221,7 +221,7 @@ async fn nothing_is_deleted_if_a_needed_object_cannot_be_read() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Uploads a sheet's objects, like a client, and requests the import check.
+/// Uploads the objects of a sheet, as a client does, and requests their verification.
 async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError> {
     for object in sheet.objects() {
         let key = staged_chunk_key(log(), CLIENT, object.chunk.hash);
@@ -233,11 +233,11 @@ async fn upload(ports: &Arc<FaultyPorts>, sheet: &Sheet) -> Result<(), LogError>
     Ok(())
 }
 
-/// Writes the fork's objects to the log again, both by an import and by a worker.
+/// Writes the fork's objects again, both by an import and by a snapshot worker of the log.
 async fn write_again(ports: &Arc<FaultyPorts>) {
     let (logs, sheet) = (ports.logs(), Sheet::new(4, 5, DEEP));
     while let Err(error) = upload(ports, &sheet).await {
-        // An object was deleted after its existence was checked, so upload it again.
+        // The object was deleted after its existence was checked, so upload it again.
         assert!(matches!(error, LogError::Import(ImportFault::Missing { .. })), "{error}");
     }
     let import = edit_request(log(), 5, 3, at(1, 1), vec![sheet.operation()]);

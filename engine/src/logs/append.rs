@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and feeds back their results.
+//! Appends mutations by performing the actions of the append state machine.
 
 use std::sync::Arc;
 
@@ -27,15 +27,14 @@ impl Logs {
                 self.append_undo_or_revert(request, resolution_request).await
             }
             None => {
-                self.check_imports(&request).await?;
+                self.verify_and_publish_imports(&request).await?;
                 self.append_unchecked(request).await
             }
         }
     }
 
-    /// Appends a request whose imports have already been checked. If the request contains an undo
-    /// or revert, the caller has resolved it. An unresolved undo or revert is rejected, unless the
-    /// log already contains it.
+    /// Appends a request whose imports have already been verified. If an undo or revert in the
+    /// request was not resolved, it is rejected, unless the log already contains it.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let log_id = request.log();
         let cached_tail = self.fresh_tail_from(log_id, request.lowest_base());
@@ -60,10 +59,10 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `start_position` on, or no entries if the append must first
-    /// read the log. A read is necessary if the latest cached entry is old: its segment may have
-    /// been closed and trimmed since. A put at the next position would then succeed although the
-    /// segment is closed.
+    /// Returns the cached entries from `start_position` on. Returns no entries if the latest cached
+    /// entry is so old that its segment may have been closed and trimmed. A put at the next
+    /// position could then succeed although the segment is closed, so the append must read the log
+    /// first.
     fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
@@ -78,7 +77,7 @@ impl Logs {
 struct AppendDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request. Reported if the append gives up.
+    /// Error of the last failed store request. Returned if the append gives up.
     last_store_error: Option<PortError>,
 }
 
@@ -151,8 +150,8 @@ impl AppendDriver<'_> {
         AppendEvent::ReadFailed { temporary }
     }
 
-    /// Converts a refusal to an error. If the request was refused because its base is unknown,
-    /// first checks whether the log exists, which costs one read.
+    /// Converts a refusal to an error. If the base of the request is unknown, reads the log's first
+    /// entry to find out whether the log exists at all.
     async fn into_error(self, refusal: Refusal) -> LogError {
         match (refusal, self.last_store_error) {
             (Refusal::Store, Some(store_error)) => LogError::Store(store_error),
@@ -169,7 +168,7 @@ impl AppendDriver<'_> {
     }
 }
 
-/// Returns a page's entries up to the first gap (missing position).
+/// Returns the entries of a page before the first missing position.
 pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let is_next = |entry: &Arc<Entry>, following: &Arc<Entry>| {
         entry.next_position() == Some(following.position)

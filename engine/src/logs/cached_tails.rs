@@ -1,4 +1,4 @@
-//! Cache of the logs' tails (latest entries).
+//! Caches the latest entries of recently used logs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,9 @@ struct TailSlot {
     used_ms: u64,
 }
 
-/// Cached tails of up to `MAX_CACHED_TAILS` logs. A tail expires `CACHED_TAIL_AGE_MS` after it is
-/// created, even if it is in use, so that a process does not rely on stale reads indefinitely.
+/// Caches the latest entries of up to `MAX_CACHED_TAILS` logs. The entries of a log are dropped
+/// `CACHED_TAIL_AGE_MS` after they were first cached, even if they are in use, so that a process
+/// does not rely on a stale read forever.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -47,7 +48,7 @@ impl TailCache {
         }
     }
 
-    /// Returns a log's cached entries, starting at `base`.
+    /// Returns the cached entries of a log from position `base` on.
     pub(super) fn entries_from(
         &self,
         now_ms: u64,
@@ -67,8 +68,8 @@ impl TailCache {
         self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Calls `read` with a log's cached tail (latest entries). If the tail has expired, removes the
-    /// tail and returns `None`.
+    /// Calls `read` with the cached entries of a log. If the entries have expired, removes them and
+    /// returns `None`.
     fn read_tail<T>(
         &self,
         now_ms: u64,

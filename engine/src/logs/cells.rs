@@ -1,4 +1,4 @@
-//! Reads cells at any position in a log's history.
+//! Reads cells at any position of a log.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use cellar_snapshot::merge::Window;
 use super::row_bands::RowBands;
 use super::{LogError, Logs, View};
 
-/// Approximate JSON size of a cell in bytes, excluding its texts.
+/// Approximate size in bytes of a cell in a JSON response, excluding its texts.
 const CELL_FRAME_BYTES: usize = 96;
 
 /// Selects a sheet by number or by name.
@@ -45,11 +45,11 @@ impl fmt::Display for SheetName {
 pub struct CellsQuery {
     pub sheet: SheetName,
     pub rectangle: Rectangle,
-    /// Position to read. If `None`, the latest position is used.
+    /// Position of the state to read, or `None` for the latest state.
     pub at: Option<Position>,
-    /// First cell to return, in row order. Earlier cells were returned by earlier pages.
+    /// First cell of the page, in row order. Earlier cells are on earlier pages.
     pub from: Option<CellName>,
-    /// Position that the log is known to contain. A read that ends before this position is stale
+    /// Position that the log is known to contain. If a read ends before this position, it is stale
     /// and is repeated.
     pub min_position: Option<Position>,
 }
@@ -59,15 +59,16 @@ pub struct CellsQuery {
 pub struct CellsRead {
     /// Position of the state that was read.
     pub position: Position,
-    /// Incarnation (restore counter) of the tables at `position`.
+    /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
     pub sheet: SheetId,
     pub name: String,
     /// Used range of the sheet.
     pub extent: Extent,
-    /// Range formats that intersect the rectangle, oldest first. Included only on the first page.
+    /// Range formats that intersect the rectangle, oldest first. Empty on all pages except the
+    /// first.
     pub formats: Vec<RangeFormat>,
-    /// Set if not all formats fit into the response, so that the oldest formats were omitted.
+    /// Whether the oldest formats were omitted because not all formats fit into the response.
     pub formats_cut: bool,
     /// Cells in row order.
     pub cells: Vec<CellAt>,
@@ -76,12 +77,12 @@ pub struct CellsRead {
 }
 
 impl Logs {
-    /// Reads cells from the nearest snapshot and the entries after it.
+    /// Returns the cells in a rectangle, read from the nearest snapshot and the entries after it.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, and the same errors as
-    /// [`Logs::open_view`].
+    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if
+    /// the log cannot be read.
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.open_view(log_id, query.at, query.min_position).await?;
         let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
@@ -101,7 +102,7 @@ impl Logs {
     }
 }
 
-/// The sheet that a query selects, with the formats for the requested page.
+/// A sheet and the range formats on the requested page.
 struct QueriedSheet {
     id: SheetId,
     name: String,
@@ -125,8 +126,8 @@ fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<Queried
     queried_sheet.ok_or_else(|| LogError::UnknownSheet { sheet: query.sheet.to_string() })
 }
 
-/// Returns the formats for a page. Since the formats are the same for all pages, only the first
-/// page contains formats.
+/// Returns the range formats for a page. All formats are sent on the first page, so other pages
+/// contain none.
 fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     match query.from {
         None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
@@ -134,14 +135,14 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// Cells of one response, and the first cell of the next response.
+/// The cells on one page, and the first cell of the next page.
 struct CellPage {
     cells: Vec<CellAt>,
     next: Option<CellName>,
 }
 
-/// Reads one page of cells. `reply_bytes` is the size of the response before the cells are added.
-/// The rows are read in bands, to avoid loading many tiles whose cells do not fit on the page.
+/// Reads one page of cells. `reply_bytes` is the size of the response without the cells. Reads a
+/// band of rows at a time, so that few tiles are loaded whose cells do not fit on the page.
 async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,
@@ -152,12 +153,12 @@ async fn read_cell_page(
     let Rectangle { first, last } = query.rectangle;
     let page_start = query.from.unwrap_or(first);
     let columns = first.column..last.column.saturating_add(1).min(extent.columns);
-    let rows = first.row.max(page_start.row)..last.row.saturating_add(1).min(extent.rows);
+    let page_rows = first.row.max(page_start.row)..last.row.saturating_add(1).min(extent.rows);
     let mut cells = Vec::new();
     if columns.is_empty() {
         return Ok(CellPage { cells, next: None });
     }
-    let mut bands = RowBands::new(rows, columns.end - columns.start);
+    let mut bands = RowBands::new(page_rows, columns.end - columns.start);
     while let Some(rows) = bands.next_rows() {
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
@@ -167,7 +168,8 @@ async fn read_cell_page(
                 continue;
             }
             reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));
-            if reply_bytes > MAX_REPLY_BYTES && !cells.is_empty() {
+            let is_page_full = reply_bytes > MAX_REPLY_BYTES && !cells.is_empty();
+            if is_page_full {
                 return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
             cells.push(CellAt { row, column, cell });

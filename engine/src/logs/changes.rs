@@ -1,5 +1,5 @@
-//! Reads the changes made by a range of entries. Only the touched cells of the preceding state are
-//! read, so the cost does not depend on the sheet size.
+//! Reads the changes that a range of entries made. The cost depends on the number of changed cells,
+//! not on the sheet size.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -20,19 +20,21 @@ use super::{LogError, LogHead, Logs, View};
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// Operations committed by a range of entries, and the previous values of the touched cells.
+/// The operations that a range of entries committed, and the previous contents of the changed
+/// cells.
 pub(super) struct Changes {
-    /// State before the entries, limited to the cells that the entries touched.
+    /// State before the entries. Contains only cells that the entries touched.
     pub(super) before: Workbook,
     /// Operations committed by the entries.
     operations: Vec<Operation>,
-    /// All cells of the imported sheets. Sheets that have since been deleted are omitted.
+    /// All cells of the sheets that the entries imported. Sheets that were deleted again are
+    /// omitted.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// Returns the state after the entries, limited to the cells that the entries touched.
-    pub(super) fn after(&self) -> Result<Workbook, WorkbookTooLarge> {
+    /// Returns the state after the entries. Contains only cells that the entries touched.
+    pub(super) fn state_after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut workbook = self.before.clone();
         for operation in &self.operations {
             let imported_sheet = match operation {
@@ -53,13 +55,13 @@ impl Changes {
 }
 
 impl Logs {
-    /// Reads the state at `base_position` and the entries after it, up to and including
+    /// Reads the changes made by the entries after `base_position`, up to and including
     /// `last_position`.
     ///
     /// # Errors
     ///
     /// Returns [`LogError::NoSuchPosition`] if a position does not exist, [`LogError::TooLarge`] if
-    /// the entries touch too many cells, and the same errors as [`Logs::open_view`].
+    /// the entries touched too many cells, or another [`LogError`] if the log cannot be read.
     pub(super) async fn read_changes(
         &self,
         log_id: LogId,
@@ -73,7 +75,7 @@ impl Logs {
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
         let before = view_before.read_touched_cells(&touched_cells).await?;
-        let import_view = view_before.with_only_level(imports_of(level));
+        let import_view = view_before.with_only_level(only_imported_sheets(level));
         let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
         Ok(Changes { before, operations, imported })
     }
@@ -111,20 +113,20 @@ impl Logs {
     }
 }
 
-/// Returns a copy of an LSM level that contains only the level's imported sheets.
-fn imports_of(level: FoldedLevel) -> FoldedLevel {
+/// Returns a copy of an LSM level that contains only the cells of imported sheets.
+fn only_imported_sheets(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 
-/// Reads all cells of the imported sheets that still exist. Edits after the imports are not
-/// included, since the caller applies their operations afterwards.
+/// Reads all cells of the imported sheets that still exist. Later edits of these sheets are not
+/// included, since the caller applies them afterwards.
 async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],
     metadata: &WorkbookMetadata,
 ) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
     let mut imported_cells = BTreeMap::new();
-    // Apply the memory limit to the total size of all imported sheets.
+    // The memory limit applies to all imported sheets together.
     let mut all_imports = Workbook::from_metadata(metadata);
     for operation in operations {
         let Operation::ImportSheet(import) = operation else { continue };

@@ -1,5 +1,5 @@
-//! Reads entries with their committed operations, which are stored in the entry itself or in an
-//! external body (a separate object).
+//! Reads entries and the operations that they committed. The operations of a large entry are stored
+//! as a separate object.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,14 +16,15 @@ use crate::sha256::sha256;
 /// Cursor that reads the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryCursor {
-    /// Next position to read, or `None` after the last possible position of a log.
+    /// Position of the next entry to read, or `None` after the last possible position of a log.
     pub(crate) next: Option<Position>,
-    /// Position and incarnation (restore counter) of the last entry that was read.
+    /// Position of the last entry that was read, and how many times the tables had been restored
+    /// when it was written.
     pub(crate) newest: Option<LogHead>,
 }
 
 impl EntryCursor {
-    /// Creates a cursor that starts at `position` (inclusive).
+    /// Creates a cursor whose first entry is at `position`.
     pub(crate) fn from(position: Position) -> Self {
         Self { next: Some(position), newest: None }
     }
@@ -39,7 +40,7 @@ impl EntryCursor {
 pub(crate) enum ReadUntil {
     /// The entry at this position.
     Position(Position),
-    /// The latest entry, which is at or after `min_position`.
+    /// The latest entry of the log. The log is known to contain an entry at `min_position`.
     Newest { min_position: Option<Position> },
 }
 
@@ -51,11 +52,28 @@ impl ReadUntil {
     ) -> Self {
         requested_position.map_or(Self::Newest { min_position }, Self::Position)
     }
+
+    /// Returns the position of the last entry to visit, or `None` if all entries are visited.
+    fn last_position(self) -> Option<Position> {
+        match self {
+            Self::Position(last_position) => Some(last_position),
+            Self::Newest { .. } => None,
+        }
+    }
+
+    /// Returns a position that an up-to-date read finds. An existing log has at least its first
+    /// entry, so a read that finds no entries may be stale.
+    fn existing_position(self) -> Position {
+        match self {
+            Self::Position(last_position) => last_position,
+            Self::Newest { min_position } => min_position.unwrap_or(Position::FIRST),
+        }
+    }
 }
 
 impl Logs {
-    /// Calls `visit` for each entry, passing the operations that each of its mutations committed.
-    /// Ends after the last entry that `until` specifies, or earlier if `visit` breaks.
+    /// Calls `visit` for each entry with the operations that each mutation of the entry committed.
+    /// Ends after the entry that `until` specifies, or when `visit` returns [`ControlFlow::Break`].
     pub(crate) async fn visit_committed(
         &self,
         log_id: LogId,
@@ -63,30 +81,15 @@ impl Logs {
         until: ReadUntil,
         mut visit: impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<(), LogError> {
-        let (last_position, existing_position) = match until {
-            ReadUntil::Position(last_position) => (Some(last_position), Some(last_position)),
-            ReadUntil::Newest { min_position } => (None, min_position),
-        };
-        // Always require the first entry: an empty result may be stale, so it does not prove that
-        // the log is empty.
-        let required_position = existing_position.max(Some(Position::FIRST));
         let mut visit_until_last = |entry: &Entry, mutations: &[&[Operation]]| {
             let flow = visit(entry, mutations)?;
-            let is_last = last_position == Some(entry.position);
+            let is_last = until.last_position() == Some(entry.position);
             Ok(if is_last { ControlFlow::Break(()) } else { flow })
         };
-        loop {
-            let next_entry = self
-                .visit_inline_entries(
-                    log_id,
-                    cursor,
-                    last_position,
-                    required_position,
-                    &mut visit_until_last,
-                )
-                .await?;
-            // External bodies are read between walks, since visitors are synchronous.
-            let Some(external_entry) = next_entry else { return Ok(()) };
+        while let Some(external_entry) =
+            self.visit_inline_entries(log_id, cursor, until, &mut visit_until_last).await?
+        {
+            // The object with the operations is read here, since `visit` is synchronous.
             let external_operations = self.external_operations(&external_entry).await?;
             let mutations: Vec<&[Operation]> =
                 external_operations.iter().map(Vec::as_slice).collect();
@@ -95,23 +98,24 @@ impl Logs {
                 return Ok(());
             }
         }
+        Ok(())
     }
 
-    /// Visits entries up to the next entry with an external body, and returns that entry. Returns
-    /// `None` if there is no such entry before the end of the log or range, or if the visitor
-    /// breaks.
+    /// Visits entries up to the next entry whose operations are stored as a separate object, and
+    /// returns that entry. Returns `None` if there is no such entry in the range or if `visit` ends
+    /// the read.
     async fn visit_inline_entries(
         &self,
         log_id: LogId,
         cursor: &mut EntryCursor,
-        last_position: Option<Position>,
-        required_position: Option<Position>,
+        until: ReadUntil,
         visit: &mut (impl FnMut(&Entry, &[&[Operation]]) -> Result<ControlFlow<()>, LogError> + Send),
     ) -> Result<Option<Arc<Entry>>, LogError> {
         let Some(start) = cursor.next else { return Ok(None) };
         let mut external_entry = None;
-        self.walk(log_id, start, required_position, |entry| {
-            let is_in_range = last_position.is_none_or(|last| entry.position <= last);
+        let existing_position = Some(until.existing_position());
+        self.walk(log_id, start, existing_position, |entry| {
+            let is_in_range = until.last_position().is_none_or(|last| entry.position <= last);
             if !is_in_range {
                 return Ok(ControlFlow::Break(()));
             }
@@ -126,7 +130,8 @@ impl Logs {
         Ok(external_entry)
     }
 
-    /// Returns the operations that each mutation committed, for an entry with an external body.
+    /// Returns the operations that each mutation of an entry committed. The entry's operations are
+    /// stored as a separate object.
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let Some(authored_operations) = self.read_external_body(external).await? else {
@@ -141,8 +146,8 @@ impl Logs {
         Ok(committed_operations)
     }
 
-    /// Reads the original, untransformed operations from an external body. Returns `None` if the
-    /// object is missing or does not match its entry.
+    /// Reads the operations of a large entry from their object, as the client sent them. Returns
+    /// `None` if the object is missing or its checksum differs from the entry.
     async fn read_external_body(
         &self,
         external: &ExternalEdits,
@@ -157,7 +162,8 @@ impl Logs {
     }
 }
 
-/// Returns the operations that each mutation committed, for an entry that contains its operations.
+/// Returns the operations that each mutation of an entry committed. The operations are stored in
+/// the entry itself.
 fn inline_operations(entry: &Entry) -> Vec<&[Operation]> {
     match entry.edits() {
         Some(edits) => edits.mutations.iter().map(Mutation::committed_operations).collect(),

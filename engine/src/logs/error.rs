@@ -14,7 +14,7 @@ pub enum LogError {
     /// The append was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The client's position is too old or does not exist in the log, so the client must reload the
+    /// The client's position is too old or does not exist in the log. The client must reload the
     /// spreadsheet.
     #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
@@ -26,7 +26,7 @@ pub enum LogError {
         /// Newest position.
         newest: Position,
     },
-    /// The spreadsheet exceeds the memory limit for reads.
+    /// The spreadsheet is larger than the memory limit for reads.
     #[error(transparent)]
     TooLarge(#[from] cellar_sheet::workbook::WorkbookTooLarge),
     /// The sheet does not exist at the requested position.

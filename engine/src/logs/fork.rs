@@ -1,5 +1,5 @@
-//! Forks logs and lists forks. A fork can start at any position. Creating a fork writes four
-//! records in one transaction, regardless of the log's size.
+//! Forks logs and lists forks. A log can be forked at any position. A fork writes four records in
+//! one transaction, regardless of the length of the log.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS};
@@ -15,11 +15,11 @@ use crate::ports::{CreateOutcome, ForkPage, ForkRecords, PortError};
 /// A request to fork a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFork {
-    /// Fork id, derived by [`LogId::derive_fork`]. A retry derives the same id, so it finds the
-    /// existing fork.
+    /// Id of the fork, from [`LogId::derive_fork`]. A retried request derives the same id, so it
+    /// finds the existing fork.
     pub log: LogId,
     pub source: LogId,
-    /// Last position shared with the source. If `None`, the latest position is used.
+    /// Last position that the fork shares with its source, or `None` for the latest position.
     pub at: Option<Position>,
     pub author: Option<String>,
 }
@@ -27,8 +27,8 @@ pub struct NewFork {
 /// Result of forking a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forked {
-    /// Log that stores the last shared entry. This is the requested source, unless the source
-    /// itself inherits the entry from another log.
+    /// Log that stores the last shared entry. This differs from the requested source if the source
+    /// itself inherits the entry.
     pub source: LogId,
     /// Position of the last shared entry.
     pub position: Position,
@@ -42,14 +42,14 @@ pub struct Forked {
 /// Reason why a log cannot be forked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkFault {
-    /// The source already has the maximum fork depth.
+    /// Forks of the source would be nested too deeply.
     #[error(
         "the source is already nested {MAX_FORK_DEPTH} forks deep; fork one of its sources, or export \
          and import the source"
     )]
     TooDeep,
-    /// No entry can follow the requested position.
-    #[error("no log can continue after {at}; fork an earlier position")]
+    /// The position is the last possible position of a log, so no entry can follow it.
+    #[error("no entry can follow position {at}; fork the log at an earlier position")]
     Full { at: Position },
     /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
@@ -60,19 +60,20 @@ pub enum ForkFault {
 }
 
 impl Logs {
-    /// Forks a log. If a request is retried, returns the existing fork.
+    /// Forks a log. If the request is a retry, returns the existing fork.
     ///
     /// # Errors
     ///
     /// Returns [`LogError::Fork`] if the log cannot be forked, [`LogError::NoSuchPosition`] if the
-    /// position does not exist, and the same errors as [`Logs::head`].
+    /// position does not exist, or another [`LogError`] if the log cannot be read.
     pub async fn fork(&self, request: NewFork) -> Result<Forked, LogError> {
         let requested_position = match request.at {
             Some(position) => position,
             None => self.head(request.source, None).await?.head,
         };
         let (source, position) = self.find_owner(request.source, requested_position).await?;
-        let shared_entry = self.retry_read(|| self.get_anywhere(source, position)).await?;
+        let shared_entry =
+            self.retry_read(|| self.get_entry_even_if_trimmed(source, position)).await?;
         let Some(shared_entry) = shared_entry else {
             let newest = self.head(request.source, None).await?.head;
             return Err(LogError::NoSuchPosition { at: requested_position, newest });
@@ -84,8 +85,8 @@ impl Logs {
         self.write_fork(&request, lineage, header).await
     }
 
-    /// Returns the lineage of a new fork. `shared_entry` is the last shared entry and is stored in
-    /// `source`.
+    /// Returns the lineage of a new fork whose last shared entry is `shared_entry`. That entry is
+    /// stored in the log `source`.
     async fn lineage_of_fork(
         &self,
         source: LogId,
@@ -97,7 +98,7 @@ impl Logs {
         if source_depth >= MAX_FORK_DEPTH {
             return Err(ForkFault::TooDeep.into());
         }
-        let snapshot = self.snapshot_before(source, position).await?;
+        let snapshot = self.latest_snapshot_up_to(source, position).await?;
         let snapshot_position = snapshot.map(|snapshot| snapshot.position);
         Ok(Lineage {
             source,
@@ -105,13 +106,14 @@ impl Logs {
             position_ends_segment: matches!(shared_entry.content, Content::EndSegment),
             family: source_lineage.map_or(source, |lineage| lineage.family),
             depth: source_depth + 1,
-            // The state at a log's first entry is empty and needs no snapshot.
+            // The state at the first entry of a log is empty, so its snapshot is not needed.
             snapshot: snapshot_position.filter(|position| *position != Position::FIRST),
             forked_s: 0,
         })
     }
 
-    /// Writes a fork's records. Each attempt uses a different number in the source's list of forks.
+    /// Writes the records of a fork. If another fork has the same number in the source's list of
+    /// forks, retries with another number.
     async fn write_fork(
         &self,
         request: &NewFork,
@@ -120,7 +122,8 @@ impl Logs {
     ) -> Result<Forked, LogError> {
         let mut failed_attempts = 0;
         loop {
-            // The fork number is derived from the time, so use a different time for each attempt.
+            // The number in the list of forks is derived from the time, so use a different time for
+            // each attempt.
             let now_ms = self.clock.now_ms() + u64::from(failed_attempts);
             let records = build_records(request, lineage, header.clone(), now_ms)?;
             let error = match self.segments.fork(&records).await {
@@ -155,9 +158,10 @@ impl Logs {
         forked
     }
 
-    /// Returns the existing fork, or `None` if the fork does not exist. Returns an error if the
-    /// existing fork does not match the request. A request without a position matches a fork at any
-    /// position, since the first attempt used the latest position at that time.
+    /// Returns the fork that the request created earlier, or `None` if there is none. Returns an
+    /// error if the existing fork is at a different position than the request. If the request has
+    /// no position, the existing fork may be at any position, since the first attempt used the
+    /// latest position at that time.
     async fn find_existing_fork(
         &self,
         request: &NewFork,
@@ -179,8 +183,8 @@ impl Logs {
         Ok(Some(Forked { source, position, head, incarnation, existed: true }))
     }
 
-    /// Returns the log that stores the entry at a position, and the entry's position in that log.
-    /// If the log is a fork of a fork, the entry may be stored in the source's source.
+    /// Returns the log that stores the entry at a position of a fork, and the position in that log.
+    /// If the source is itself a fork, the entry may be stored in the source of the source.
     async fn find_owner(
         &self,
         log_id: LogId,
@@ -200,8 +204,8 @@ impl Logs {
         }
     }
 
-    /// Returns a fork's source and the last position that they share, or `None` if the log is not a
-    /// fork.
+    /// Returns the source of a fork and the last position that they share. Returns `None` if the
+    /// log is not a fork.
     ///
     /// # Errors
     ///
@@ -211,8 +215,8 @@ impl Logs {
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
     }
 
-    /// Returns the forks of a log whose numbers are greater than `after`, oldest first. Returns at
-    /// most `MAX_LISTED_FORKS` forks.
+    /// Returns up to `MAX_LISTED_FORKS` forks of a log, oldest first. Only forks whose numbers are
+    /// greater than `after` are returned.
     ///
     /// # Errors
     ///

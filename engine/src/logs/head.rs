@@ -1,5 +1,5 @@
-//! Reads the latest position of a log. A read costs 0.5 read units if the current segment is
-//! cached, and 1 read unit otherwise.
+//! Finds the latest position of a log. This costs half a read unit if entries of the current
+//! segment are cached, and one read unit otherwise.
 
 use std::sync::Arc;
 
@@ -16,61 +16,78 @@ use crate::ports::ReadConsistency;
 pub struct LogHead {
     /// Position of the latest entry.
     pub head: Position,
-    /// Incarnation (restore counter) of the latest entry.
+    /// How many times the tables had been restored when the latest entry was written.
     pub incarnation: u32,
 }
 
 impl LogHead {
-    /// Creates the head of a log whose latest entry is `entry`.
+    /// Returns the head of a log whose latest entry is `entry`.
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { head: entry.position, incarnation: entry.header.incarnation }
     }
 }
 
 impl Logs {
-    /// Returns the latest position of a log. The position is at or after `min_position` and the
-    /// positions of all cached entries.
+    /// Returns the latest position of a log. If a read ends before `min_position` or before the
+    /// latest cached entry, it is stale and is repeated with strong consistency.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] if the log does not exist, [`LogError::Corrupt`] if an entry
+    /// is missing, or [`LogError::Store`] if the store fails.
     pub async fn head(
         &self,
         log_id: LogId,
         min_position: Option<Position>,
     ) -> Result<LogHead, LogError> {
-        let cached_last = self.tails.last(self.clock.now_ms(), log_id);
-        let mut segment = match &cached_last {
-            Some(entry) => entry.position.segment(),
+        let cached_entry = self.tails.last(self.clock.now_ms(), log_id);
+        let cached_position = cached_entry.as_ref().map(|entry| entry.position);
+        let known_position = min_position.max(cached_position);
+        let mut segment = match cached_position {
+            Some(position) => position.segment(),
             None => self.current_segment(log_id, min_position).await?,
         };
-        let min_position = min_position.max(cached_last.as_ref().map(|entry| entry.position));
-        let mut waits = 0;
         loop {
-            let stored_last = self.last_entry_not_before(log_id, segment, min_position).await?;
             let cached_in_segment =
-                cached_last.clone().filter(|entry| entry.position.segment() == segment);
-            match newer_entry(stored_last, cached_in_segment) {
-                Some(end) if matches!(end.content, Content::EndSegment) => {
-                    segment = self.segment_after(log_id, &end).await?;
-                }
-                Some(last_entry) => return Ok(LogHead::of(&last_entry)),
-                // A segment's record and first entry are written in one transaction, but eventually
-                // consistent reads may see only the record.
-                None if waits < MAX_READ_ATTEMPTS => {
-                    waits += 1;
-                    self.pause_before_retry(waits).await;
-                }
-                None => {
-                    let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
-                    return Err(LogError::Corrupt { at });
-                }
+                cached_entry.as_ref().filter(|entry| entry.position.segment() == segment);
+            let latest_entry = self
+                .latest_entry_of_segment(log_id, segment, known_position, cached_in_segment)
+                .await?;
+            let is_closed = matches!(latest_entry.content, Content::EndSegment);
+            if !is_closed {
+                return Ok(LogHead::of(&latest_entry));
             }
+            segment = self.segment_after(log_id, &latest_entry).await?;
         }
     }
 
-    /// Returns the current segment of a log, given the End Segment `end` of an earlier segment.
-    /// Requires a single read, regardless of the number of segments between them.
+    /// Returns the latest entry of an existing segment: either the stored or the cached entry.
+    async fn latest_entry_of_segment(
+        &self,
+        log_id: LogId,
+        segment: u32,
+        known_position: Option<Position>,
+        cached_entry: Option<&Arc<Entry>>,
+    ) -> Result<Arc<Entry>, LogError> {
+        let mut empty_reads = 0;
+        loop {
+            let stored_entry = self.read_last_entry(log_id, segment, known_position).await?;
+            if let Some(latest_entry) = newer_entry(stored_entry, cached_entry.cloned()) {
+                return Ok(latest_entry);
+            }
+            // The segment's record and first entry are written in one transaction, but an
+            // eventually consistent read may see only the record.
+            if empty_reads >= MAX_READ_ATTEMPTS {
+                let at = Position::new(segment, 0).unwrap_or(Position::FIRST);
+                return Err(LogError::Corrupt { at });
+            }
+            empty_reads += 1;
+            self.pause_before_retry(empty_reads).await;
+        }
+    }
+
+    /// Returns the number of the current segment, which follows the closed segment that ends with
+    /// the entry `end`. Skips intermediate segments with a single read.
     async fn segment_after(&self, log_id: LogId, end: &Entry) -> Result<u32, LogError> {
         let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
         let newest_segments = self.newest_segments(log_id, Some(next_position)).await?;
@@ -87,23 +104,22 @@ impl Logs {
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest entry of a segment. If the entry precedes `min_position` or is missing,
-    /// retries with a strongly consistent read.
-    async fn last_entry_not_before(
+    /// Returns the latest stored entry of a segment. If an eventually consistent read finds no
+    /// entry, or only an entry before `known_position`, the read is repeated with strong
+    /// consistency.
+    async fn read_last_entry(
         &self,
         log_id: LogId,
         segment: u32,
-        min_position: Option<Position>,
+        known_position: Option<Position>,
     ) -> Result<Option<Arc<Entry>>, LogError> {
-        let last_entry =
-            self.retry_read(|| self.last_entry(log_id, segment, ReadConsistency::Eventual)).await?;
-        // If `min_position` is in a later segment, this segment has an End Segment (last entry),
-        // which an eventually consistent read may miss.
-        match last_entry {
-            Some(entry) if min_position.is_none_or(|min| entry.position >= min) => Ok(Some(entry)),
-            _ => {
-                self.retry_read(|| self.last_entry(log_id, segment, ReadConsistency::Strong)).await
-            }
+        let read =
+            |consistency| self.retry_read(move || self.last_entry(log_id, segment, consistency));
+        // If `known_position` is in a later segment, this segment is closed. An eventually
+        // consistent read may have missed the entry that closes it.
+        match read(ReadConsistency::Eventual).await? {
+            Some(entry) if known_position <= Some(entry.position) => Ok(Some(entry)),
+            _ => read(ReadConsistency::Strong).await,
         }
     }
 }

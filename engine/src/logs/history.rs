@@ -1,4 +1,4 @@
-//! Reads entries from newest to oldest, and compares the states at two positions.
+//! Reads entries in reverse order, and compares the states at two positions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,8 +14,8 @@ use cellar_sheet::workbook::WorkbookDiff;
 use super::{LogError, Logs};
 use crate::ports::ReadConsistency;
 
-/// Boxed future of a backward read. Boxing is required because the read is recursive: the source of
-/// a fork may itself be a fork.
+/// Boxed future of a read in reverse order. It is boxed because the read is recursive: the source
+/// of a fork may itself be a fork.
 type RecursiveRead<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
@@ -23,19 +23,20 @@ type RecursiveRead<'a> =
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     pub entries: Vec<Arc<Entry>>,
-    /// Start position of the next page, which contains older entries, or `None` if there are no
-    /// older entries.
+    /// Position at which the next page with older entries starts, or `None` if there are no older
+    /// entries.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns at most `limit` entries from newest to oldest, starting at `start_position`
-    /// (inclusive). If `start_position` is `None`, starts at the latest entry.
+    /// Returns at most `limit` entries from newest to oldest. Starts at `start_position`
+    /// (inclusive), or at the latest entry if `start_position` is `None`.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::Corrupt`] or
-    /// [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] or [`LogError::NoSuchPosition`] if the log or position does
+    /// not exist, [`LogError::Corrupt`] if an entry is missing, or [`LogError::Store`] if the store
+    /// fails.
     pub async fn history(
         &self,
         log_id: LogId,
@@ -58,8 +59,8 @@ impl Logs {
             let missing_count = max_entries - entries.len();
             for entry in self.read_page_back(log_id, page_start, missing_count).await? {
                 reply_bytes = reply_bytes.saturating_add(entry.weight_bytes());
-                // Return at least one entry, regardless of its size, so that the client makes
-                // progress.
+                // Return at least one entry regardless of its size. Otherwise, the client could
+                // never read past it.
                 if reply_bytes > MAX_REPLY_BYTES && !entries.is_empty() {
                     return Ok(History { entries, next: next_position });
                 }
@@ -70,7 +71,7 @@ impl Logs {
         Ok(History { entries, next: None })
     }
 
-    /// Returns one or more entries at or before `start_position`, from newest to oldest. Entries of
+    /// Returns one or more entries from newest to oldest, starting at `start_position`. Entries of
     /// a trimmed segment are read from its offloaded copy.
     ///
     /// # Errors
@@ -88,7 +89,7 @@ impl Logs {
         {
             return self.read_inherited_back(log_id, lineage, start_position, page_limit).await;
         }
-        // If entries are missing from the first read, retry with a strongly consistent read.
+        // If the eventually consistent read misses entries, retry with a strongly consistent read.
         for consistency in [ReadConsistency::Eventual, ReadConsistency::Strong] {
             let read_page =
                 || self.entries.page_back(log_id, start_position, page_limit, consistency);
@@ -101,44 +102,51 @@ impl Logs {
         self.read_offloaded_back(log_id, start_position, max_entries.max(1)).await
     }
 
-    /// Returns at least one and at most `max_entries` entries at or before `start_position`, from
-    /// newest to oldest. The entries are read from the segment's offloaded copy.
+    /// Returns between one and `max_entries` entries from newest to oldest, starting at
+    /// `start_position`. The entries are read from the offloaded copy of their segment.
     async fn read_offloaded_back(
         &self,
         log_id: LogId,
         start_position: Position,
         max_entries: usize,
     ) -> Result<Vec<Arc<Entry>>, LogError> {
+        self.check_segment_reaches(log_id, start_position).await?;
         let segment = start_position.segment();
-        // The table retains the last entry of a trimmed segment.
-        let last_entry =
-            self.retry_read(|| self.entries.last(log_id, segment, ReadConsistency::Strong)).await?;
-        if let Some(last_entry) = last_entry
-            && last_entry.position < start_position
-        {
-            return Err(LogError::NoSuchPosition {
-                at: start_position,
-                newest: last_entry.position,
-            });
-        }
-        let segment_entries = self
-            .retry_read(|| self.offloaded_entries(log_id, segment, ReadConsistency::Strong))
-            .await?;
+        let read_segment = || self.offloaded_entries(log_id, segment, ReadConsistency::Strong);
+        let segment_entries = self.retry_read(read_segment).await?;
         let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: start_position })?;
-        let entries_newest_first: Vec<Arc<Entry>> = segment_entries
-            .iter()
-            .rev()
-            .skip_while(|entry| entry.position > start_position)
-            .take(max_entries)
-            .cloned()
-            .collect();
+        let mut entries_newest_first = Vec::new();
+        for entry in segment_entries.iter().rev() {
+            if entry.position <= start_position && entries_newest_first.len() < max_entries {
+                entries_newest_first.push(Arc::clone(entry));
+            }
+        }
         if entries_newest_first.is_empty() {
             return Err(LogError::Corrupt { at: start_position });
         }
         Ok(entries_newest_first)
     }
 
-    /// Like [`Logs::read_page_back`], but for entries that a fork inherits.
+    /// Returns an error if the segment of `position` ends before `position`.
+    async fn check_segment_reaches(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<(), LogError> {
+        let segment = position.segment();
+        // The last entry of a trimmed segment stays in the table.
+        let last_entry =
+            self.retry_read(|| self.entries.last(log_id, segment, ReadConsistency::Strong)).await?;
+        match last_entry {
+            Some(last_entry) if last_entry.position < position => {
+                Err(LogError::NoSuchPosition { at: position, newest: last_entry.position })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns one or more inherited entries of a fork from newest to oldest, starting at
+    /// `start_position`.
     fn read_inherited_back(
         &self,
         log_id: LogId,
@@ -170,8 +178,8 @@ impl Logs {
         })
     }
 
-    /// Returns the position before `position`. Before the first position of a segment, this is the
-    /// position of the previous segment's End Segment (last entry).
+    /// Returns the position of the entry before `position`, which may be the last entry of the
+    /// previous segment.
     pub(super) async fn position_before(
         &self,
         log_id: LogId,
@@ -189,12 +197,12 @@ impl Logs {
     }
 
     /// Returns the differences between the states at two positions. Reads only the cells that were
-    /// touched by the entries between the two positions.
+    /// touched between these positions.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::TooLarge`] if the entries touched too many cells, and the same errors as
-    /// [`Logs::open_view`].
+    /// Returns [`LogError::TooLarge`] if too many cells were touched, or another [`LogError`] if
+    /// the log cannot be read.
     pub async fn diff(
         &self,
         log_id: LogId,
@@ -202,12 +210,13 @@ impl Logs {
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
         let changes = self.read_changes(log_id, from.min(to), from.max(to)).await?;
-        let (older, newer) = (&changes.before, changes.after()?);
+        let (older, newer) = (&changes.before, changes.state_after()?);
         Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
     }
 }
 
-/// Returns a page's entries in descending order from `start_position` on, up to the first gap.
+/// Returns the entries from `start_position` on, in descending order, up to the first missing
+/// entry.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let expected_numbers = (0..=start_position.entry_number()).rev();
     let prefix = entries

@@ -1,8 +1,7 @@
 //! Reads the entries that a fork inherits from its source.
 //!
-//! Inherited entries are stored only in the source, not under the fork's id. A read at the position
-//! of an inherited entry returns the source's entry, which never changes. If the read returned
-//! nothing, writers would treat the position as free.
+//! An inherited entry is stored only in the source. When it is requested from the fork, it is read
+//! from the source. If nothing were returned instead, writers would consider the position free.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,18 +17,19 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError, ReadConsistency};
 
-/// Boxed future of a read. Boxing is required because the read is recursive: the source of a fork
-/// may itself be a fork.
+/// Boxed future of a read. It is boxed because the read is recursive: the source of a fork may
+/// itself be a fork.
 type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
-/// Cache of lineages, which never change. `None` is cached for a log that is not a fork.
+/// Caches the lineages of logs, which never change. A value of `None` states that the log is not a
+/// fork.
 #[derive(Default)]
 pub(super) struct LineageCache {
     lineages: Mutex<HashMap<LogId, Option<Lineage>>>,
 }
 
 impl LineageCache {
-    /// Returns the cached lineage of a log, or `None` if nothing is cached for the log.
+    /// Returns the cached lineage of a log, or `None` if it is not known whether the log is a fork.
     pub(super) fn get(&self, log_id: LogId) -> Option<Option<Lineage>> {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         lineages.get(&log_id).copied()
@@ -45,9 +45,8 @@ impl LineageCache {
 }
 
 impl Logs {
-    /// Returns a fork's lineage (its source and the last position that they share), or `None` if
-    /// the log is not a fork. The first call for an id that can belong to a fork costs one read
-    /// unit. All other calls are free.
+    /// Returns the lineage of a fork, or `None` if the log is not a fork. The first call for a fork
+    /// reads one record. Later calls use the cache. Ids that cannot belong to a fork need no read.
     pub(super) async fn lineage(&self, log_id: LogId) -> Result<Option<Lineage>, PortError> {
         if !log_id.may_be_fork() {
             return Ok(None);
@@ -55,8 +54,8 @@ impl Logs {
         if let Some(cached_lineage) = self.lineages.get(log_id) {
             return Ok(cached_lineage);
         }
-        // The read is strongly consistent. If it missed the lineage, inherited positions would look
-        // free.
+        // Use a strongly consistent read. If the lineage were missed, inherited positions would be
+        // considered free.
         let Some(first_segment) = self.segments.segment(log_id, 0, ReadConsistency::Strong).await?
         else {
             return Ok(None);
@@ -65,7 +64,7 @@ impl Logs {
         Ok(first_segment.lineage)
     }
 
-    /// Returns the log's lineage if the log inherits the entry at `position`.
+    /// Returns the lineage of a fork if the fork inherits the entry at `position`.
     pub(super) async fn lineage_if_inherited(
         &self,
         log_id: LogId,
@@ -74,8 +73,8 @@ impl Logs {
         Ok(self.lineage(log_id).await?.filter(|lineage| lineage.inherits(position)))
     }
 
-    /// Returns the original log of a fork family. The snapshot objects of all logs in the family
-    /// are stored under the id of this log.
+    /// Returns the original log of a fork family. The snapshot objects of all logs of the family
+    /// are stored under its id.
     ///
     /// # Errors
     ///
@@ -85,18 +84,18 @@ impl Logs {
         Ok(lineage.map_or(log_id, |lineage| lineage.family))
     }
 
-    /// Returns the first writable position of a log: for a fork, the position after the inherited
-    /// entries; otherwise [`Position::FIRST`].
+    /// Returns the position after the entries that a fork inherits. Returns [`Position::FIRST`] if
+    /// the log is not a fork.
     ///
     /// # Errors
     ///
     /// Returns [`LogError::Store`] if the store fails.
-    pub(crate) async fn first_own(&self, log_id: LogId) -> Result<Position, LogError> {
+    pub(crate) async fn first_own_position(&self, log_id: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
-    /// Returns one page of inherited entries. See [`Logs::read_page`].
+    /// Returns one page of the entries that a fork inherits, in ascending order.
     pub(super) fn inherited_page(
         &self,
         log_id: LogId,
@@ -108,11 +107,11 @@ impl Logs {
             if start_position > lineage.end_segment_position() {
                 return Ok(Page { entries: Vec::new(), more: false });
             }
-            // If a fork inherits only part of a segment, the segment's End Segment (last entry) is
-            // not stored, but derived from the last shared entry.
+            // If the fork inherits only the first part of a segment, the entry that closes the
+            // segment is not stored. It is derived from the last shared entry.
             let source_start = start_position.min(lineage.position);
-            for consistency in [consistency, ReadConsistency::Strong] {
-                let page = self.read_page(lineage.source, source_start, consistency).await?;
+            for read_consistency in [consistency, ReadConsistency::Strong] {
+                let page = self.read_page(lineage.source, source_start, read_consistency).await?;
                 match lineage.inherited_page(log_id, source_start, &page.entries, page.more) {
                     Ok(Inherited { mut entries, has_more }) => {
                         entries.retain(|entry| entry.position >= start_position);
@@ -125,14 +124,14 @@ impl Logs {
             }
             let Lineage { source, position, .. } = lineage;
             Err(PortError::permanent(format!(
-                "the source {source} of the fork {log_id} has no entry at {position}, where it was forked"
+                "fork {log_id} shares the entries of {source} up to {position}, but {source} has no entry there"
             )))
         })
     }
 
-    /// Returns the entry at a position. An inherited entry is read from the fork's source, even if
-    /// it was offloaded. The log's own entries are read only from the table: for a trimmed entry,
-    /// the result is `None`. The read is strongly consistent.
+    /// Returns the entry at a position with strong consistency. If a fork inherits the entry, it is
+    /// read from the source, including offloaded segments. Otherwise, it is read only from the
+    /// table, so that the result is `None` if the entry was trimmed.
     pub(super) async fn get_entry(
         &self,
         log_id: LogId,
@@ -155,7 +154,8 @@ impl Logs {
                 return Ok(None);
             }
             let shared_position = position.min(lineage.position);
-            let shared_entry = self.get_anywhere(lineage.source, shared_position).await?;
+            let shared_entry =
+                self.get_entry_even_if_trimmed(lineage.source, shared_position).await?;
             let Some(shared_entry) = shared_entry else { return Ok(None) };
             let inherited_entry = if position == shared_position {
                 shared_entry.with_log(log_id)
@@ -166,9 +166,9 @@ impl Logs {
         })
     }
 
-    /// Returns the entry at a position from the table or from its segment's offloaded copy. The
-    /// read is strongly consistent.
-    pub(super) async fn get_anywhere(
+    /// Returns the entry at a position with strong consistency. If the entry was trimmed, it is
+    /// read from the offloaded copy of its segment.
+    pub(super) async fn get_entry_even_if_trimmed(
         &self,
         log_id: LogId,
         position: Position,
@@ -193,8 +193,8 @@ impl Logs {
             Some(lineage) if segment == lineage.position.segment() => {
                 self.inherited_entry(log_id, lineage, lineage.end_segment_position()).await
             }
-            // The segment precedes the segment of the last shared entry, so it is closed. Its End
-            // Segment (last entry) exists even if the segment was trimmed.
+            // The fork inherits the whole segment, so the segment is closed. Its last entry stays
+            // in the source's table even if the segment was trimmed.
             Some(lineage) => self.inherited_last_entry(log_id, lineage.source, segment).await,
         }
     }
@@ -211,7 +211,8 @@ impl Logs {
         })
     }
 
-    /// Returns an error if `position` is inherited, since a fork must not write there.
+    /// Returns an error if the fork inherits the entry at `position`, so that the fork does not
+    /// overwrite it.
     pub(super) async fn check_not_inherited(
         &self,
         log_id: LogId,
@@ -219,7 +220,7 @@ impl Logs {
     ) -> Result<(), PortError> {
         if self.lineage_if_inherited(log_id, position).await?.is_some() {
             return Err(PortError::permanent(format!(
-                "the fork {log_id} cannot write at {position}, which it inherits"
+                "fork {log_id} cannot write at {position}, since it inherits this entry from its source"
             )));
         }
         Ok(())

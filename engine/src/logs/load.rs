@@ -1,4 +1,4 @@
-//! Loads a log from the latest snapshot, or reads the entries after a position.
+//! Loads a log from its latest snapshot on, or only the entries after a position.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,31 +14,33 @@ use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 use crate::ports::ReadConsistency;
 
-/// Number of latest segments that a read needs: the current segment and the previous segment.
+/// Number of segments to read when a log is loaded: the current segment and the previous one.
 const NEWEST_SEGMENTS: u8 = 2;
 
 /// Entries from oldest to newest, limited to one response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// Root key of the snapshot at the position of the first entry. `None` if the entries start at
+    /// Key of the snapshot root at the position of the first entry. `None` if the entries start at
     /// the beginning of the log or after a requested position.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
     /// Position of the log's latest entry.
     pub head: Position,
-    /// Incarnation (restore counter) of the latest entry.
+    /// How many times the tables had been restored when the latest entry was written.
     pub incarnation: u32,
-    /// If `entries` was truncated, the position after which the next response starts.
+    /// If `entries` was truncated, the position of its last entry. The next response starts after
+    /// it.
     pub next: Option<Position>,
 }
 
 impl Logs {
-    /// Returns the root key of the latest snapshot and the entries from its position on. The head
-    /// in the result is at or after `min_position`.
+    /// Returns the key of the latest snapshot root, and the entries from the position of the
+    /// snapshot on. `min_position` is a position that the log is known to contain.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NotFound`], [`LogError::Corrupt`] or [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] if the log does not exist, [`LogError::Corrupt`] if an entry
+    /// is missing, or [`LogError::Store`] if the store fails.
     pub async fn load(
         &self,
         log_id: LogId,
@@ -53,13 +55,16 @@ impl Logs {
                 return Err(LogError::Corrupt { at });
             }
         };
-        let loaded = match self.collect(log_id, start, min_position, FirstEntry::Included).await {
+        let loaded = match self
+            .collect_entries(log_id, start, min_position, FirstEntry::Included)
+            .await
+        {
             Err(LogError::NoSuchPosition { .. }) => return Err(LogError::Corrupt { at: start }),
             loaded => loaded?,
         };
         let has_snapshot =
             newest_segments.iter().any(|segment| segment.newest_snapshot().is_some());
-        // The state at a log's first entry is empty, so there is no need to read its root.
+        // The state at the first entry of a log is empty, so its root is not needed.
         if !has_snapshot || start == Position::FIRST {
             return Ok(loaded);
         }
@@ -67,8 +72,8 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the latest segments of a log. If they seem corrupt, the read may have been stale, so
-    /// the segments are read again with strong consistency.
+    /// Returns the latest segments of a log. If the segments are inconsistent, they are read again
+    /// with strong consistency, since the first read may have been stale.
     async fn intact_newest_segments(
         &self,
         log_id: LogId,
@@ -83,8 +88,9 @@ impl Logs {
         }
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The read is strongly consistent,
-    /// since a cached or stale entry may lack the root, which is added to an existing entry.
+    /// Returns the root key of the finished snapshot at `position`. The root is added to an
+    /// existing entry, so a cached entry may lack it. The entry is therefore read with strong
+    /// consistency.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,
@@ -97,12 +103,12 @@ impl Logs {
         }
     }
 
-    /// Returns the entries after the position `after`.
+    /// Returns the entries after a position.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::Reload`] if the client is too far behind or if `after` is not in the
-    /// log, and the same errors as [`Logs::load`].
+    /// Returns [`LogError::Reload`] if the position is too old or does not exist in the log, or
+    /// another [`LogError`] if the log cannot be read.
     pub async fn update(&self, log_id: LogId, after: Position) -> Result<Loaded, LogError> {
         if !self.tails.covers(self.clock.now_ms(), log_id, after) {
             let newest_segments = self.newest_segments(log_id, Some(after)).await?;
@@ -112,16 +118,16 @@ impl Logs {
                 UpdatePlan::Reload => return Err(LogError::Reload),
             }
         }
-        match self.collect(log_id, after, Some(after), FirstEntry::Excluded).await {
-            // The log has no entry at `after`, so the client must have read a different version of
-            // the log.
+        match self.collect_entries(log_id, after, Some(after), FirstEntry::Excluded).await {
+            // The log has no entry at `after`, so the client must have read another version of the
+            // log, for example before the tables were restored.
             Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
             loaded => loaded,
         }
     }
 
-    /// Returns the latest segments of a log. If there are none, or if all of them precede the
-    /// segment of `min_position`, retries with a strongly consistent read.
+    /// Returns the latest segments of a log. If the segment of `min_position` is missing, reads the
+    /// segments again with strong consistency.
     pub(super) async fn newest_segments(
         &self,
         log_id: LogId,
@@ -143,8 +149,8 @@ impl Logs {
         self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistency)).await
     }
 
-    /// Collects entries from `start` on until the response is full.
-    async fn collect(
+    /// Reads entries from `start` on until the response is full or the log ends.
+    async fn collect_entries(
         &self,
         log_id: LogId,
         start: Position,
@@ -158,8 +164,9 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Collects the entries after the position `after` with strongly consistent reads.
-    pub(super) async fn collect_consistently(
+    /// Reads entries after the position `after` with strong consistency, until the response is full
+    /// or the log ends.
+    pub(super) async fn collect_entries_consistently(
         &self,
         log_id: LogId,
         after: Position,
@@ -170,7 +177,7 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Builds the response. If it is truncated, one more read is needed to find the log's head.
+    /// Builds the response. If the entries were truncated, reads the latest position of the log.
     async fn finish_reply(
         &self,
         log_id: LogId,
@@ -195,7 +202,7 @@ impl Logs {
     }
 }
 
-/// Whether the response includes the entry at the start position.
+/// Whether the entry at the start position is part of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstEntry {
     Included,
@@ -208,7 +215,7 @@ struct ReplyCollector {
     first_entry: FirstEntry,
     entries: Vec<Arc<Entry>>,
     reply_bytes: usize,
-    /// Position and incarnation of the last visited entry.
+    /// Position of the last visited entry, or `None` if no entry was visited.
     newest: Option<LogHead>,
 }
 
@@ -217,11 +224,12 @@ impl ReplyCollector {
         Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
     }
 
-    /// Adds an entry. Breaks if the response is full.
+    /// Adds an entry to the response. Returns [`ControlFlow::Break`] if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.first_entry == FirstEntry::Included || entry.position > self.start {
             self.reply_bytes = self.reply_bytes.saturating_add(entry.weight_bytes());
-            // Return at least one entry, regardless of its size, so that the client makes progress.
+            // Return at least one entry regardless of its size. Otherwise, the client could never
+            // read past it.
             if self.reply_bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
                 return ControlFlow::Break(());
             }

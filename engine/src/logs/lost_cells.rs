@@ -1,5 +1,5 @@
-//! Finds lost cells (cells whose long text is unreadable), and overwrites them with `#LOST!` in
-//! ordinary edits.
+//! Finds cells whose long text can no longer be read, and replaces their values by the error
+//! `#LOST!`.
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::limits::{
@@ -18,10 +18,10 @@ use super::row_bands::RowBands;
 use super::view::LongText;
 use super::{LogError, Logs, View};
 
-/// Approximate size of a `#LOST!` cell in an entry, in bytes, excluding its formula.
+/// Approximate size in bytes of a `#LOST!` cell in an entry, excluding its formula.
 const CELL_BYTES: usize = 32;
-/// Maximum approximate size of the cells of one entry, in bytes. Well below the maximum entry size,
-/// since the sizes are approximate.
+/// Maximum size in bytes of the cells in one entry. Since cell sizes are only estimated, this is
+/// half of the maximum size of an entry.
 const MAX_GROUP_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 
 /// A cell whose long text is permanently unreadable.
@@ -33,18 +33,18 @@ pub struct LostCell {
     pub place: CellName,
     /// Beginning of the text.
     pub preview: String,
-    /// Key of the text's object, and the reason why it is unreadable.
+    /// Key of the object that contained the text, and the reason why it cannot be read.
     pub why: String,
     /// The cell's formula.
     formula: Option<String>,
 }
 
-/// Lost cells in a spreadsheet at a position.
+/// The cells of a spreadsheet whose long text is lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostCells {
     /// Position of the searched state.
     pub at: Position,
-    /// Lost cells in tab order, limited to [`MAX_LOST_CELLS_AT_ONCE`].
+    /// Lost cells in tab order, at most [`MAX_LOST_CELLS_AT_ONCE`].
     pub cells: Vec<LostCell>,
     /// Whether the spreadsheet has more lost cells than `cells` contains.
     pub more: bool,
@@ -55,18 +55,18 @@ pub struct LostCells {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplacedCells {
     pub cells: Vec<LostCell>,
-    /// Whether some lost cells were not replaced and need another call.
+    /// Whether more lost cells remain, so that another call is required.
     pub more: bool,
     /// Positions of the entries that replaced the cells.
     pub positions: Vec<Position>,
 }
 
 impl Logs {
-    /// Searches all cells of the latest state for lost texts.
+    /// Searches the latest state of a spreadsheet for cells whose long text is lost.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::open_view`].
+    /// Returns [`LogError`] if the log does not exist or cannot be read.
     pub async fn lost_cells(&self, log_id: LogId) -> Result<LostCells, LogError> {
         let mut view = self.open_view(log_id, None, None).await?;
         let tabs = view.metadata.tabs.clone();
@@ -81,15 +81,14 @@ impl Logs {
         Ok(LostCells { at: view.position, cells, more, incarnation: view.incarnation })
     }
 
-    /// Writes `#LOST!` into the cells whose text is lost, into at most [`MAX_LOST_CELLS_AT_ONCE`]
-    /// cells per call. If other clients edit the spreadsheet concurrently, the search is repeated,
-    /// so that their edits are not overwritten. Idempotent, since a cell that contains `#LOST!` is
-    /// not a lost cell.
+    /// Replaces up to [`MAX_LOST_CELLS_AT_ONCE`] lost cells by the error `#LOST!`. If another
+    /// client appends an entry during the search, the search is repeated, so that edits of other
+    /// clients are not overwritten. May be repeated, since a replaced cell is no longer lost.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::lost_cells`] and [`Logs::append`], and
-    /// [`Refusal::Contention`] if every attempt conflicted with other edits.
+    /// Returns [`Refusal::Contention`] if other clients appended entries during every attempt, or
+    /// another [`LogError`] if the log cannot be read or written.
     pub async fn replace_lost_cells(
         &self,
         log_id: LogId,
@@ -108,8 +107,8 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends an entry for each group of cells. Fails if other entries were appended after the
-    /// search.
+    /// Appends one entry for each group of lost cells. Returns an error if another client appended
+    /// an entry after the search.
     async fn append_replacements(
         &self,
         log_id: LogId,
@@ -125,8 +124,8 @@ impl Logs {
             let request =
                 Request::directly_after(log_id, client, author, incarnation, position, edit);
             let appended = self.append(request).await?;
-            // The next request is rejected as stale if another client appends an entry after this
-            // entry.
+            // The next request must follow this entry directly. If another client appends an entry
+            // in between, the request is rejected.
             if let Some(new_position) = appended.results.first().and_then(|result| result.position)
             {
                 position = new_position;
@@ -181,32 +180,30 @@ impl LostCellSearch {
     }
 }
 
-/// Groups the cells by sheet. The size of a group is limited, so that it fits into an entry.
+/// Groups the cells by sheet, so that each group fits into one entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
     let mut last_group_bytes = 0;
     for cell in cells {
         let cell_bytes = CELL_BYTES + cell.formula.as_deref().map_or(0, str::len);
-        let fits_into = |group: &&mut Vec<LostCell>| {
+        let fits_into_last_group = groups.last().is_some_and(|group| {
             group.len() < MAX_CELLS_PER_OPERATION
                 && last_group_bytes + cell_bytes <= MAX_GROUP_BYTES
                 && group.first().is_some_and(|first| first.sheet == cell.sheet)
-        };
-        match groups.last_mut().filter(fits_into) {
-            Some(last_group) => {
-                last_group_bytes += cell_bytes;
-                last_group.push(cell);
-            }
-            None => {
-                last_group_bytes = cell_bytes;
-                groups.push(vec![cell]);
-            }
+        });
+        if !fits_into_last_group {
+            groups.push(Vec::new());
+            last_group_bytes = 0;
+        }
+        if let Some(last_group) = groups.last_mut() {
+            last_group.push(cell);
+            last_group_bytes += cell_bytes;
         }
     }
     groups
 }
 
-/// Returns the edit that writes `#LOST!` into cells of one sheet. Formats and formulas are
+/// Returns an edit that sets cells of one sheet to `#LOST!`. Their formulas and formats are
 /// preserved.
 fn lost_cells_edit(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);

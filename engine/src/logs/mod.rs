@@ -1,4 +1,5 @@
-//! The log service: runs the state machines of `cellar-log` over the ports.
+//! The log service, which runs the state machines of `cellar-log` with the tables and objects of a
+//! stack.
 
 mod append;
 mod cached_tails;
@@ -72,8 +73,8 @@ use numbering::LastIdCache;
 use pages::OffloadedCache;
 use snapshot::RootCache;
 
-/// Creates, forks and reads logs, appends to them, and accepts uploads and imports. A process uses
-/// one `Logs` for all requests.
+/// Creates, forks, reads and appends to logs, and accepts uploads and imports. A process uses a
+/// single `Logs` for all requests.
 pub struct Logs {
     entries: Arc<dyn Entries>,
     segments: Arc<dyn Segments>,
@@ -91,7 +92,7 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Creates a service over these ports, with empty caches.
+    /// Creates a log service with empty caches.
     #[must_use]
     pub fn new(
         entries: Arc<dyn Entries>,
@@ -117,15 +118,15 @@ impl Logs {
         }
     }
 
-    /// Sets the current incarnation (restore counter) of the tables. It is assigned to new logs,
-    /// and it is the minimum incarnation of entries that are read from offloaded segments.
+    /// Sets how many times the tables have been restored. New logs get this number, and entries
+    /// from offloaded segments get at least this number.
     #[must_use]
     pub fn with_incarnation(mut self, incarnation: u32) -> Self {
         self.incarnation = incarnation;
         self
     }
 
-    /// Notifies followers of each append through `pokes` (change hints).
+    /// Uses `pokes` to notify clients after each append.
     #[must_use]
     pub fn with_pokes(mut self, pokes: Arc<dyn Pokes>) -> Self {
         self.pokes = pokes;
@@ -143,8 +144,8 @@ impl Logs {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
-    /// retry.
+    /// Sleeps before a retry. The delay grows exponentially and has full jitter. `attempt` is 1
+    /// before the first retry.
     async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }
@@ -155,13 +156,13 @@ impl Logs {
         Ok(())
     }
 
-    /// Caches entries of a log that were read or written.
+    /// Adds entries of a log to the cache.
     fn cache_entries(&self, entries: &[Arc<Entry>]) {
         self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Performs a read. Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in total
-    /// (I6).
+    /// Performs a read. Temporary failures are retried until `MAX_READ_ATTEMPTS` attempts have
+    /// failed (I6).
     async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,

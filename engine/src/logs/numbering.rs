@@ -1,5 +1,5 @@
-//! Finds the last mutation id of a client in a sync group. Requests from such clients do not
-//! include the last acknowledged id.
+//! Finds the id of a client's last mutation in a log. Clients of a sync group do not send this id
+//! with their requests.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -15,21 +15,21 @@ use cellar_snapshot::view;
 
 use super::{LogError, LogHead, Logs};
 
-/// Cache of the last mutation id by log and client. A cached id may be outdated and therefore too
-/// low. It is never too high, since a log never loses entries.
+/// Caches the id of each client's last mutation in a log. A cached id may be too low because it is
+/// outdated. It is never too high, since a log never loses entries.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
 }
 
 impl LastIdCache {
-    /// Returns the last mutation id cached for a client, or 0 if none is cached.
+    /// Returns the cached id of the client's last mutation, or 0 if no id is cached.
     pub(super) fn last_id(&self, log_id: LogId, client: ClientKey) -> u64 {
         let last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         last_ids.get(&(log_id, client)).copied().unwrap_or(0)
     }
 
-    pub(super) fn raise(&self, log_id: LogId, client: ClientKey, last_id: u64) {
+    pub(super) fn raise_last_id(&self, log_id: LogId, client: ClientKey, last_id: u64) {
         let mut last_ids = self.last_ids.lock().unwrap_or_else(PoisonError::into_inner);
         if last_ids.len() >= MAX_CACHED_CLIENTS && !last_ids.contains_key(&(log_id, client)) {
             last_ids.clear();
@@ -40,8 +40,7 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Finds a client's last mutation id in the latest snapshot root and the entries after that
-    /// snapshot.
+    /// Finds the id of a client's last mutation in the latest snapshot and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log_id: LogId,
@@ -71,7 +70,7 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id by client, as stored in a snapshot root.
+    /// Returns the last mutation id of each client that a snapshot root contains.
     pub(super) async fn root_clients(
         &self,
         log_id: LogId,
@@ -97,13 +96,13 @@ mod tests {
         let client = |number: usize| ClientKey((number as u64).to_le_bytes());
         let cache = LastIdCache::default();
         assert_eq!(cache.last_id(log, client(0)), 0);
-        cache.raise(log, client(0), 7);
-        cache.raise(log, client(0), 6);
+        cache.raise_last_id(log, client(0), 7);
+        cache.raise_last_id(log, client(0), 6);
         assert_eq!(cache.last_id(log, client(0)), 7);
-        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise(log, client(number), 1));
-        cache.raise(log, client(1), 2);
+        (1..MAX_CACHED_CLIENTS).for_each(|number| cache.raise_last_id(log, client(number), 1));
+        cache.raise_last_id(log, client(1), 2);
         assert_eq!(cache.last_ids.lock().unwrap().len(), MAX_CACHED_CLIENTS);
-        cache.raise(log, client(MAX_CACHED_CLIENTS), 1);
+        cache.raise_last_id(log, client(MAX_CACHED_CLIENTS), 1);
         assert_eq!(cache.last_ids.lock().unwrap().len(), 1);
     }
 }

@@ -1,8 +1,9 @@
-//! Reads pages of a log from the table, from the offloaded copy of a trimmed segment, or from the
+//! Reads pages of entries from the table, from the offloaded copy of a trimmed segment, or from the
 //! source of a fork.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_OFFLOADED_OBJECT_BYTES, MAX_PAGE_ENTRIES};
 use cellar_base::position::Position;
@@ -11,10 +12,10 @@ use cellar_log::{retention::OffloadedFault, retention::decode_offloaded};
 
 use super::Logs;
 use super::append::contiguous_prefix;
-use crate::ports::{BlobKey, GetOutcome, Page, PortError, ReadConsistency};
+use crate::ports::{BlobKey, Blobs, GetOutcome, Page, PortError, ReadConsistency};
 
-/// Cache of the most recently read offloaded segment. The segment is identified by its object key,
-/// which contains a hash of the content.
+/// Caches the entries of the offloaded segment that was read last, identified by its object key. An
+/// object key contains a hash of the content, so the cached entries are never outdated.
 #[derive(Default)]
 pub(super) struct OffloadedCache {
     last: Mutex<Option<(String, SegmentEntries)>>,
@@ -24,10 +25,9 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns a page of a segment's entries in ascending order, starting at `start_position`
-    /// (inclusive). If entries are missing from the page in the table and the segment has an
-    /// offloaded copy, the page is read from the copy. Inherited entries are read from the fork's
-    /// source.
+    /// Returns a page of a segment's entries in ascending order from `start_position` on. If the
+    /// table lacks entries of the page, the page is read from the offloaded copy of the segment.
+    /// Inherited entries are read from the source of the fork.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -50,8 +50,8 @@ impl Logs {
         }
     }
 
-    /// Returns all entries of a segment from its offloaded copy. Returns `None` if the copy does
-    /// not exist or is unusable.
+    /// Returns all entries of a segment from its offloaded copy, or `None` if the copy is missing
+    /// or unusable.
     pub(super) async fn offloaded_entries(
         &self,
         log_id: LogId,
@@ -80,7 +80,7 @@ impl Logs {
     }
 }
 
-/// Returns a page of a segment's entries, starting at `start_position`.
+/// Returns a page of a segment's entries from `start_position` on.
 fn offloaded_page(segment_entries: &[Arc<Entry>], start_position: Position) -> Page {
     let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
     let skipped_count = segment_entries.partition_point(|entry| entry.position < start_position);
@@ -105,36 +105,25 @@ impl OffloadedCache {
     }
 }
 
-/// Result of reading a segment's offloaded copy.
+/// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
-    /// All entries of the segment, from the first entry to the End Segment (last entry).
+    /// All entries of the segment in ascending order.
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged, for the given reason. Retries would not help.
+    /// The copy is missing or damaged for the given reason. A retry would not help.
     Unusable(String),
 }
 
-/// Reads and verifies a segment's offloaded copy. If the format version is unknown, returns an
-/// error instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
+/// Reads and verifies the offloaded copy of a segment. An unknown format version is an error
+/// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
 pub(crate) async fn read_offloaded(
-    blobs: &dyn crate::ports::Blobs,
+    blobs: &dyn Blobs,
     log_id: LogId,
     segment: u32,
     object_key: &str,
 ) -> Result<OffloadedRead, PortError> {
-    let unusable = |reason: String| Ok(OffloadedRead::Unusable(reason));
-    let key = match BlobKey::new(object_key) {
-        Ok(key) => key,
-        Err(error) => return unusable(error.to_string()),
-    };
-    let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
-    let bytes = match blobs.get(&key, max_bytes).await? {
-        GetOutcome::Found { bytes, .. } => bytes,
-        GetOutcome::Absent => return unusable("the object does not exist".to_owned()),
-        GetOutcome::TooLong { length } => {
-            return unusable(format!(
-                "the object has {length} bytes; at most {max_bytes} are allowed"
-            ));
-        }
+    let bytes = match get_offloaded_object(blobs, object_key).await? {
+        OffloadedObject::Found(bytes) => bytes,
+        OffloadedObject::Unusable(reason) => return Ok(OffloadedRead::Unusable(reason)),
     };
     let entries = match decode_offloaded(object_key, &bytes) {
         Ok(entries) => entries,
@@ -143,18 +132,41 @@ pub(crate) async fn read_offloaded(
                 "cannot read the offloaded segment {object_key}: {fault}"
             )));
         }
-        Err(fault) => return unusable(fault.to_string()),
+        Err(fault) => return Ok(OffloadedRead::Unusable(fault.to_string())),
     };
     let entries: Vec<Arc<Entry>> = entries.into_iter().map(Arc::new).collect();
-    if is_complete_segment(&entries, log_id, segment) {
-        Ok(OffloadedRead::Whole(entries))
-    } else {
-        unusable("the object does not contain every entry of the segment".to_owned())
+    if !is_complete_segment(&entries, log_id, segment) {
+        let reason = "the object does not contain every entry of the segment";
+        return Ok(OffloadedRead::Unusable(reason.to_owned()));
+    }
+    Ok(OffloadedRead::Whole(entries))
+}
+
+enum OffloadedObject {
+    Found(Bytes),
+    /// The object key is invalid, or the object is missing or too long.
+    Unusable(String),
+}
+
+async fn get_offloaded_object(
+    blobs: &dyn Blobs,
+    object_key: &str,
+) -> Result<OffloadedObject, PortError> {
+    let key = match BlobKey::new(object_key) {
+        Ok(key) => key,
+        Err(error) => return Ok(OffloadedObject::Unusable(error.to_string())),
+    };
+    let max_bytes = u64::try_from(MAX_OFFLOADED_OBJECT_BYTES).unwrap_or(u64::MAX);
+    match blobs.get(&key, max_bytes).await? {
+        GetOutcome::Found { bytes, .. } => Ok(OffloadedObject::Found(bytes)),
+        GetOutcome::Absent => Ok(OffloadedObject::Unusable("the object does not exist".to_owned())),
+        GetOutcome::TooLong { length } => Ok(OffloadedObject::Unusable(format!(
+            "the object is {length} bytes long, but the maximum is {max_bytes} bytes"
+        ))),
     }
 }
 
-/// Whether `entries` is a complete closed segment of `log_id`: all entries from the first entry to
-/// the End Segment (last entry), without gaps.
+/// Returns whether `entries` contains all entries of a closed segment of `log_id`, without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

@@ -1,4 +1,4 @@
-//! Pull: returns the entries since a cookie, and the last mutation ids of a client group's clients.
+//! Pulls the entries after a cookie, and the last mutation ids of the clients in a client group.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum PullOutcome {
     Nothing(Cookie),
     /// The entries after the cookie.
     Since(PullDelta),
-    /// The latest snapshot and the entries after it. They replace the client's state.
+    /// The latest snapshot and the entries after it. They replace the state of the client.
     Reset {
         /// Root key of the snapshot, or `None` if the log has no snapshot.
         root: Option<String>,
@@ -28,28 +28,27 @@ pub enum PullOutcome {
     UnknownCookie,
 }
 
-/// Result of a pull: the entries and the next cookie.
+/// Entries that a client has not seen yet, and the cookie for the next pull.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PullDelta {
     /// Cookie for the next pull.
     pub cookie: Cookie,
     /// Entries, oldest first.
     pub entries: Vec<Arc<Entry>>,
-    /// Last mutation id by client. Contains the clients in the group that have mutations in
-    /// `entries` and, for a reset, also the clients in the group that are listed in the snapshot
-    /// root.
+    /// Id of the last mutation of each client in the group, if `entries` contains its mutations.
+    /// After a reset, clients in the snapshot root are also included.
     pub last_ids: BTreeMap<String, u64>,
     /// Whether `entries` was truncated.
     pub more: bool,
 }
 
 impl Logs {
-    /// Pulls a log's changes for a client group of a subject. The read is strongly consistent, so
-    /// it includes every acknowledged write.
+    /// Returns the changes of a log that a client group has not seen yet. The read is strongly
+    /// consistent, so it includes every acknowledged write.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::load`].
+    /// Returns [`LogError`] if the log does not exist or cannot be read.
     pub async fn pull(
         &self,
         log_id: LogId,
@@ -58,39 +57,47 @@ impl Logs {
         cookie: Option<Cookie>,
     ) -> Result<PullOutcome, LogError> {
         let client_ids = ClientIds::new(subject, group);
-        let Some(cookie) = cookie else {
-            return self.pull_from_snapshot(log_id, client_ids, None).await;
-        };
-        if cookie.log != log_id {
-            return Ok(PullOutcome::UnknownCookie);
+        match cookie {
+            None => self.pull_from_snapshot(log_id, client_ids, None).await,
+            Some(cookie) if cookie.log != log_id => Ok(PullOutcome::UnknownCookie),
+            Some(cookie) => self.pull_after_cookie(client_ids, cookie).await,
         }
-        let loaded = match self.collect_consistently(log_id, cookie.position).await {
+    }
+
+    /// Returns the entries after the cookie. If the client has missed too many entries, returns the
+    /// latest snapshot and the entries after it.
+    async fn pull_after_cookie(
+        &self,
+        client_ids: ClientIds,
+        cookie: Cookie,
+    ) -> Result<PullOutcome, LogError> {
+        let loaded = match self.collect_entries_consistently(cookie.log, cookie.position).await {
             Ok(loaded) => Some(loaded),
             Err(LogError::NoSuchPosition { .. }) => None,
             Err(error) => return Err(error),
         };
         let newest = loaded.as_ref().map(|loaded| newest_after(&cookie, loaded));
         let has_new_entries = newest.is_some_and(|(position, _)| position > cookie.position);
-        let ReloadAdvice { snapshot, needs_reload } = if has_new_entries {
-            self.advise_reload(log_id, cookie.position).await?
+        let advice = if has_new_entries {
+            self.advise_reload(cookie.log, cookie.position).await?
         } else {
-            ReloadAdvice { snapshot: None, needs_reload: false }
+            ReloadAdvice::default()
         };
-        match (plan_pull(&cookie, newest, snapshot), loaded) {
+        match (plan_pull(&cookie, newest, advice.snapshot), loaded) {
             (PullPlan::Unchanged, _) => Ok(PullOutcome::Nothing(cookie)),
-            (PullPlan::EntriesSince, Some(loaded)) if !needs_reload => {
+            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
+            (PullPlan::EntriesSince, Some(loaded)) if !advice.needs_reload => {
                 let more = loaded.next.is_some();
                 Ok(PullOutcome::Since(pull_delta(cookie, client_ids, loaded.entries, more)))
             }
             (PullPlan::EntriesSince | PullPlan::FromSnapshot, _) => {
-                self.pull_from_snapshot(log_id, client_ids, Some(cookie.position)).await
+                self.pull_from_snapshot(cookie.log, client_ids, Some(cookie.position)).await
             }
-            (PullPlan::UnknownState, _) => Ok(PullOutcome::UnknownCookie),
         }
     }
 
     /// Returns the position of the latest finished snapshot, and whether a client at
-    /// `client_position` must reload from it.
+    /// `client_position` has missed too many entries and must reload.
     async fn advise_reload(
         &self,
         log_id: LogId,
@@ -128,7 +135,8 @@ impl Logs {
     }
 }
 
-/// Whether and from where a client should reload the spreadsheet.
+/// Whether a client must reload the spreadsheet, and from which snapshot.
+#[derive(Default)]
 struct ReloadAdvice {
     /// Position of the latest finished snapshot.
     snapshot: Option<Position>,
@@ -136,7 +144,8 @@ struct ReloadAdvice {
     needs_reload: bool,
 }
 
-/// Builds a response from the entries after `cookie`. Includes the next cookie.
+/// Builds the response from the entries after `cookie`, and advances the cookie to the last of
+/// them.
 fn pull_delta(
     cookie: Cookie,
     mut client_ids: ClientIds,
@@ -151,8 +160,8 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and incarnation of the latest loaded entry or, if no entry was loaded, of
-/// the cookie's entry.
+/// Returns the position and restore counter of the latest loaded entry. If no entry was loaded,
+/// returns the position of the cookie.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

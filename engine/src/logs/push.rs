@@ -25,12 +25,12 @@ pub struct Pushing {
 }
 
 impl Logs {
-    /// Appends a series of mutations. Each mutation is appended exactly once, even if it is pushed
-    /// repeatedly.
+    /// Appends a series of mutations of one client. Each mutation is appended exactly once, even if
+    /// it is pushed repeatedly.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError`] if a failure is temporary or was not caused by a mutation. The client
+    /// Returns [`LogError`] if the failure is temporary or not caused by a mutation. The client
     /// should retry the push.
     pub async fn push(
         &self,
@@ -53,7 +53,7 @@ impl Logs {
                 }
                 PushAction::GiveUp => return Err(LogError::Refused(Refusal::Contention)),
                 PushAction::Finish(outcome) => {
-                    self.last_ids.raise(log_id, client.key, outcome.last_id);
+                    self.last_ids.raise_last_id(log_id, client.key, outcome.last_id);
                     return Ok(outcome);
                 }
             };
@@ -62,16 +62,16 @@ impl Logs {
     }
 }
 
-/// Converts the result of an append to a state machine event. Returns an error if the push must
-/// end.
+/// Converts the result of an append to an event of the push state machine. Returns an error if the
+/// push must end.
 fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent, LogError> {
     match append_result {
         Ok(appended) => PushEvent::from_append_result(Ok(appended)).map_err(LogError::Refused),
         Err(LogError::Refused(refusal)) => {
             PushEvent::from_append_result(Err(refusal)).map_err(LogError::Refused)
         }
-        // If an error were returned, the client would retry the mutation forever and never send
-        // later mutations. Therefore, reject the mutation instead.
+        // Reject the mutation instead of returning an error. After an error, the client would retry
+        // the mutation forever and never send later mutations.
         Err(LogError::Import(fault)) => {
             Ok(PushEvent::Unfit(Rejection::new(RejectionReason::Invalid, fault.to_string())))
         }

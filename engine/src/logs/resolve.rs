@@ -1,5 +1,5 @@
-//! Appends undo and revert requests. Their operations are computed from the state immediately
-//! before the new entry.
+//! Appends undo and revert requests. The operations that they commit are computed from the state
+//! directly before the new entry.
 
 use std::ops::ControlFlow;
 
@@ -11,22 +11,22 @@ use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionReque
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// Data needed to resolve an undo or revert again in each attempt.
+/// Computes the operations of an undo or revert. Reused if the append must be retried.
 enum Resolver {
     Undo(Box<UndoStates>),
     Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or revert. If another entry is appended first, reads that entry, resolves
-    /// the request again and retries.
+    /// Appends an undo or revert. If another entry is appended first, the operations are computed
+    /// again from the new state.
     pub(super) async fn append_undo_or_revert(
         &self,
         request: Request,
         resolution_request: ResolutionRequest,
     ) -> Result<Appended, LogError> {
-        // If the log already contains the mutation, the request is a repetition and needs no
-        // resolution. It succeeds even if the mutation could no longer be resolved.
+        // If the log already contains the mutation, the request is a retry. It must succeed even if
+        // the operations could no longer be computed.
         if self.has_mutation(request.log(), resolution_request).await? {
             return self.append_unresolved(request).await;
         }
@@ -36,7 +36,8 @@ impl Logs {
         }
     }
 
-    /// Resolves a request and appends it, until no other entry is appended in between.
+    /// Computes the operations of an undo or revert and appends them. Retries if another entry was
+    /// appended in between.
     async fn resolve_and_append(
         &self,
         request: &Request,
@@ -57,8 +58,8 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends a request without resolving it. Its mutation is rejected, unless the log already
-    /// contains the mutation.
+    /// Appends an undo or revert without its operations. It is rejected, unless the log already
+    /// contains it.
     async fn append_unresolved(&self, request: Request) -> Result<Appended, LogError> {
         self.append_unchecked(request).await
     }
@@ -89,9 +90,8 @@ impl Logs {
         }
     }
 
-    /// Whether the log contains the mutation after its base. The read is eventually consistent and
-    /// may miss the mutation. This is safe, since the check only avoids resolving a repeated
-    /// request again.
+    /// Returns whether the log contains the mutation of a request. The read is eventually
+    /// consistent and may miss it. In this case, the request is only resolved unnecessarily.
     async fn has_mutation(
         &self,
         log_id: LogId,
@@ -106,16 +106,15 @@ impl Logs {
             Ok(if is_in_log { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         });
         match walk.await {
-            // The read may miss a repeated mutation, but the append detects it.
+            // The read may have missed the mutation. The append detects it.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(is_in_log),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Whether an error means that a state is permanently unreadable. An undo or revert that needs such
-/// a state is rejected. If the error were returned instead, the client would retry the mutation
-/// forever and never send later mutations.
+/// Returns whether the state that an undo or revert needs is permanently unreadable. Such a request
+/// is rejected. After an error, the client would retry it forever and never send later mutations.
 fn is_unreadable(error: &LogError) -> bool {
     matches!(error, LogError::TooLarge(_) | LogError::Corrupt { .. } | LogError::Snapshot(_))
 }

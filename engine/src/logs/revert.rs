@@ -1,4 +1,4 @@
-//! Revert: computes the operations that reverse all edits after a position.
+//! Computes the operations that reverse all edits after a position.
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -8,13 +8,13 @@ use cellar_sheet::workbook::revert;
 use super::{LogError, Logs};
 
 impl Logs {
-    /// Returns the operations that restore the state at `target` from the latest state, which is at
-    /// or after `min_position`. Reads only the cells that differ. Returns no operations if the
-    /// states are equal or `target` does not exist.
+    /// Returns the operations that change the latest state back to the state at `target`. Reads
+    /// only the cells that differ. Returns no operations if the states are equal or `target` does
+    /// not exist. `min_position` is a position that the log is known to contain.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::read_changes`].
+    /// Returns [`LogError`] if the log cannot be read or too many cells were touched.
     pub(super) async fn resolve_revert(
         &self,
         log_id: LogId,
@@ -31,7 +31,7 @@ impl Logs {
             Err(LogError::NoSuchPosition { .. }) => return no_operations,
             Err(error) => return Err(error),
         };
-        let operations = revert(&changes.before, &changes.after()?).unwrap_or_default();
+        let operations = revert(&changes.before, &changes.state_after()?).unwrap_or_default();
         Ok(Resolution { state_position: head, operations })
     }
 }

@@ -11,8 +11,8 @@ use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError, ReadConsistency};
 
 impl Logs {
-    /// Closes the segment of `tail`, which is the latest known entry, and opens the next segment.
-    /// Idempotent. Several workers may roll the same log concurrently.
+    /// Closes the segment whose latest known entry is `tail`, and opens the next segment.
+    /// Idempotent. Several processes may call this function for the same log concurrently.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl Logs {
 struct RollDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request. Reported if the roll gives up.
+    /// Error of the last failed store request. Returned if the segment cannot be closed.
     last_store_error: Option<PortError>,
 }
 
@@ -62,7 +62,8 @@ impl RollDriver<'_> {
         }
     }
 
-    /// Writes the End Segment (last entry) and the next segment's first entry in one transaction.
+    /// Writes the last entry of the segment and the first entry of the next segment in one
+    /// transaction.
     async fn transact(&mut self, transaction: Box<Transaction>) -> RollEvent {
         let end = &transaction.end;
         let outcome = match self.logs.check_not_inherited(end.log, end.position).await {

@@ -1,21 +1,21 @@
-//! Divides the rows of a sheet into bands that are read in sequence.
+//! Divides the rows of a sheet into bands that are read one after another.
 
 use std::ops::Range;
 
-/// Number of cells in the first band of rows, including blank cells.
+/// Number of cells in the first band, including blank cells.
 const FIRST_BAND_CELLS: u32 = 32 * 1024;
-/// Number of non-blank cells below which a band is sparse. After a sparse band, the height of the
-/// following bands is doubled.
+/// If a band has fewer non-blank cells than this number, the height of the following bands is
+/// doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
-/// Remaining rows, which are read in consecutive bands.
+/// Rows of a sheet that have not been read yet.
 pub(super) struct RowBands {
     remaining_rows: Range<u32>,
     band_height: u32,
 }
 
 impl RowBands {
-    /// Divides `rows` into bands. `column_count` is the number of columns read per row.
+    /// Divides `rows` into bands. Each row has `column_count` cells.
     pub(super) fn new(rows: Range<u32>, column_count: u32) -> Self {
         let band_height = (FIRST_BAND_CELLS / column_count.max(1)).max(1);
         Self { remaining_rows: rows, band_height }
@@ -32,7 +32,7 @@ impl RowBands {
         Some(start..band_end)
     }
 
-    /// Doubles the height of the following bands if the last band was sparse.
+    /// Doubles the height of the following bands if the last band had few non-blank cells.
     pub(super) fn adapt_height(&mut self, cell_count: usize) {
         if cell_count < SPARSE_BAND_CELLS {
             self.band_height = self.band_height.saturating_mul(2);

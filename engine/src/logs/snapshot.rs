@@ -1,4 +1,4 @@
-//! Finds the finished snapshot on which a read is based.
+//! Finds the finished snapshot from which a read starts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +13,9 @@ use cellar_snapshot::root::Root;
 use super::{LogError, Logs};
 use crate::ports::ReadConsistency;
 
-/// Maximum number of Snapshot entries per segment that are searched backward for a root. If none of
-/// them has a root, the read is based on an earlier segment. Such a read is slower but correct.
+/// How many Snapshot entries of a segment are searched for a root, from newest to oldest. If none
+/// of them has a root, a snapshot of an earlier segment is used, which makes the read slower but
+/// not wrong.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
 /// A finished snapshot.
@@ -30,12 +31,13 @@ enum SnapshotEntry {
         root_key: String,
     },
     Unfinished,
-    /// The segment was trimmed and has no offloaded copy.
+    /// The entry was trimmed and its segment has no offloaded copy.
     Unreadable,
 }
 
-/// Cache of each log's latest root and the position of its Snapshot entry. A cached root stays
-/// valid, since only a rebuild replaces an entry's root, and the new root is equivalent.
+/// Caches the latest snapshot root of each log, with the position of its Snapshot entry. The root
+/// of an entry is replaced only by a rebuild, and then the old root has the same contents as the
+/// new one.
 #[derive(Default)]
 pub(super) struct RootCache {
     roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -59,8 +61,8 @@ impl RootCache {
         roots.insert(log_id, (position, Arc::clone(root)));
     }
 
-    /// Returns `result` unchanged. If a snapshot object is missing or damaged, evicts the log's
-    /// cached root, so that the next read finds the rebuilt root.
+    /// Removes the log's cached root if `result` states that a snapshot object is missing or
+    /// damaged, so that the next read uses the rebuilt root. Returns `result` unchanged.
     pub(super) fn invalidate_on_error<T>(
         &self,
         log_id: LogId,
@@ -79,9 +81,10 @@ fn last_position_of(segment: u32) -> Position {
 }
 
 impl Logs {
-    /// Returns the root on which a read at `requested_position` is based. If `requested_position`
-    /// is `None`, the latest position is used, which is at or after `min_position`. Returns `None`
-    /// if there is no usable snapshot. The read must then start at the log's first entry.
+    /// Returns the snapshot root from which a read of the state at `requested_position` starts. If
+    /// `requested_position` is `None`, the latest state is read, and `min_position` is a position
+    /// that the log is known to contain. Returns `None` if the read must start at the log's first
+    /// entry.
     pub(super) async fn find_root_for_read(
         &self,
         log_id: LogId,
@@ -89,26 +92,39 @@ impl Logs {
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
         let newest_segments = self.newest_segments(log_id, min_position).await?;
-        // Segment records may be missing even if the log exists. The caller determines whether the
-        // log exists by reading its entries.
+        // Even if no segment record is found, the log may exist. The caller notices this when it
+        // reads the entries.
         let Some(current_segment) = newest_segments.first() else { return Ok(None) };
         let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
-        // The state at a log's first entry is empty, so there is no need to read its root.
+        // The state at the first entry of a log is empty, so its root is not needed.
         let newest_snapshot = newest_snapshot.filter(|position| *position != Position::FIRST);
-        if let Some(snapshot) = newest_snapshot
-            && requested_position.is_none_or(|requested| snapshot <= requested)
-        {
-            return Ok(Some(self.newest_root(log_id, snapshot).await?));
-        }
+        let is_before_requested =
+            |snapshot: Position| requested_position.is_none_or(|requested| snapshot <= requested);
         let has_all_segments = newest_segments.last().is_some_and(|oldest| oldest.num == 0);
-        if newest_snapshot.is_none() && has_all_segments {
-            return Ok(None);
+        match newest_snapshot {
+            Some(snapshot) if is_before_requested(snapshot) => {
+                Ok(Some(self.newest_root(log_id, snapshot).await?))
+            }
+            None if has_all_segments => Ok(None),
+            _ => {
+                let search_start =
+                    requested_position.unwrap_or(last_position_of(current_segment.num));
+                self.latest_root_up_to(log_id, search_start).await
+            }
         }
-        let search_start = requested_position.unwrap_or(last_position_of(current_segment.num));
-        let Some(snapshot) = self.snapshot_before(log_id, search_start).await? else {
-            return Ok(None);
-        };
-        Ok(Some(Arc::new(self.objects.root(&snapshot.root_key).await?)))
+    }
+
+    /// Returns the root of the latest finished snapshot at or before `position`, or `None` if there
+    /// is none.
+    async fn latest_root_up_to(
+        &self,
+        log_id: LogId,
+        position: Position,
+    ) -> Result<Option<Arc<Root>>, LogError> {
+        match self.latest_snapshot_up_to(log_id, position).await? {
+            Some(snapshot) => Ok(Some(Arc::new(self.objects.root(&snapshot.root_key).await?))),
+            None => Ok(None),
+        }
     }
 
     async fn newest_root(
@@ -125,9 +141,8 @@ impl Logs {
         Ok(root)
     }
 
-    /// Returns the latest finished snapshot at or before `position`. If there is none, returns
-    /// `None`, and the log must be read from its first entry.
-    pub(crate) async fn snapshot_before(
+    /// Returns the latest finished snapshot at or before `position`, or `None` if there is none.
+    pub(crate) async fn latest_snapshot_up_to(
         &self,
         log_id: LogId,
         position: Position,
@@ -135,14 +150,14 @@ impl Logs {
         let mut searched_log = log_id;
         let mut search_start = position;
         loop {
-            // Snapshots of inherited entries are stored in the fork's source.
+            // The source of a fork stores the snapshots of inherited entries.
             while let Some(lineage) =
                 self.retry_read(|| self.lineage_if_inherited(searched_log, search_start)).await?
             {
                 searched_log = lineage.source;
                 search_start = search_start.min(lineage.position);
             }
-            let snapshot = self.snapshot_in_segment(searched_log, search_start).await?;
+            let snapshot = self.latest_snapshot_in_segment(searched_log, search_start).await?;
             if snapshot.is_some() {
                 return Ok(snapshot);
             }
@@ -154,7 +169,7 @@ impl Logs {
     }
 
     /// Returns the latest finished snapshot at or before `position` in the same segment.
-    async fn snapshot_in_segment(
+    async fn latest_snapshot_in_segment(
         &self,
         log_id: LogId,
         position: Position,
@@ -172,20 +187,20 @@ impl Logs {
             self.snapshot_entry_up_to(log_id, position).await?
         };
         for _ in 0..MAX_UNFINISHED_SNAPSHOTS {
-            let Some(position) = candidate else { return Ok(None) };
-            match self.read_snapshot_entry(log_id, position).await? {
+            let Some(candidate_position) = candidate else { return Ok(None) };
+            match self.read_snapshot_entry(log_id, candidate_position).await? {
                 SnapshotEntry::Finished { root_key } => {
-                    return Ok(Some(FinishedSnapshot { position, root_key }));
+                    return Ok(Some(FinishedSnapshot { position: candidate_position, root_key }));
                 }
                 SnapshotEntry::Unfinished => {}
                 SnapshotEntry::Unreadable => return Ok(None),
             }
-            candidate = self.preceding_snapshot_entry(log_id, position).await?;
+            candidate = self.preceding_snapshot_entry(log_id, candidate_position).await?;
         }
         Ok(None)
     }
 
-    /// Returns the position of the segment's last Snapshot entry before `position`.
+    /// Returns the position of the last Snapshot entry before `position` in the same segment.
     async fn preceding_snapshot_entry(
         &self,
         log_id: LogId,
@@ -203,7 +218,7 @@ impl Logs {
         log_id: LogId,
         position: Position,
     ) -> Result<SnapshotEntry, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root: Some(root_key), .. }) => {
                 Ok(SnapshotEntry::Finished { root_key: root_key.clone() })
@@ -214,25 +229,26 @@ impl Logs {
         }
     }
 
-    /// Returns the position of the segment's last Snapshot entry at or before `position`. The
-    /// number of that Snapshot entry is stored in the header of the entry at `position`.
+    /// Returns the position of the last Snapshot entry at or before `position` in the same segment.
+    /// Each entry's header contains the number of that Snapshot entry.
     async fn snapshot_entry_up_to(
         &self,
         log_id: LogId,
         position: Position,
     ) -> Result<Option<Position>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         let Some(entry) = entry else { return Ok(None) };
         Ok(Position::new(position.segment(), entry.header.snapshot_num).ok())
     }
 
-    /// Returns the root key of the Snapshot entry at a position.
+    /// Returns the root key of the Snapshot entry at `position`. Returns `None` if the snapshot is
+    /// not finished.
     pub(crate) async fn root_at(
         &self,
         log_id: LogId,
         position: Position,
     ) -> Result<Option<String>, LogError> {
-        let entry = self.retry_read(|| self.get_anywhere(log_id, position)).await?;
+        let entry = self.retry_read(|| self.get_entry_even_if_trimmed(log_id, position)).await?;
         Ok(match entry.as_deref().map(|entry| &entry.content) {
             Some(Content::Snapshot { root, .. }) => root.clone(),
             _ => None,

@@ -1,4 +1,4 @@
-//! Spreadsheet statistics: size, latest snapshot and the cost of opening the spreadsheet.
+//! Statistics of a spreadsheet: its size, its latest snapshot and the cost of opening it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,15 +17,16 @@ use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::ObjectStore;
 
-/// The window that a client requests when a sheet is opened.
+/// The part of a sheet that a client requests when it opens the sheet.
 const FIRST_VIEW: Window = Window { rows: 0..50, columns: 0..20 };
 
 impl Logs {
-    /// Returns the statistics of the latest state, which is at or after `min_position`.
+    /// Returns the statistics of a spreadsheet's latest state. `min_position` is a position that
+    /// the log is known to contain.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::open_view`].
+    /// Returns [`LogError`] if the log does not exist or cannot be read.
     pub async fn stats(
         &self,
         log_id: LogId,
@@ -48,7 +49,7 @@ impl Logs {
             let open = OpenStats::default();
             return Ok(StatsReply { head, snapshot: None, entries_since, open });
         };
-        // Bypass the shared cache, so that the cost of a cold read is measured.
+        // Do not use the shared cache, since the cost of a first read is measured.
         let uncached_store = ObjectStore::new(Arc::clone(&self.blobs));
         let family = self.family(log_id).await?;
         let snapshot = Some(snapshot_stats(&uncached_store, family, &root).await?);
@@ -89,7 +90,7 @@ fn level_stats(level: &RootLevel) -> LevelStats {
     }
 }
 
-/// Returns the number of tiles in an LSM level. Each tile is stored in a separate chunk.
+/// Returns the number of tiles in an LSM level. Each tile is a chunk.
 async fn count_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -104,7 +105,7 @@ async fn count_tiles(
     Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))
 }
 
-/// Reads the first window that a client shows, and counts the requests and bytes.
+/// Counts the requests and bytes that a client needs to show the first sheet.
 async fn measure_opening_cost(
     store: &ObjectStore,
     family: LogId,

@@ -13,10 +13,10 @@ use super::committed::ReadUntil;
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// An undo or revert in the log that was not rejected.
+/// An undo or revert in the log. Rejected ones are not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
-    /// Position of the entry that contains the undo or revert.
+    /// Position of the entry that contains this undo or revert.
     position: Position,
     reversed: ReversedEdits,
 }
@@ -30,13 +30,13 @@ enum ReversedEdits {
     After(Position),
 }
 
-/// States that an undo compares: before the target entry, after the target entry, and the latest
-/// state.
+/// The states before and after the entry to undo, and the latest state.
 pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
     after: Option<Workbook>,
-    /// Undos and reverts after the target that were not rejected, from oldest to newest.
+    /// Undos and reverts after the entry to undo, from oldest to newest. Rejected ones are not
+    /// included.
     reversals: Vec<Reversal>,
     latest: Replay,
 }
@@ -46,9 +46,9 @@ impl UndoStates {
         Self { target, before: None, after: None, reversals: Vec::new(), latest }
     }
 
-    /// Returns the operations that reverse the target. Returns no operations if later edits
-    /// replaced everything that the target changed, or if the target does not exist or is already
-    /// reversed. Returns `None` if no entry has been read yet.
+    /// Returns the operations that undo the entry. There are no operations if the entry does not
+    /// exist, is already undone, or if later edits replaced all its changes. Returns `None` if no
+    /// entry has been read yet.
     fn resolve(&self) -> Option<Resolution> {
         let head = self.latest.cursor.newest?.head;
         Some(Resolution { state_position: head, operations: self.reversing_operations() })
@@ -66,12 +66,12 @@ impl UndoStates {
 }
 
 impl Logs {
-    /// Reads the state before `target`. If `target` does not exist, the result is an empty state at
-    /// `base`.
+    /// Reads the state before the entry `target`. If the entry does not exist, the result contains
+    /// no states, and the next read starts at `base`.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::read_changes`].
+    /// Returns [`LogError`] if the log cannot be read or too many cells were touched.
     pub(super) async fn read_undo_states(
         &self,
         log_id: LogId,
@@ -91,13 +91,14 @@ impl Logs {
         }
     }
 
-    /// Reads up to the latest entry, which is at or after `min_position`, and computes the undo.
-    /// Later edits by other authors are preserved.
+    /// Reads the entries up to the latest one and computes the operations that undo the target
+    /// entry. Later edits by other authors are preserved. `min_position` is a position that the log
+    /// is known to contain.
     ///
     /// # Errors
     ///
     /// Returns [`LogError::TooLarge`] if the state exceeds the memory limit, [`LogError::NotFound`]
-    /// if the log does not exist, and the errors of reading entries.
+    /// if the log does not exist, or another [`LogError`] if an entry cannot be read.
     pub(super) async fn resolve_undo(
         &self,
         log_id: LogId,
@@ -119,7 +120,7 @@ impl Logs {
     }
 }
 
-/// Returns the undos and reverts in an entry that were not rejected.
+/// Returns the undos and reverts in an entry, except rejected ones.
 fn reversals_in(entry: &Entry) -> Vec<Reversal> {
     let Some(edits) = entry.edits() else { return Vec::new() };
     let mut reversals = Vec::new();
@@ -136,11 +137,11 @@ fn reversals_in(entry: &Entry) -> Vec<Reversal> {
     reversals
 }
 
-/// Whether `target` is reversed by an undo or revert that is still in effect. `reversals` must be
-/// sorted from oldest to newest.
+/// Returns whether an undo or revert that is still in effect reverses the entry at `target`.
+/// `reversals` must be sorted from oldest to newest.
 fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
-    // Iterate from newest to oldest, since a reversal can be reversed only by a later reversal.
+    // Only a later undo or revert can reverse an earlier one, so start with the newest.
     for reversal in reversals.iter().rev() {
         if !effective.reverses(reversal.position) {
             effective.add(reversal);
@@ -149,14 +150,14 @@ fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     effective.reverses(target)
 }
 
-/// Undos and reverts that are still in effect: no later undo or revert reversed them.
+/// Undos and reverts that no later undo or revert has reversed.
 #[derive(Default)]
 struct EffectiveReversals {
     undone: BTreeSet<Position>,
     reverted: Vec<RevertedRange>,
 }
 
-/// Range of entries that a revert reverses. Both bounds are exclusive.
+/// Range of positions that a revert covers. Both bounds are exclusive.
 struct RevertedRange {
     after: Position,
     before: Position,

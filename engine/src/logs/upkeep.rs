@@ -1,4 +1,4 @@
-//! Log upkeep after an append: appends Snapshot entries and rolls segments.
+//! Appends Snapshot entries and starts new segments when a log has grown enough.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::ports::PutOutcome;
 /// Result of log upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UpkeepOutcome {
-    /// No upkeep was due, or another process performed it first.
+    /// Nothing was due, or another process did it first.
     Nothing,
     /// A Snapshot entry was appended at this position.
     Snapshot(Position),
@@ -28,21 +28,21 @@ pub enum UpkeepOutcome {
 }
 
 impl Logs {
-    /// Performs the upkeep that is due after the latest cached entry. Usually no upkeep is due and
-    /// no read is needed. The caller should call this function after each append. Idempotent and
-    /// safe to skip.
+    /// Appends a Snapshot entry or starts a new segment if one of them is due after the latest
+    /// cached entry. Usually nothing is due and nothing is read. The caller should call this
+    /// function after each append. It may be skipped or repeated.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::Store`] if the store fails, or [`LogError::Roll`] under the conditions
-    /// of [`Logs::roll`].
+    /// Returns [`LogError::Store`] if the store fails, or [`LogError::Roll`] if no new segment can
+    /// be started.
     pub async fn upkeep(
         &self,
         log_id: LogId,
         policy: &LogPolicy,
     ) -> Result<UpkeepOutcome, LogError> {
         let Some(tail) = self.fresh_tail(log_id) else { return Ok(UpkeepOutcome::Nothing) };
-        // The source log performs the upkeep for inherited entries.
+        // Entries that a fork inherits are maintained in the source.
         if self.retry_read(|| self.lineage_if_inherited(log_id, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
@@ -55,14 +55,15 @@ impl Logs {
         self.put_snapshot_entry(tail, policy).await
     }
 
-    /// Returns the latest cached entry, unless it is so old that its segment may have been trimmed.
+    /// Returns the latest cached entry. Returns `None` if the entry is so old that its segment may
+    /// have been trimmed.
     fn fresh_tail(&self, log_id: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         self.tails.last(now_ms, log_id).filter(|tail| is_fresh(tail, now_ms))
     }
 
-    /// Appends a Snapshot entry with a conditional put. If another entry was appended first,
-    /// retries if a snapshot is still due.
+    /// Appends a Snapshot entry. If another entry was appended first, tries again if a snapshot is
+    /// still due after that entry.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,

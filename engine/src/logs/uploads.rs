@@ -1,5 +1,5 @@
-//! Large entries: grants uploads of external bodies (objects with an entry's operations) and
-//! appends entries that reference the uploaded objects.
+//! Large entries, whose operations are uploaded as a separate object. Grants uploads and appends
+//! entries that reference the uploaded objects.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub struct Completion {
     pub author: Option<String>,
     /// Incarnation of the base.
     pub incarnation: u32,
-    /// Id of the client's latest mutation that the client knows to be in the log.
+    /// Id of the latest mutation that the client knows to be in the log.
     pub acknowledged: u64,
     /// Id of the first mutation.
     pub first_id: u64,
@@ -37,21 +37,23 @@ pub struct Completion {
     pub base: Position,
 }
 
-/// Reason why an upload cannot become an entry.
+/// Reason why an uploaded object cannot be appended as an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UploadFault {
     /// The upload exceeds the maximum length.
-    #[error("the upload has {bytes} bytes; at most {MAX_UPLOAD_BYTES} are allowed; split it")]
+    #[error(
+        "the upload is {bytes} bytes long, but the maximum is {MAX_UPLOAD_BYTES} bytes; split it"
+    )]
     TooLong {
         /// Length in bytes.
         bytes: u64,
     },
-    /// The object was never uploaded, or it has expired. Incomplete uploads are deleted after three
-    /// days.
+    /// The object was never uploaded or has expired. Uploads expire after three days unless they
+    /// are completed.
     #[error("the upload has no object; create a new upload and send the body again")]
     Absent,
-    /// The object's length or checksum differs from the announced one.
-    #[error("the length or SHA-256 of the object differs from the announced one")]
+    /// The length or checksum of the object differs from the declared one.
+    #[error("the length or SHA-256 checksum of the object differs from the declared one")]
     Mismatch,
     /// The upload is too old.
     #[error("the upload is more than 24 hours old; create a new one and send the body again")]
@@ -61,7 +63,7 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
-/// Media type of uploads. Chosen so that browsers do not render the content.
+/// Media type of uploads. It prevents browsers from rendering the content.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
 /// Returns the object key of a client's upload.
@@ -80,7 +82,7 @@ fn decode_valid_operations(body: &[u8]) -> Result<Vec<Operation>, UploadFault> {
 }
 
 impl Logs {
-    /// Returns a presigned request that uploads one object to an existing log.
+    /// Returns a presigned request with which a client uploads one object to an existing log.
     ///
     /// # Errors
     ///
@@ -109,24 +111,24 @@ impl Logs {
         self.blobs.presign_put(&grant, now_s).await.map_err(LogError::Store)
     }
 
-    /// Appends an uploaded object as an entry. The entry is appended exactly once, even if the
-    /// request is retried.
+    /// Appends an entry whose operations are in an uploaded object. The entry is appended exactly
+    /// once, even if the request is retried.
     ///
-    /// The object is verified before the append, since every reader would fail at an entry with an
-    /// unreadable body. The `pending` tag is removed last. If removing the tag fails, the relay
-    /// removes it later.
+    /// The object is verified before the append, since an entry with unreadable operations would
+    /// make the log unreadable. After the append, the object's `pending` tag is removed. If this
+    /// fails, the relay removes the tag later.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::Upload`] with the reason if the object cannot become an entry, and the
-    /// same errors as [`Logs::append`].
+    /// Returns [`LogError::Upload`] if the object cannot become an entry, or another [`LogError`]
+    /// if the append fails.
     pub async fn complete_upload(
         &self,
         log_id: LogId,
         completion: Completion,
     ) -> Result<Appended, LogError> {
         let key = upload_key(log_id, completion.upload)?;
-        let operations = self.check_upload(&key, &completion).await?;
+        let operations = self.read_verified_upload(&key, &completion).await?;
         let upload = Upload {
             object: key.as_str().to_owned(),
             bytes: completion.bytes,
@@ -145,11 +147,11 @@ impl Logs {
         Ok(appended)
     }
 
-    /// Reads and verifies the uploaded object, and returns its operations.
-    async fn check_upload(
+    /// Reads and verifies an uploaded object. Returns its operations.
+    async fn read_verified_upload(
         &self,
         key: &BlobKey,
-        announced: &Completion,
+        declared: &Completion,
     ) -> Result<Arc<[Operation]>, LogError> {
         let max_bytes = u64::try_from(MAX_UPLOAD_BYTES).unwrap_or(u64::MAX);
         let (head, body) = match self.retry_read(|| self.blobs.get(key, max_bytes)).await? {
@@ -159,8 +161,8 @@ impl Logs {
                 return Err(UploadFault::TooLong { bytes: length }.into());
             }
         };
-        let has_announced_length = u64::try_from(body.len()) == Ok(announced.bytes);
-        if !has_announced_length || sha256(&body) != announced.sha256 {
+        let has_declared_length = u64::try_from(body.len()) == Ok(declared.bytes);
+        if !has_declared_length || sha256(&body) != declared.sha256 {
             return Err(UploadFault::Mismatch.into());
         }
         self.check_upload_age(key, &head).await?;
@@ -172,8 +174,8 @@ impl Logs {
         if now_s <= head.modified_s.saturating_add(MAX_UPLOAD_AGE_S) {
             return Ok(());
         }
-        // If an old upload has no `pending` tag, an earlier request completed the upload in time.
-        // This request is then a retry, so the age does not matter.
+        // If an old upload has no `pending` tag, an earlier request completed it in time. This
+        // request is a retry, so it is accepted.
         let is_pending = self.retry_read(|| self.blobs.pending(key)).await?;
         if is_pending != Some(false) {
             return Err(UploadFault::TooOld.into());
@@ -181,8 +183,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns whether the mutations are in an entry that references this upload. Returns `false`
-    /// if the mutations were rejected, or if another request appended them.
+    /// Returns whether the appended entry references this upload. Returns `false` if the mutations
+    /// were rejected, or if another request appended them.
     async fn entry_references(
         &self,
         log_id: LogId,
@@ -206,7 +208,8 @@ impl Logs {
         Ok(references_upload)
     }
 
-    /// Removes the `pending` tag. A failure is only logged, since the relay removes the tag later.
+    /// Removes the `pending` tag of an upload. A failure is only logged, since the relay removes
+    /// the tag later.
     async fn remove_pending_tag(&self, key: &BlobKey) {
         match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(KeepOutcome::Kept) => {}

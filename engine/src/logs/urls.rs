@@ -1,4 +1,4 @@
-//! Presigned URLs, valid for a few minutes, through which clients read objects directly.
+//! Presigned URLs with which clients read objects directly for a few minutes.
 
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PRESIGNED_S;
@@ -9,7 +9,7 @@ use cellar_snapshot::level::ChunkHash;
 use super::{LogError, Logs, blob_key};
 use crate::ports::PresignedRequest;
 
-/// Presigned URLs for reading snapshot chunks.
+/// Presigned URLs from which a client reads snapshot chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChunkUrls {
     pub urls: Vec<String>,
@@ -18,7 +18,7 @@ pub struct ChunkUrls {
 }
 
 impl Logs {
-    /// Returns a presigned URL for reading the external body of a large entry.
+    /// Returns a presigned URL for the object that contains the operations of a large entry.
     ///
     /// # Errors
     ///
@@ -27,11 +27,11 @@ impl Logs {
         Ok(self.object_url(&external.object).await?.url)
     }
 
-    /// Returns a presigned request that reads an object.
+    /// Returns a presigned request for reading an object.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::external_url`].
+    /// Returns [`LogError::Store`] if the request cannot be signed.
     pub async fn object_url(&self, key: &str) -> Result<PresignedRequest, LogError> {
         let key = blob_key(key)?;
         let now_s = self.clock.now_ms() / 1_000;
@@ -39,12 +39,12 @@ impl Logs {
         presigned.map_err(LogError::Store)
     }
 
-    /// Returns presigned URLs for reading a log's snapshot chunks, in the order of `hashes`. Sends
-    /// no requests, so it does not check whether the chunks exist.
+    /// Returns presigned URLs for the snapshot chunks of a log, in the order of `hashes`. Does not
+    /// check whether the chunks exist.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Logs::external_url`].
+    /// Returns [`LogError::Store`] if a URL cannot be signed.
     pub async fn chunk_urls(
         &self,
         log_id: LogId,

@@ -1,5 +1,5 @@
-//! Reads the spreadsheet state at a position from the nearest snapshot and the entries after it.
-//! Loads only the chunks that contain requested cells.
+//! Reads the state of a spreadsheet at a position from the nearest snapshot and the entries after
+//! it. Loads only chunks that contain requested cells.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -27,26 +27,27 @@ use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
-/// Maximum number of decoded tiles per view. A view that exceeds it evicts all its decoded tiles.
+/// Maximum number of decoded tiles that a view keeps in memory. If a read exceeds it, the next read
+/// first drops all of them.
 const MAX_VIEW_TILES: usize = 64;
 
-/// Spreadsheet state at a position. Cells are loaded on demand.
+/// State of a spreadsheet at a position. Cells are loaded when they are read.
 pub struct View {
-    /// Id of the log under which the snapshot objects of the fork family are stored.
+    /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
     pub position: Position,
-    /// Incarnation (restore counter) of the tables at `position`.
+    /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
     /// The state without cells.
     pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
-    /// Net effect of the entries after the snapshot.
+    /// The combined effect of all entries after the snapshot.
     newest_level: FoldedLevel,
     objects: Objects,
     store: ObjectStore,
 }
 
-/// Result of reading a text stored as a separate object.
+/// Result of reading a long text, which is stored as a separate object.
 pub(super) enum LongText {
     /// The complete text.
     Whole(String),
@@ -55,8 +56,8 @@ pub(super) enum LongText {
 }
 
 impl Logs {
-    /// Reads the state at `requested_position`. If `requested_position` is `None`, the latest
-    /// position is used, which is at or after `min_position`.
+    /// Returns the state at `requested_position`. If `requested_position` is `None`, returns the
+    /// latest state, and `min_position` is a position that the log is known to contain.
     ///
     /// # Errors
     ///
@@ -80,19 +81,9 @@ impl Logs {
         };
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
-        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
         let until = ReadUntil::requested(requested_position, min_position.max(root_position));
-        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
-            if Some(entry.position) != root_position {
-                apply_mutations(&mut fold, entry, mutations)?;
-            }
-            if fold.memory_bytes() > MAX_REPLAY_BYTES {
-                return Err(LogError::TooLarge(WorkbookTooLarge));
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-        .await?;
-        let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
+        let LogHead { head: position, incarnation } =
+            self.fold_entries_after(log_id, root_position, until, &mut fold).await?;
         if let Some(at) = requested_position
             && position < at
         {
@@ -101,6 +92,30 @@ impl Logs {
         let (metadata, newest_level) = fold.finish();
         let store = self.objects.clone();
         Ok(View { family, position, incarnation, metadata, root, newest_level, objects, store })
+    }
+
+    /// Folds the entries after the snapshot at `root_position`. If there is no snapshot, folds all
+    /// entries from the first one on. Returns the position of the last entry.
+    async fn fold_entries_after(
+        &self,
+        log_id: LogId,
+        root_position: Option<Position>,
+        until: ReadUntil,
+        fold: &mut Fold,
+    ) -> Result<LogHead, LogError> {
+        let mut cursor = EntryCursor::from(root_position.unwrap_or(Position::FIRST));
+        self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
+            let is_in_snapshot = Some(entry.position) == root_position;
+            if !is_in_snapshot {
+                apply_mutations(fold, entry, mutations)?;
+            }
+            if fold.memory_bytes() > MAX_REPLAY_BYTES {
+                return Err(LogError::TooLarge(WorkbookTooLarge));
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        cursor.newest.ok_or(LogError::NotFound)
     }
 
     async fn root_metadata(
@@ -129,12 +144,12 @@ fn apply_mutations(
 }
 
 impl View {
-    /// Returns the non-blank cells in a window, each with its row, column and complete text. If a
-    /// cell's text is lost, the cell's value is `#LOST!`.
+    /// Returns the non-blank cells in a window. A cell whose text is lost has the value `#LOST!`.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::Snapshot`] or [`LogError::Store`].
+    /// Returns [`LogError::Snapshot`] if a snapshot object is missing or damaged, or
+    /// [`LogError::Store`] if the store fails.
     pub async fn cells(
         &mut self,
         sheet: SheetId,
@@ -145,7 +160,7 @@ impl View {
         self.fill_in_long_texts(visible_cells(&tile, &sheet.formats)).await
     }
 
-    /// Returns the cells in a window as stored, without applying range formats.
+    /// Returns the cells in a window without applying range formats.
     pub(super) async fn read_stored_cells(
         &mut self,
         sheet: SheetId,
@@ -156,7 +171,7 @@ impl View {
         Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 
-    /// Returns the workbook state, limited to the touched cells.
+    /// Returns a workbook that contains only the touched cells.
     pub(super) async fn read_touched_cells(
         &mut self,
         touched_cells: &BTreeMap<SheetId, TouchedCells>,
@@ -174,8 +189,8 @@ impl View {
         Ok(workbook)
     }
 
-    /// Returns a view of the same sheets that contains the cells of the LSM level `level`, but not
-    /// the cells of the snapshot.
+    /// Returns a view with the same sheets whose cells are those of the LSM level `level` instead
+    /// of the snapshot.
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
@@ -194,7 +209,7 @@ impl View {
         self.newest_level.imported.sheet(sheet).is_some()
     }
 
-    /// Returns a tile that contains the cells of a window, merged from all LSM levels.
+    /// Returns the cells in a window, merged from all LSM levels.
     pub(super) async fn merged_tile(
         &mut self,
         sheet: SheetId,
@@ -227,8 +242,8 @@ impl View {
         Ok(cells)
     }
 
-    /// Returns a long text from its object or from an entry after the snapshot. A lost text is not
-    /// an error, since it affects only one cell.
+    /// Reads a long text from an entry after the snapshot or from its object. A lost text is not an
+    /// error, so that the other cells can still be read.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         let mut new_texts = self.newest_level.long_texts.iter();
         if let Some(new_text) = new_texts.find(|long_text| long_text.hash == hash) {
@@ -239,7 +254,7 @@ impl View {
             Err(fault @ (ObjectFault::Missing { .. } | ObjectFault::Damaged { .. })) => {
                 Ok(LongText::Lost(fault))
             }
-            // The text is not lost, since a later read may succeed.
+            // The store failed, so a later read may succeed.
             Err(fault @ ObjectFault::Store(_)) => Err(fault.into()),
         }
     }

@@ -1,4 +1,5 @@
-//! Walks through a log from oldest to newest: first the cached entries, then pages from the store.
+//! Visits the entries of a log in ascending order: first the cached entries, then pages from the
+//! store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ pub(super) enum WalkEnd {
 }
 
 impl Logs {
-    /// Visits every entry, starting at `start_position` (inclusive), until the visitor breaks or
-    /// the log ends. If the log appears to end before `min_position`, retries the last read with
-    /// strong consistency.
+    /// Calls `visit` for every entry from `start_position` on, until `visit` returns
+    /// [`ControlFlow::Break`] or the log ends. If the log seems to end before `min_position`, the
+    /// last read was stale and is repeated with strong consistency.
     pub(super) async fn walk(
         &self,
         log_id: LogId,
@@ -36,7 +37,8 @@ impl Logs {
         self.drive_walk(log_id, start_position, forward_read, visit).await
     }
 
-    /// Like [`Logs::walk`], but strongly consistent, so that every acknowledged entry is visited.
+    /// Calls `visit` for every entry from `start_position` on, with strong consistency, so that no
+    /// acknowledged entry is missed.
     pub(super) async fn walk_consistently(
         &self,
         log_id: LogId,
@@ -55,7 +57,8 @@ impl Logs {
         mut visit: impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError> + Send,
     ) -> Result<WalkEnd, LogError> {
         for cached_entry in self.tails.entries_from(self.clock.now_ms(), log_id, start_position) {
-            if forward_read.add_entry(&cached_entry) && visit(&cached_entry)?.is_break() {
+            let is_next_entry = forward_read.add_entry(&cached_entry);
+            if is_next_entry && visit(&cached_entry)?.is_break() {
                 return Ok(WalkEnd::Stopped);
             }
         }
@@ -72,21 +75,43 @@ impl Logs {
             };
             let page = self.retry_read(|| self.read_page(log_id, page_start, consistency)).await?;
             self.cache_entries(contiguous_prefix(&page.entries));
-            let mut is_contiguous = true;
-            for entry in &page.entries {
-                is_contiguous = forward_read.add_entry(entry);
-                if !is_contiguous {
-                    break;
-                }
-                if visit(entry)?.is_break() {
-                    return Ok(WalkEnd::Stopped);
-                }
+            let page_end = visit_page(&page.entries, &mut forward_read, &mut visit)?;
+            if page_end == PageEnd::Stopped {
+                return Ok(WalkEnd::Stopped);
             }
             read_step = forward_read.step_after_page(AddedPage {
-                is_contiguous,
+                is_contiguous: page_end == PageEnd::AllVisited,
                 is_empty: page.entries.is_empty(),
                 has_more: page.more,
             });
         }
     }
+}
+
+/// Reason why the visit of a page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PageEnd {
+    /// All entries of the page were visited.
+    AllVisited,
+    /// An entry is missing from the page.
+    MissingEntry,
+    /// The visitor stopped the walk.
+    Stopped,
+}
+
+fn visit_page(
+    entries: &[Arc<Entry>],
+    forward_read: &mut ForwardRead,
+    visit: &mut impl FnMut(&Arc<Entry>) -> Result<ControlFlow<()>, LogError>,
+) -> Result<PageEnd, LogError> {
+    for entry in entries {
+        let is_next_entry = forward_read.add_entry(entry);
+        if !is_next_entry {
+            return Ok(PageEnd::MissingEntry);
+        }
+        if visit(entry)?.is_break() {
+            return Ok(PageEnd::Stopped);
+        }
+    }
+    Ok(PageEnd::AllVisited)
 }

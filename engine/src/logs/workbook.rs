@@ -1,5 +1,5 @@
-//! Reads the state at a position by replaying the whole log. In tests, the result is the reference
-//! for faster reads.
+//! Computes the state at a position by replaying the whole log. Tests compare this state with the
+//! results of faster reads.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ pub struct WorkbookRead {
     pub workbook: Workbook,
     /// Position of the state.
     pub position: Position,
-    /// Incarnation (restore counter) of the tables at `position`.
+    /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
 }
 
@@ -29,21 +29,23 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Resumes a replay from a state. `next_position` is the position of the next entry to replay.
+    /// Starts a replay from a known state. `next_position` is the position of the next entry to
+    /// replay.
     pub(super) fn resume(workbook: Workbook, next_position: Position) -> Self {
         Self { workbook, cursor: EntryCursor::from(next_position) }
     }
 }
 
 impl Logs {
-    /// Returns the state at `requested_position`. If `requested_position` is `None`, the latest
-    /// position is used, which is at or after `min_position`. Cells of imported sheets are missing,
-    /// since they are not stored in the log.
+    /// Returns the state at `requested_position`. If `requested_position` is `None`, returns the
+    /// latest state, and `min_position` is a position that the log is known to contain. Cells of
+    /// imported sheets are missing, since the log does not contain them.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::NotFound`], [`LogError::NoSuchPosition`], [`LogError::TooLarge`],
-    /// [`LogError::Corrupt`] or [`LogError::Store`].
+    /// Returns [`LogError::NotFound`] or [`LogError::NoSuchPosition`] if the log or position does
+    /// not exist, [`LogError::TooLarge`] if the state exceeds the memory limit, or
+    /// [`LogError::Corrupt`] or [`LogError::Store`] if an entry cannot be read.
     pub async fn workbook(
         &self,
         log_id: LogId,
@@ -56,14 +58,15 @@ impl Logs {
         let Replay { workbook, cursor } = replay;
         let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
-            // The requested position is after the latest entry, or between a segment's End Segment
-            // (last entry) and the next segment.
+            // No entry exists at the requested position: it is after the latest entry, or between
+            // two segments.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
             _ => Ok(WorkbookRead { workbook, position, incarnation }),
         }
     }
 
-    /// Continues a replay. Calls `visit` for each entry, passing the state before the entry.
+    /// Replays further entries. Before each entry is applied, calls `visit` with the current state
+    /// and the entry.
     pub(super) async fn continue_replay(
         &self,
         log_id: LogId,

@@ -16,14 +16,14 @@ use crate::ports::{
     ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
 };
 
-/// In-memory object store. Its presigned URLs are not web addresses; pass the requests to
-/// [`MemoryBlobs::send`].
+/// An in-memory object store. Its presigned URLs are not web addresses. Pass presigned requests to
+/// [`MemoryBlobs::send`] instead of sending them over HTTP.
 pub struct MemoryBlobs {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
 }
 
-/// HTTP statuses of responses to presigned requests.
+/// HTTP status codes of the responses to presigned requests.
 mod status {
     pub(super) const OK: u16 = 200;
     pub(super) const BAD_REQUEST: u16 = 400;
@@ -69,7 +69,7 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version id of the object. The store does not retain older versions.
+    /// Version id of the object. Older versions are not retained.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -77,8 +77,7 @@ struct Object {
 }
 
 impl MemoryBlobs {
-    /// Creates an empty store. `clock` supplies write times and determines whether URLs have
-    /// expired.
+    /// Creates an empty store. `clock` provides the write times and the time at which URLs expire.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, state: Mutex::default() }
@@ -114,7 +113,7 @@ impl MemoryBlobs {
         Self { clock, state: Mutex::new(copied_state) }
     }
 
-    /// Returns the content of each object, and whether the object has the pending tag.
+    /// Returns, for each object key, the content and whether the object has the pending tag.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> BTreeMap<String, (Bytes, bool)> {
         let mut contents = BTreeMap::new();
@@ -133,13 +132,13 @@ impl MemoryBlobs {
     }
 }
 
-/// Builds the stored form of an object. Returns an error if the content is too long or does not
+/// Converts an object to its stored form. Returns an error if the content is too long or does not
 /// match its checksum.
 fn check_and_build(blob: NewBlob, now_s: u64) -> Result<Object, PortError> {
     let length = blob.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {
         return Err(PortError::permanent(format!(
-            "the object has {length} bytes; at most {MAX_BLOB_BYTES} are allowed"
+            "the object is {length} bytes long, but the maximum is {MAX_BLOB_BYTES} bytes"
         )));
     }
     if <[u8; 32]>::from(Sha256::digest(&blob.bytes)) != blob.sha256 {

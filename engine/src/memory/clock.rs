@@ -6,14 +6,14 @@ use async_trait::async_trait;
 
 use crate::ports::Clock;
 
-/// A clock that advances only if a test advances it or a task sleeps.
+/// A clock whose time changes only when a test advances it or a task sleeps.
 #[derive(Debug)]
 pub struct ManualClock {
     now_ms: AtomicU64,
 }
 
 impl ManualClock {
-    /// Creates a clock that is set to this time, in milliseconds since the Unix epoch.
+    /// Creates a clock that shows the given time, in milliseconds since the Unix epoch.
     #[must_use]
     pub fn at(now_ms: u64) -> Self {
         Self { now_ms: AtomicU64::new(now_ms) }

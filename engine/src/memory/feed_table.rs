@@ -1,4 +1,4 @@
-//! In-memory Feed table, with the same records and conditions as the DynamoDB table.
+//! An in-memory Feed table. It has the same records and conditions as the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::ports::{FeedTable, FeedWriteOutcome, PortError, ReadConsistency, Webh
 type Key = (String, String);
 type Items = BTreeMap<Key, Item>;
 
-/// In-memory Feed table. All reads are strongly consistent.
+/// An in-memory Feed table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryFeed {
     items: Mutex<Items>,
@@ -73,7 +73,7 @@ impl MemoryFeed {
         in_partition.last().map(|(_, record)| record.clone())
     }
 
-    /// Removes an item to simulate data loss. Used by repair tests.
+    /// Removes an item to simulate data loss.
     pub fn lose(&self, at: Checkpoint) {
         self.lock().remove(&key_of(&item_key(at)));
     }
@@ -133,8 +133,8 @@ impl FeedTable for MemoryFeed {
         let mut items = self.lock();
         let key = key_of(&mark_key(stream));
         let stored_mark = items.get(&key).map(decode_mark).transpose()?;
-        // A high-water mark of a later feed is greater than any mark of an earlier feed, regardless
-        // of the indexes.
+        // A mark of a later feed is always greater than a mark of an earlier feed, even if its
+        // index is lower.
         let is_higher = match stored_mark {
             Some((_, stored_mark)) => stored_mark < mark,
             None => true,

@@ -1,4 +1,4 @@
-//! In-memory spreadsheet lists, stored in the Feed table as in DynamoDB.
+//! In-memory spreadsheet lists. They are stored in the Feed table, as in DynamoDB.
 
 use std::ops::Bound;
 

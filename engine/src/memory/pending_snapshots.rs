@@ -16,7 +16,7 @@ use crate::ports::{PendingSnapshots, PortError, WriteOutcome};
 
 type Key = (LogId, Position);
 
-/// In-memory PendingSnapshots table. Records are encoded as in DynamoDB.
+/// An in-memory PendingSnapshots table. Records are encoded as in DynamoDB.
 #[derive(Debug, Default)]
 pub struct MemoryPendingSnapshots {
     records: Mutex<BTreeMap<Key, Item>>,
@@ -45,7 +45,7 @@ impl MemoryPendingSnapshots {
         self.lock().len()
     }
 
-    /// Returns whether the table has no records.
+    /// Returns whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -58,7 +58,7 @@ impl MemoryPendingSnapshots {
         }
     }
 
-    /// Writes a record if `condition` holds for the stored record.
+    /// Writes a record if the stored record satisfies `condition`.
     fn write_if(
         &self,
         record: &PendingSnapshot,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::ports::{PendingTags, PortError};
 
-/// For each object key, whether the object has the pending tag.
+/// Whether each object has the pending tag, by object key.
 #[derive(Debug, Default)]
 pub struct MemoryPendingTags {
     objects: Mutex<BTreeMap<String, bool>>,

@@ -1,4 +1,5 @@
-//! Presigned requests of the in-memory object store. The store records a grant for each URL.
+//! Presigned requests of the in-memory object store. The store remembers which request each URL
+//! permits.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,7 @@ use crate::ports::{
     check_valid_s,
 };
 
-/// Prefix of headers that the store interprets. A request may contain such headers only if they are
-/// signed.
+/// Prefix of headers that affect the stored object. Such a header is accepted only if it is signed.
 const SIGNED_PREFIX: &str = "x-amz-";
 
 /// Grants of all presigned URLs.
@@ -68,7 +68,7 @@ impl Grants {
         self.by_url.insert(grant.presigned().url.clone(), grant);
     }
 
-    /// Returns a request that has a unique URL and no headers.
+    /// Creates a request with a unique URL and no headers.
     fn presign(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
         let grant_number = self.by_url.len();
         let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant_number}.");
@@ -76,7 +76,8 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// Returns the grant of a request if the request matches the grant exactly.
+    /// Returns the grant for which a URL was signed. Returns `None` if the request differs from the
+    /// grant.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -88,7 +89,7 @@ impl Grants {
     }
 }
 
-/// Whether the request has all signed headers with their signed values.
+/// Whether the request contains all signed headers with their signed values.
 fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     presigned.headers.iter().all(|(signed_name, signed_value)| {
         if signed_name == "content-length" {
@@ -99,7 +100,7 @@ fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> boo
     })
 }
 
-/// Whether the request contains an unsigned header that is accepted only if it is signed.
+/// Whether the request contains an unsigned header that must be signed.
 fn has_forbidden_header(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     let is_signed =
         |sent_name: &str| presigned.headers.iter().any(|(signed_name, _)| signed_name == sent_name);
@@ -123,7 +124,7 @@ impl Grant {
         }
     }
 
-    /// Returns the object that an upload grant describes, with empty content.
+    /// Returns the object that an upload will create, still without its content.
     pub(super) fn granted_upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

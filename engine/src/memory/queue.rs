@@ -10,7 +10,7 @@ use crate::ports::{
     check_visibility,
 };
 
-/// In-memory job queue, optionally with a dead-letter queue.
+/// An in-memory job queue with an optional dead-letter queue.
 pub struct MemoryQueue {
     clock: Arc<dyn Clock>,
     rules: QueueRules,
@@ -46,7 +46,7 @@ impl MemoryQueue {
         self
     }
 
-    /// Returns an independent copy of the queue, without a dead-letter queue.
+    /// Returns an independent copy of the queue. The copy has no dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
@@ -65,7 +65,7 @@ impl MemoryQueue {
         self.lock().messages.len()
     }
 
-    /// Returns whether the queue has no messages.
+    /// Returns whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -96,7 +96,7 @@ impl MemoryQueue {
         }
     }
 
-    /// Removes and returns the visible messages that have reached the maximum receive count.
+    /// Removes and returns the visible messages that were received the maximum number of times.
     fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
         let (Some(max_receive_count), Some(_)) = (self.rules.max_receive_count, &self.dead_letters)
         else {
@@ -109,8 +109,8 @@ impl MemoryQueue {
     }
 }
 
-/// Formats a receipt handle as `id.count`, so that each receive of a message has a unique receipt
-/// handle.
+/// Formats a receipt handle as `id.count`. `count` is the number of receives, so that each receive
+/// has a unique handle.
 fn format_receipt(id: u64, receive_count: u32) -> Receipt {
     Receipt(format!("{id}.{receive_count}"))
 }

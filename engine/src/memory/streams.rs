@@ -1,4 +1,4 @@
-//! In-memory EventStream table, with the same records and conditions as the DynamoDB table.
+//! An in-memory EventStream table. It has the same records and conditions as the DynamoDB table.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,12 +15,12 @@ use crate::ports::{
     AllStreams, PortError, ReadConsistency, StreamOutcome, StreamPage, StreamScanKey, Streams,
 };
 
-/// Maximum number of event batches per page. Small, so that callers must request several pages.
+/// Maximum number of event batches per page. The limit is low, so that tests read several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
 
-/// In-memory EventStream table. All reads are strongly consistent.
+/// An in-memory EventStream table. All reads are strongly consistent.
 #[derive(Debug, Default)]
 pub struct MemoryStreams {
     items: Mutex<Items>,
@@ -37,8 +37,8 @@ impl MemoryStreams {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all items, sorted by key. Each item consists of the index of its first event and its
-    /// event data.
+    /// Returns all items, sorted by key. An item is returned as the index of its first event and
+    /// its encoded events.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> Vec<(u64, Vec<Vec<u8>>)> {
         let event_data = |events: &[cellar_catalog::stream::StreamEvent]| {
@@ -65,8 +65,9 @@ fn stored_tip(items: &Items, stream: &StreamName) -> Result<Option<Arc<Tip>>, Re
     }
 }
 
-/// Writes the tip (latest item) and the event batch if the stored tip has the expected etag and the
-/// event batch does not exist. If `expected_etag` is `None`, no tip may exist.
+/// Writes the latest stream item and the event batch, if the stored latest item has the expected
+/// etag and the event batch does not exist. If `expected_etag` is `None`, the stream must not
+/// exist.
 fn write_if_current(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -126,7 +127,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// Maximum number of streams per page. Small, so that callers must request several pages.
+/// Maximum number of streams per page. The limit is low, so that tests read several pages.
 const STREAMS_PER_PAGE: usize = 3;
 
 #[async_trait]

@@ -1,7 +1,6 @@
-//! In-memory Entry and Segment tables, with the same records and conditions as the DynamoDB tables.
-//!
-//! Records are encoded as in DynamoDB, so that records that DynamoDB would reject are also rejected
-//! in memory.
+//! In-memory Entry and Segment tables. They have the same records and conditions as the DynamoDB
+//! tables. Since records are encoded as in DynamoDB, a record that DynamoDB would reject is also
+//! rejected in memory.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -60,7 +59,7 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// Writes all records if none of them exists. Otherwise, writes nothing.
+    /// Writes all records if none of them exists. Otherwise, writes no record.
     fn insert_all_or_none(
         &self,
         segments: &[&Segment],
@@ -114,7 +113,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// Maximum number of segments per page. Small, so that callers must request several pages.
+        /// Maximum number of segments per page. The limit is low, so that tests read several pages.
         const SEGMENTS_PER_PAGE: usize = 3;
         let scan_key = |log_id: LogId, num: u32| ScanKey {
             partition: log_id.as_bytes().to_vec(),
@@ -175,7 +174,7 @@ fn decode_entry(item: &Item) -> Result<Arc<Entry>, PortError> {
     entry::decode(item).map(Arc::new).map_err(PortError::from)
 }
 
-/// Returns a page with the first `limit` of these entries.
+/// Returns a page that contains the first `limit` entries.
 fn entry_page<'a>(
     items: impl Iterator<Item = (&'a (LogId, Position), &'a Item)>,
     limit: u32,

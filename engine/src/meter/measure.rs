@@ -1,4 +1,4 @@
-//! Measures the resource consumption of a single request while other requests run concurrently.
+//! Measures how many resources a single request consumes while other requests run concurrently.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// Innermost measurement of the current task. Unset outside of [`measure`].
+    /// The innermost measurement in which the current task runs. Unset outside of [`measure`].
     static SCOPE: Arc<MeasureScope>;
 }
 
-/// An active measurement, which may be nested in another measurement.
+/// A measurement in progress. It may be nested in another measurement.
 struct MeasureScope {
     cost: Mutex<Cost>,
     parent: Option<Arc<MeasureScope>>,
@@ -22,8 +22,8 @@ impl MeasureScope {
     }
 }
 
-/// Adds a cost to all active measurements. The cost is added immediately, so that it is included
-/// even if the future is dropped later.
+/// Adds a cost to all measurements in which the current task runs. The cost stays included even if
+/// the future is dropped later.
 pub(super) fn add(cost: Cost) {
     let mut next_scope = MeasureScope::current();
     while let Some(scope) = next_scope {
@@ -32,13 +32,13 @@ pub(super) fn add(cost: Cost) {
     }
 }
 
-/// Runs a future. Returns its output and the resource consumption of its port requests. Requests of
-/// concurrent futures are excluded, even if the same [`Meter`](super::Meter) counts them. Requests
-/// of a nested measurement count for both measurements.
+/// Runs a future and returns its output together with the resources that its port requests
+/// consumed. Requests of concurrent futures are not included, even if they use the same
+/// [`Meter`](super::Meter). Requests of a nested measurement count for both measurements.
 ///
-/// If part of the future is dropped, for example by a timeout, its consumption up to that time is
-/// included. A request without a response is not counted, since its consumption is unknown. Spawned
-/// tasks are counted only if they are wrapped in [`carried`].
+/// If a part of the future is dropped, for example after a timeout, its consumption up to that time
+/// is included. A request without a response is not counted, since its consumption is unknown. A
+/// spawned task is counted only if it is wrapped in [`carried`].
 pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     let scope = Arc::new(MeasureScope { cost: Mutex::default(), parent: MeasureScope::current() });
     let output = SCOPE.scope(Arc::clone(&scope), future).await;
@@ -46,8 +46,8 @@ pub async fn measure<F: Future>(future: F) -> (F::Output, Cost) {
     (output, cost)
 }
 
-/// Returns a future whose consumption counts for the current measurement, even if it runs in
-/// another task: `tokio::spawn(carried(…))`. Consumption after the measurement has ended is not
+/// Wraps a future so that its consumption counts for the current measurement even if it runs in
+/// another task: `tokio::spawn(carried(…))`. Consumption after the end of the measurement is not
 /// counted.
 pub fn carried<F: Future>(future: F) -> impl Future<Output = F::Output> {
     let scope = MeasureScope::current();
@@ -66,7 +66,7 @@ mod tests {
     use super::super::Meter;
     use super::*;
 
-    /// Sends requests to a port, yielding to other tasks before each request.
+    /// Sends requests to a port, and yields to other tasks before each request.
     async fn calls(meter: &Meter, count: u64) {
         for _ in 0..count {
             tokio::task::yield_now().await;

@@ -1,8 +1,8 @@
-//! Measures the resource consumption of port requests.
+//! Measures the resources that port requests consume.
 //!
-//! Each adapter counts its requests with the process's [`Meter`]. [`measure`] returns the
-//! consumption of a single API request, even if other requests run concurrently. It requires no
-//! additional code in the adapters.
+//! Each adapter counts its requests with the [`Meter`] of the process. [`measure`] returns the
+//! consumption of a single API request, even if other requests run concurrently. Adapters need no
+//! additional code for this.
 
 mod measure;
 
@@ -25,15 +25,15 @@ pub enum ObjectRequest {
     Delete,
 }
 
-/// Sums the resource consumption of requests. All adapters of a process share one meter.
+/// Counts the resources that requests consume. All adapters of a process share one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     consumed: Mutex<Cost>,
 }
 
 impl Meter {
-    /// Counts a table request. Read units are rounded up to a multiple of one half, and write units
-    /// to an integer.
+    /// Adds the consumption of a table request. Read units are rounded up to a multiple of one
+    /// half, and write units to an integer.
     pub fn count(&self, read_units: f64, write_units: f64) {
         self.add(Cost {
             read_half_units: rounded_up(read_units * 2.0),
@@ -43,7 +43,7 @@ impl Meter {
         });
     }
 
-    /// Counts an object store request that transferred `bytes` bytes of an object.
+    /// Adds an object store request that transferred `bytes` bytes of an object.
     pub fn count_object(&self, request: ObjectRequest, bytes: u64) {
         let no_cost = Cost::default();
         self.add(match request {
@@ -54,8 +54,8 @@ impl Meter {
         });
     }
 
-    /// Adds a number of bytes received for an object. Called after the transfer, since the number
-    /// is unknown before.
+    /// Adds the bytes received for an object. This is a separate call because the number is known
+    /// only after the transfer.
     pub fn add_object_bytes_received(&self, bytes: u64) {
         self.add(Cost { object_bytes_received: bytes, ..Cost::default() });
     }
@@ -77,8 +77,7 @@ impl Meter {
     }
 }
 
-/// Rounds the number of request units reported by a service up to an integer. NaN and negative
-/// numbers become 0.
+/// Rounds up a number of request units that a service reported. NaN and negative numbers become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -2,9 +2,9 @@ use std::fmt;
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 
-/// Key of an object written by Cellar. A key consists of segments of letters, digits, `-`, `_`, `=`
-/// and `.`, separated by `/`. A key needs no escaping in URLs and signatures, and no client
-/// resolves `..` in a key as a parent directory.
+/// Key of an object that Cellar writes. It consists of segments of letters, digits, `-`, `_`, `=`
+/// and `.`, separated by `/`. Such a key needs no escaping in URLs and signatures. It never
+/// contains the segment `..`, which some clients would resolve as a parent directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
 
@@ -26,7 +26,7 @@ pub enum BlobKeyError {
 }
 
 impl BlobKey {
-    /// Validates a key.
+    /// Checks that a key is valid.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ pub trait Clock: Send + Sync {
     async fn sleep_ms(&self, delay_ms: u64);
 }
 
-/// Source of random numbers for retry jitter. Not suitable for secrets.
+/// Source of random numbers for the delays between retries. Not suitable for secrets.
 pub trait Random: Send + Sync {
     fn next(&self) -> u64;
 }

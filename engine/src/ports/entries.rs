@@ -13,8 +13,8 @@ use super::PortError;
 /// One page of entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// Entries of one segment in ascending order. An eventually consistent page may have gaps,
-    /// which the caller must detect.
+    /// Entries of one segment in ascending order. Entries may be missing from an eventually
+    /// consistent page. The caller must detect this.
     pub entries: Vec<Arc<Entry>>,
     /// Whether the segment may contain more entries after `entries`.
     pub more: bool,
@@ -25,7 +25,7 @@ pub struct Page {
 pub enum PutOutcome {
     /// The entry was written durably.
     Accepted,
-    /// The position was already taken, so nothing was written.
+    /// The position already has an entry, so nothing was written.
     Refused {
         /// The existing entry at the position.
         winner: Arc<Entry>,
@@ -36,10 +36,11 @@ pub enum PutOutcome {
     Failed(PortError),
 }
 
-/// The Entry table, which stores the entries of all logs. Adapters must not retry requests.
+/// The Entry table, which stores the entries of all logs. Adapters must not retry failed requests.
 #[async_trait]
 pub trait Entries: Send + Sync {
-    /// Returns a page of a segment in ascending order, starting at position `from` (inclusive).
+    /// Returns a page of a segment's entries in ascending order, starting at position `from`
+    /// (inclusive).
     ///
     /// # Errors
     ///
@@ -51,12 +52,12 @@ pub trait Entries: Send + Sync {
         consistency: ReadConsistency,
     ) -> Result<Page, PortError>;
 
-    /// Returns a page of a segment in descending order, starting at position `from` (inclusive).
-    /// The page contains at most `limit` entries.
+    /// Returns a page of a segment's entries in descending order, starting at position `from`
+    /// (inclusive). The page contains at most `limit` entries.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Entries::page`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn page_back(
         &self,
         log_id: LogId,
@@ -69,7 +70,7 @@ pub trait Entries: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Entries::page`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn last(
         &self,
         log_id: LogId,
@@ -80,20 +81,21 @@ pub trait Entries: Send + Sync {
     /// Returns the entry at a position. The read is strongly consistent.
     ///
     /// # Errors
-    /// Returns the same errors as [`Entries::page`].
+    ///
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn get(&self, log_id: LogId, position: Position)
     -> Result<Option<Arc<Entry>>, PortError>;
 
-    /// Writes an entry if its position is free. The adapter must not retry this request: the append
-    /// state machine decides how to proceed after an unknown outcome.
+    /// Writes an entry if no entry exists at its position. The adapter must not retry this request,
+    /// since the append state machine decides what to do after an unknown outcome.
     async fn put(&self, entry: &Entry) -> PutOutcome;
 
-    /// Sets the root of a Snapshot entry if it has no root, and returns the stored root. Only this
-    /// method and [`Entries::replace_root`] change an existing entry (I12).
+    /// Sets the root of a Snapshot entry unless it already has a root, and returns the stored root.
+    /// Only this method and [`Entries::replace_root`] change an existing entry (I12).
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Entries::page`]. The error is permanent if there is no Snapshot
+    /// Returns [`PortError`] if the request fails. The error is permanent if there is no Snapshot
     /// entry at the position.
     async fn set_root(
         &self,
@@ -102,13 +104,13 @@ pub trait Entries: Send + Sync {
         root: &str,
     ) -> Result<String, PortError>;
 
-    /// Sets the root of a Snapshot entry if its current root equals `replaces`, where `None` means
-    /// that the entry has no root. Returns the root stored afterwards, or `None` if there is no
-    /// root or no Snapshot entry.
+    /// Replaces the root of a Snapshot entry if its current root equals `replaces`. `None` means
+    /// that the entry has no root yet. Returns the root that is stored afterwards, or `None` if
+    /// there is no root or no Snapshot entry.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Entries::page`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn replace_root(
         &self,
         log_id: LogId,

@@ -12,7 +12,7 @@ use super::PortError;
 pub enum FeedWriteOutcome {
     /// The record was written durably.
     Done,
-    /// A record with the same key exists, so nothing was written.
+    /// A record with the same key already exists, so nothing was written.
     Exists,
     /// The record may have been written, or may still be written later.
     Unknown(PortError),
@@ -20,12 +20,11 @@ pub enum FeedWriteOutcome {
     Failed(PortError),
 }
 
-/// The Feed table, whose items and partitions are immutable. Adapters must not retry writes: the
-/// indexing state machine decides how to proceed after an unknown outcome.
+/// The Feed table. Its items and partitions are immutable. Adapters must not retry writes, since
+/// the indexing state machine decides what to do after an unknown outcome.
 #[async_trait]
 pub trait FeedTable: Send + Sync {
-    /// Returns the number and the feed of the latest partition, or `None` if the table has no
-    /// partition.
+    /// Returns the latest partition and its feed, or `None` if the table has no partition.
     ///
     /// # Errors
     ///
@@ -42,19 +41,19 @@ pub trait FeedTable: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`FeedTable::newest_partition`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn last_item(&self, partition: u64) -> Result<Option<(u64, Item)>, PortError>;
 
-    /// Writes an item if no item exists at its offset.
+    /// Writes an item unless an item already exists at its offset.
     async fn put_item(&self, at: Checkpoint, item: &Item) -> FeedWriteOutcome;
 
     /// Returns at most `limit` items of a partition in ascending order, starting at checkpoint
-    /// `from`. The result is empty only if there are no more items. An eventually consistent result
-    /// may have gaps.
+    /// `from`. The result is empty only if there are no more items. Items may be missing from an
+    /// eventually consistent result.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`FeedTable::newest_partition`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn items(
         &self,
         from: Checkpoint,
@@ -62,20 +61,20 @@ pub trait FeedTable: Send + Sync {
         consistency: ReadConsistency,
     ) -> Result<Vec<(u64, Item)>, PortError>;
 
-    /// Returns a stream's high-water mark, which is the index up to which the feed contains the
-    /// stream's events. Returns `None` if the stream was never indexed. The read is strongly
+    /// Returns the high-water mark of a stream: all of the stream's events with lower indexes are
+    /// in the feed. Returns `None` if the stream was never indexed. The read is strongly
     /// consistent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`FeedTable::newest_partition`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn mark(&self, stream: &StreamName) -> Result<Option<Mark>, PortError>;
 
-    /// Raises a stream's high-water mark. Has no effect if the stored mark is at least as high or
-    /// belongs to a later feed. Idempotent.
+    /// Raises the high-water mark of a stream. Has no effect if the stored mark is already as high
+    /// or belongs to a later feed.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`FeedTable::newest_partition`].
+    /// Returns [`PortError`] if the request fails.
     async fn raise_mark(&self, stream: &StreamName, mark: Mark) -> Result<(), PortError>;
 }

@@ -1,53 +1,54 @@
-//! Port for a job queue with the semantics of an SQS standard queue.
+//! Port for a job queue that behaves like an SQS standard queue.
 
 use async_trait::async_trait;
 use cellar_base::limits::{MAX_MESSAGE_BYTES, MAX_RECEIVED_MESSAGES, MAX_VISIBILITY_S};
 
 use super::PortError;
 
-/// A received message. It is hidden from other receivers until its visibility timeout expires.
+/// A received message. Other receivers do not get it until its visibility timeout expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Message id, which does not change when the message is redelivered.
+    /// Id of the message. It stays the same if the message is redelivered.
     pub id: String,
     /// Message body as it was sent.
     pub body: String,
-    /// Receipt handle with which the receiver deletes or hides the message.
+    /// Receipt handle with which the receiver deletes the message or changes its visibility
+    /// timeout.
     pub receipt: Receipt,
-    /// Approximate number of receives, including this receive.
+    /// Approximate number of times that the message was received, including this time.
     pub receive_count: u32,
     /// Time at which the message was sent, in milliseconds since the Unix epoch.
     pub sent_ms: u64,
 }
 
-/// Receipt handle, which identifies one receive of a message.
+/// A receipt handle, which identifies one receive of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receipt(pub String);
 
-/// Retention period and dead-letter policy of a queue.
+/// How long a queue retains messages, and when it moves them to the dead-letter queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueRules {
     /// Retention period in milliseconds. The queue deletes older messages.
     pub retention_ms: u64,
-    /// Maximum number of receives, after which a message moves to the dead-letter queue, or `None`
-    /// if unlimited.
+    /// Maximum number of times that a message is received before it moves to the dead-letter queue,
+    /// or `None` for no limit.
     pub max_receive_count: Option<u32>,
 }
 
 impl QueueRules {
-    /// The maximum SQS retention period, without a dead-letter queue.
+    /// The maximum retention period of SQS, and no dead-letter queue.
     pub const LONGEST: Self =
         Self { retention_ms: 14 * 24 * 60 * 60 * 1_000, max_receive_count: None };
 }
 
 /// A job queue.
 ///
-/// Messages are delivered at least once and in any order. A received message is hidden until its
+/// Each message is delivered at least once, in any order. A received message is hidden until its
 /// visibility timeout expires, and is then redelivered unless it was deleted. If the queue has a
-/// dead-letter queue, messages that were received too often move to that queue.
+/// dead-letter queue, a message that was received too often moves to that queue.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// Sends a message durably. Not idempotent: each call adds a message.
+    /// Sends a message durably. Not idempotent, since each call adds a message.
     ///
     /// # Errors
     ///
@@ -55,8 +56,8 @@ pub trait Jobs: Send + Sync {
     /// `MAX_MESSAGE_BYTES`.
     async fn send(&self, body: &str) -> Result<(), PortError>;
 
-    /// Receives at most `max` messages and hides each message for `visibility_s` seconds. May
-    /// return fewer messages or none, even if the queue contains more.
+    /// Receives at most `max` messages and hides them for `visibility_s` seconds. Fewer messages
+    /// may be returned, even if the queue contains more.
     ///
     /// # Errors
     ///
@@ -64,9 +65,9 @@ pub trait Jobs: Send + Sync {
     /// `MAX_RECEIVED_MESSAGES`, or `visibility_s` exceeds `MAX_VISIBILITY_S`.
     async fn receive(&self, max: u8, visibility_s: u32) -> Result<Vec<Received>, PortError>;
 
-    /// Hides a received message for `visibility_s` seconds from now. 0 makes the message visible
-    /// immediately. Returns `false` if the receipt handle is no longer valid because the message
-    /// was deleted or became visible again.
+    /// Hides a received message for `visibility_s` seconds from now. A value of 0 makes the message
+    /// visible immediately. Returns `false` if the message was deleted or became visible again, so
+    /// that the receipt handle is no longer valid.
     ///
     /// # Errors
     ///
@@ -77,8 +78,8 @@ pub trait Jobs: Send + Sync {
         visibility_s: u32,
     ) -> Result<bool, PortError>;
 
-    /// Deletes a received message. Idempotent. If the message has since been redelivered with
-    /// another receipt handle, the message may be retained.
+    /// Deletes a received message. Idempotent. If another receiver has received the message since,
+    /// it may not be deleted.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ pub trait Jobs: Send + Sync {
     async fn delete(&self, receipt: &Receipt) -> Result<(), PortError>;
 }
 
-/// Validates the length of a message body.
+/// Checks the length of a message body.
 ///
 /// # Errors
 ///
@@ -96,12 +97,13 @@ pub fn check_message_body(body: &str) -> Result<(), PortError> {
         return Ok(());
     }
     let byte_length = body.len();
-    let message =
-        format!("the message body has {byte_length} bytes; 1 to {MAX_MESSAGE_BYTES} are allowed");
+    let message = format!(
+        "the message body is {byte_length} bytes long, but must be 1 to {MAX_MESSAGE_BYTES} bytes long"
+    );
     Err(PortError::permanent(message))
 }
 
-/// Validates the maximum number of messages in a receive request.
+/// Checks the maximum number of messages in a receive request.
 ///
 /// # Errors
 ///
@@ -111,12 +113,12 @@ pub fn check_receive_count(max: u8) -> Result<(), PortError> {
         return Ok(());
     }
     let message = format!(
-        "cannot receive {max} messages in one request; 1 to {MAX_RECEIVED_MESSAGES} are allowed"
+        "cannot receive {max} messages in one request; the number must be 1 to {MAX_RECEIVED_MESSAGES}"
     );
     Err(PortError::permanent(message))
 }
 
-/// Validates a visibility timeout.
+/// Checks that a visibility timeout is not too long.
 ///
 /// # Errors
 ///
@@ -126,7 +128,7 @@ pub fn check_visibility(visibility_s: u32) -> Result<(), PortError> {
         return Ok(());
     }
     let message = format!(
-        "cannot hide a message for {visibility_s} s; at most {MAX_VISIBILITY_S} s are allowed"
+        "cannot hide a message for {visibility_s} seconds; the maximum is {MAX_VISIBILITY_S} seconds"
     );
     Err(PortError::permanent(message))
 }

@@ -9,8 +9,8 @@ use super::PortError;
 /// A page of a user's spreadsheet list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// Entries sorted by spreadsheet id. Includes entries for spreadsheets that are no longer
-    /// shared with the user.
+    /// List entries in order of the spreadsheet ids. Spreadsheets that are no longer shared with
+    /// the user are included.
     pub entries: Vec<ListEntry>,
     /// Whether the list may contain more entries after `entries`.
     pub more: bool,
@@ -19,16 +19,16 @@ pub struct ListPage {
 /// The spreadsheet lists of all users, stored in the Feed table.
 #[async_trait]
 pub trait Lists: Send + Sync {
-    /// Writes an entry of a user's list. Has no effect if the stored entry was derived from more
-    /// events. Idempotent.
+    /// Writes an entry of a user's spreadsheet list. Has no effect if the stored entry is based on
+    /// more events of the spreadsheet.
     ///
     /// # Errors
     ///
     /// Returns [`PortError`] if the request fails.
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError>;
 
-    /// Returns at most `limit` entries of a user's list, starting after a given spreadsheet. The
-    /// read is eventually consistent.
+    /// Returns at most `limit` entries of a user's spreadsheet list, starting after the given
+    /// spreadsheet. The read is eventually consistent.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Ports: the traits through which the engine uses tables, objects, queues and clocks.
+//! Ports: traits through which the engine accesses tables, objects, queues and clocks.
 
 mod blob_key;
 mod blob_versions;
@@ -50,33 +50,33 @@ use cellar_base::record::RecordError;
 pub struct PortError {
     /// Whether a retry may succeed.
     pub temporary: bool,
-    /// Cause of the error, for operators. The API does not expose it.
+    /// Cause of the error for operators. The API does not return it to clients.
     pub message: String,
 }
 
 impl PortError {
-    /// Creates a temporary error, such as a timeout, a throttled request or a lost connection. A
-    /// retry may succeed.
+    /// Creates an error after which a retry may succeed, such as a timeout, a throttled request or
+    /// a lost connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
         Self { temporary: true, message: message.into() }
     }
 
-    /// Creates a permanent (non-retryable) error, such as a denied permission, a missing table or
-    /// an unreadable record.
+    /// Creates an error after which a retry cannot succeed, such as a denied permission, a missing
+    /// table or an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { temporary: false, message: message.into() }
     }
 
-    /// Converts an error to a permanent (non-retryable) error.
+    /// Converts any error to a permanent error, which is not retried.
     #[must_use]
     pub fn from_permanent(error: impl fmt::Display) -> Self {
         Self::permanent(error.to_string())
     }
 }
 
-/// An unreadable record is a permanent error.
+/// Unreadable records are permanent errors.
 impl From<RecordError> for PortError {
     fn from(error: RecordError) -> Self {
         Self::permanent(error.to_string())

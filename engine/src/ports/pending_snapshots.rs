@@ -6,7 +6,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::PortError;
 
-/// Outcome of a conditional pending snapshot write.
+/// Outcome of a conditional write of a pending snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// The record was written durably.
@@ -19,36 +19,36 @@ pub enum WriteOutcome {
     Failed(PortError),
 }
 
-/// The PendingSnapshots table. Adapters must not retry writes.
+/// The PendingSnapshots table. Adapters must not retry failed writes.
 #[async_trait]
 pub trait PendingSnapshots: Send + Sync {
-    /// Returns the first pending snapshot of the job's log at or before the job's position. The
-    /// read is strongly consistent.
+    /// Returns the first pending snapshot of a log, if its position is at or before that of the
+    /// job. The read is strongly consistent.
     ///
     /// # Errors
     ///
     /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn first_up_to(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// Returns the first pending snapshot of the job's log after the job's position. The read is
+    /// Returns the first pending snapshot of a log after the position of the job. The read is
     /// strongly consistent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`PendingSnapshots::first_up_to`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn first_after(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError>;
 
-    /// Writes a record if no record with its key exists.
+    /// Writes a record unless a record with its key already exists.
     async fn create(&self, record: &PendingSnapshot) -> WriteOutcome;
 
-    /// Replaces the stored record if its increment (version counter) equals `increment`.
+    /// Replaces a record if the version counter of the stored record equals `increment`.
     async fn replace(&self, record: &PendingSnapshot, increment: u64) -> WriteOutcome;
 
-    /// Deletes a job's record if the record belongs to the rebuild run `run`. Other records are
+    /// Deletes the record of a job if it belongs to the rebuild `run`. Otherwise, the record is
     /// retained. Idempotent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`PendingSnapshots::first_up_to`].
+    /// Returns [`PortError`] if the request fails.
     async fn delete(&self, job: SnapshotJob, run: Option<u64>) -> Result<(), PortError>;
 }

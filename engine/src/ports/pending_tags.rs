@@ -10,7 +10,7 @@ use super::{BlobKey, Blobs, KeepOutcome, PortError};
 /// still have the tag after a few days.
 #[async_trait]
 pub trait PendingTags: Send + Sync {
-    /// Removes an object's `state=pending` tag. Idempotent: succeeds if the object has no such tag.
+    /// Removes an object's `state=pending` tag. Succeeds even if the object does not have the tag.
     /// Returns `false` if the object does not exist.
     ///
     /// # Errors

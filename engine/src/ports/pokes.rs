@@ -1,5 +1,5 @@
-//! Pokes, which are hints to a spreadsheet's followers that its log has grown. Optional: without
-//! pokes, clients poll the log's head.
+//! Notifies clients that a log has grown. Notifications are optional hints. Without them, clients
+//! poll the log.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
 use tokio::sync::watch;
 
-/// Subscription to the pokes (change hints) of a log.
+/// A client's subscription to notifications about a log.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// Latest announced position. Some positions may be skipped.
+    /// Latest position of which the client was notified. Positions may be skipped.
     pub newest: watch::Receiver<Position>,
-    /// Guard that counts as one of the subject's connections until it is dropped.
+    /// Counts as a connection of the subject until it is dropped.
     pub slot: Arc<()>,
 }
 
@@ -36,13 +36,13 @@ pub enum FollowError {
     },
 }
 
-/// Notifies the followers of a log that the log has grown. A poke is only a hint and may be lost.
+/// Notifies clients that a log has grown. A notification is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
-    /// Announces that the log has an entry at `head`.
+    /// Notifies the subscribed clients that the log has an entry at `head`.
     fn poke(&self, log_id: LogId, head: Position);
 
-    /// Subscribes a subject to a log. Pokes sent before the subscription are not repeated. The
-    /// subscription ends when its sender is dropped.
+    /// Subscribes a subject to notifications about a log. Earlier notifications are not repeated.
+    /// The subscription ends when its sender is dropped.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ pub trait Pokes: Send + Sync {
     fn follow(&self, log_id: LogId, subject: SubjectKey) -> Result<Subscription, FollowError>;
 }
 
-/// Implementation without pokes, for serverless functions. Notifying a function between requests
-/// would require a permanently running component, which would incur costs while idle.
+/// Sends no notifications. Used in serverless functions, since notifying a client between requests
+/// would require a server that runs permanently and incurs costs while idle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPokes;
 

@@ -1,4 +1,4 @@
-//! Presigned requests, which the recipient can send without credentials.
+//! Signed requests that a recipient can send without credentials of its own.
 
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_PRESIGNED_S};
 
@@ -11,10 +11,10 @@ pub struct UploadGrant {
     /// Required object length in bytes.
     pub length: u64,
     pub sha256: Sha256,
-    /// Required media type. If `None`, the media type is not signed and the uploader may choose it.
+    /// Media type that the upload must have. If `None`, the uploader may choose it.
     pub content_type: Option<String>,
-    /// Required content encoding, for example `zstd`. If `None`, the content encoding is not signed
-    /// and the uploader may choose it.
+    /// Content encoding that the upload must have, for example `zstd`. If `None`, the uploader may
+    /// choose it.
     pub content_encoding: Option<String>,
     /// Validity period in seconds.
     pub valid_s: u64,
@@ -24,26 +24,26 @@ pub struct UploadGrant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresignedRequest {
     pub method: String,
-    /// Request URL. Must be kept secret while valid.
+    /// URL of the request. It must be kept secret while it is valid.
     pub url: String,
-    /// Headers that must be sent unchanged, sorted by lowercase name. Excludes `host`, which HTTP
-    /// clients derive from the URL.
+    /// Headers that must be sent unchanged, sorted by lowercase name. `host` is not included, since
+    /// HTTP clients derive it from the URL.
     pub headers: Vec<(String, String)>,
-    /// Expiry time, in seconds since the Unix epoch.
+    /// Time at which the request expires, in seconds since the Unix epoch.
     pub expires_s: u64,
 }
 
 impl UploadGrant {
-    /// Validates the validity period and object length of the grant.
+    /// Checks the validity period and the object length.
     ///
     /// # Errors
     ///
-    /// Returns a permanent [`PortError`] that describes the exceeded limit.
+    /// Returns a permanent [`PortError`] that states which limit is exceeded.
     pub fn check(&self) -> Result<(), PortError> {
         check_valid_s(self.valid_s)?;
         if self.length > MAX_BLOB_BYTES {
             let message = format!(
-                "the upload has {} bytes; at most {MAX_BLOB_BYTES} are allowed",
+                "the upload is {} bytes long, but the maximum is {MAX_BLOB_BYTES} bytes",
                 self.length
             );
             return Err(PortError::permanent(message));
@@ -52,7 +52,7 @@ impl UploadGrant {
     }
 }
 
-/// Validates the validity period of a presigned URL.
+/// Checks that the validity period of a presigned URL is permitted.
 ///
 /// # Errors
 ///
@@ -61,8 +61,9 @@ pub fn check_valid_s(valid_s: u64) -> Result<(), PortError> {
     if (1..=MAX_PRESIGNED_S).contains(&valid_s) {
         return Ok(());
     }
-    let message =
-        format!("cannot presign a URL for {valid_s} seconds; 1 to {MAX_PRESIGNED_S} are allowed");
+    let message = format!(
+        "cannot presign a URL for {valid_s} seconds; the period must be 1 to {MAX_PRESIGNED_S} seconds"
+    );
     Err(PortError::permanent(message))
 }
 

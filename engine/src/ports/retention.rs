@@ -1,4 +1,5 @@
-//! Port for offloading and trimming segments. The API functions have no permissions for it.
+//! Port for offloading and trimming log segments. The API functions do not have permission to use
+//! it.
 
 use async_trait::async_trait;
 use cellar_base::identity::LogId;
@@ -7,7 +8,7 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// Position in a scan of the Segment table: the key of the last scanned record.
+/// Position in a scan of the Segment table, given by the key of the last scanned record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ScanKey {
     pub partition: Vec<u8>,
@@ -17,11 +18,11 @@ pub struct ScanKey {
 /// A page of the segments of all logs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SegmentPage {
-    /// Segments on the page. Segments of the same log are in ascending order. The logs are in no
-    /// particular order.
+    /// Segments on the page. Segments of the same log are adjacent and in ascending order. The
+    /// order of the logs is arbitrary.
     pub segments: Vec<Segment>,
-    /// Scan key after which the next page starts, or `None` on the last page. May be the key of a
-    /// segment that is not in `segments`.
+    /// Key after which the next page starts, or `None` on the last page. It may belong to a record
+    /// that is not in `segments`.
     pub next: Option<ScanKey>,
 }
 
@@ -40,16 +41,16 @@ pub trait Retention: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the
-    /// segment does not exist.
+    /// Returns [`PortError`] if the request fails. The error is permanent if the segment does not
+    /// exist.
     async fn set_offloaded(&self, log_id: LogId, segment: u32, key: &str) -> Result<(), PortError>;
 
-    /// Sets the trim mark on a segment's first entry. Has no effect if the mark is already set.
+    /// Marks a segment as trimmed in its first entry. Has no effect if the mark is already set.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`]. The error is permanent if the entry
-    /// does not exist.
+    /// Returns [`PortError`] if the request fails. The error is permanent if the entry does not
+    /// exist.
     async fn mark_trimmed(
         &self,
         log_id: LogId,
@@ -61,21 +62,20 @@ pub trait Retention: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`]. Some entries may be deleted despite
-    /// the error.
+    /// Returns [`PortError`] if a request fails. Some of the entries may then be deleted.
     async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError>;
 
     /// Deletes a segment record. Idempotent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`].
+    /// Returns [`PortError`] if the request fails.
     async fn delete_segment(&self, log_id: LogId, segment: u32) -> Result<(), PortError>;
 
-    /// Deletes the fork record with a given number from the fork list of its source. Idempotent.
+    /// Deletes the record with a given number from a log's list of forks. Idempotent.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Retention::all_segments`].
+    /// Returns [`PortError`] if the request fails.
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError>;
 }

@@ -1,4 +1,4 @@
-//! Port for the Segment table, whose transactions open logs and segments.
+//! Port for the Segment table. Logs and segments are created in transactions of this port.
 
 use async_trait::async_trait;
 use cellar_base::consistency::ReadConsistency;
@@ -11,12 +11,12 @@ use cellar_log::segment::Segment;
 
 use super::PortError;
 
-/// Outcome of a transaction that opens a log or a segment.
+/// Outcome of a transaction that creates a log or a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CreateOutcome {
     /// All records were written durably.
     Created,
-    /// A record with one of the keys exists, so nothing was written.
+    /// One of the records already exists, so nothing was written.
     Exists,
     /// The transaction may or may not have been committed.
     Unknown(PortError),
@@ -24,10 +24,10 @@ pub enum CreateOutcome {
     Failed(PortError),
 }
 
-/// Records that are written to create a fork.
+/// The records that are written when a log is forked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForkRecords {
-    /// The fork's segment 0, which contains its lineage (source and last shared position).
+    /// The fork's segment 0, which states the fork's source and the last shared position.
     pub origin: Segment,
     /// The fork's first own segment.
     pub segment: Segment,
@@ -42,7 +42,7 @@ pub struct ForkRecords {
 pub struct ForkPage {
     /// Forks, oldest first.
     pub forks: Vec<ListedFork>,
-    /// Number of the fork after which the next page starts, or `None` on the last page.
+    /// Fork number after which the next page starts, or `None` on the last page.
     pub next: Option<u64>,
 }
 
@@ -61,11 +61,11 @@ pub trait Segments: Send + Sync {
         consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError>;
 
-    /// Returns a segment record.
+    /// Returns a segment record, or `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Segments::newest`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn segment(
         &self,
         log_id: LogId,
@@ -73,24 +73,25 @@ pub trait Segments: Send + Sync {
         consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError>;
 
-    /// Closes a segment and opens the next segment in one transaction. If any of the records
+    /// Closes a segment and opens the next one in one transaction. If any of the records already
     /// exists, nothing is written.
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome;
 
-    /// Records that an entry is the latest entry of its segment with a finished snapshot. Has no
-    /// effect if a later entry is already recorded (I9).
+    /// Records in a segment that its entry at `position` has a finished snapshot. Has no effect if
+    /// the snapshot of a later entry is already recorded (I9).
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Segments::newest`]. The error is permanent if the segment does
-    /// not exist.
+    /// Returns [`PortError`] if the request fails. The error is permanent if the segment does not
+    /// exist.
     async fn raise_last_snapshot(&self, log_id: LogId, at: Position) -> Result<(), PortError>;
 
-    /// Writes the first segment and first entry of a log in one transaction. If either record
-    /// exists, nothing is written.
+    /// Writes the first segment and the first entry of a log in one transaction. If either record
+    /// already exists, nothing is written.
     async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome;
 
-    /// Writes the records of a fork in one transaction. If any of them exists, nothing is written.
+    /// Writes the records of a fork in one transaction. If any of them already exists, nothing is
+    /// written.
     async fn fork(&self, records: &ForkRecords) -> CreateOutcome;
 
     /// Returns a page of a log's forks, oldest first, starting after the fork number `after`. The
@@ -98,7 +99,7 @@ pub trait Segments: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Segments::newest`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn forks(
         &self,
         source: LogId,

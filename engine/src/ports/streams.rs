@@ -13,15 +13,15 @@ use super::PortError;
 pub enum StreamOutcome {
     /// The write is durable.
     Done,
-    /// The stored tip (latest stream item) does not match the expected tip, so nothing was written.
+    /// The latest stream item in the table is not the expected one, so nothing was written.
     Refused {
-        /// Current tip (latest stream item), if the response contained it.
+        /// The latest item in the table, if the response contained it.
         tip: Option<Arc<Tip>>,
     },
-    /// An event batch with the same index exists, so nothing was written. The response does not
-    /// state whether the tip matched.
+    /// An event batch with the same index already exists, so nothing was written. It is unknown
+    /// whether the latest stream item was the expected one.
     BatchExists,
-    /// The write may have taken effect, or may still take effect later.
+    /// The write may have succeeded, or may still succeed later.
     Unknown(PortError),
     /// The request was throttled; nothing was written.
     Throttled(PortError),
@@ -29,11 +29,11 @@ pub enum StreamOutcome {
     Failed(PortError),
 }
 
-/// The EventStream table, whose items are never deleted. Adapters must not retry writes: the append
-/// state machine decides how to proceed after an unknown outcome.
+/// The EventStream table. Its items are never deleted. Adapters must not retry writes, since the
+/// append state machine decides what to do after an unknown outcome.
 #[async_trait]
 pub trait Streams: Send + Sync {
-    /// Returns a stream's tip (latest item), or `None` if the stream does not exist.
+    /// Returns the latest item of a stream, or `None` if the stream does not exist.
     ///
     /// # Errors
     ///
@@ -45,11 +45,11 @@ pub trait Streams: Send + Sync {
     ) -> Result<Option<Arc<Tip>>, PortError>;
 
     /// Returns a page of the event batches whose indexes are less than `below`, newest first. The
-    /// page is empty only if there are no such batches.
+    /// page is empty only if there is no such batch.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Streams::tip`].
+    /// Returns [`PortError`] if the request fails or a record is unreadable.
     async fn batches_before(
         &self,
         name: &StreamName,
@@ -57,29 +57,31 @@ pub trait Streams: Send + Sync {
         consistency: ReadConsistency,
     ) -> Result<Vec<EventBatch>, PortError>;
 
-    /// Creates a stream by writing its first tip (latest item), if the stream does not exist.
+    /// Creates a stream by writing its first item, unless the stream already exists.
     async fn put_first(&self, tip: &Tip) -> StreamOutcome;
 
-    /// Appends events to the tip (latest stream item) if the tip's etag matches.
+    /// Appends events to the latest item of a stream if its etag is the expected one.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Writes an event batch and updates the tip (latest stream item) in one transaction, if no
-    /// batch exists at the index and the tip's etag matches. If an identical request is sent again
-    /// within ten minutes of its success, the table may report success again instead of a failed
-    /// condition.
+    /// Moves events from the latest item of a stream to a new event batch, in one transaction.
+    /// Writes nothing if the batch already exists or the latest item's etag is not the expected
+    /// one.
+    ///
+    /// If the same request is repeated within ten minutes of its success, the table may report
+    /// success again.
     async fn split_off(&self, batch: &EventBatch, update: &Update) -> StreamOutcome;
 }
 
 /// A page of the streams in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamPage {
-    /// Each stream and the index of its next event. A stream may be on several pages.
+    /// Streams, each with the index of its next event. The same stream may be on several pages.
     pub streams: Vec<(StreamName, u64)>,
-    /// Scan key after which the next page starts, or `None` on the last page.
+    /// Key after which the next page starts, or `None` on the last page.
     pub next: Option<StreamScanKey>,
 }
 
-/// Position in a scan of the EventStream table: the key of the last scanned item.
+/// Position in a scan of the EventStream table, given by the key of the last scanned item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamScanKey {
     pub stream: String,
@@ -87,10 +89,10 @@ pub struct StreamScanKey {
     pub index: u64,
 }
 
-/// Lists all streams in a table. Intended for operators, since the scan reads the whole table.
+/// Lists all streams of a table. Only for operators, since the whole table is scanned.
 #[async_trait]
 pub trait AllStreams: Send + Sync {
-    /// Returns a page of streams in no particular order. The read is strongly consistent.
+    /// Returns a page of streams in arbitrary order. The read is strongly consistent.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Ports for the webhook's stored progress and its deliveries.
+//! Ports that store the webhook's progress and send its deliveries.
 
 use async_trait::async_trait;
 use cellar_api::wire::WebhookDelivery;
@@ -6,24 +6,24 @@ use cellar_catalog::webhook::WebhookProgress;
 
 use super::PortError;
 
-/// Stores the webhook's progress in a single record.
+/// Stores how far the feed has been delivered to the webhook receiver.
 #[async_trait]
 pub trait WebhookProgresses: Send + Sync {
-    /// Returns the stored progress, or `None` before the first delivery. The read is strongly
+    /// Returns the stored progress, or `None` if nothing was delivered yet. The read is strongly
     /// consistent.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if the request fails or a record is unreadable.
+    /// Returns [`PortError`] if the request fails or the record is unreadable.
     async fn progress(&self) -> Result<Option<WebhookProgress>, PortError>;
 
     /// Replaces the stored progress with `to` if it equals `from`. Returns whether the progress was
-    /// replaced. If an error is returned, the progress may have been replaced nevertheless. A retry
-    /// then returns `false`.
+    /// replaced.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`WebhookProgresses::progress`].
+    /// Returns [`PortError`] if the request fails. The progress may have been replaced
+    /// nevertheless, and a retry then returns `false`.
     async fn advance(
         &self,
         from: Option<WebhookProgress>,
@@ -31,22 +31,22 @@ pub trait WebhookProgresses: Send + Sync {
     ) -> Result<bool, PortError>;
 }
 
-/// Error for a delivery that the receiver did not accept. The delivery is retried later.
+/// The receiver did not accept a delivery. The delivery is retried later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct DeliveryRejected {
-    /// The receiver's response, or the reason why no response arrived.
+    /// Response of the receiver, or the reason why there was no response.
     pub reason: String,
 }
 
 /// Sends deliveries to the webhook receiver.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends a delivery. Returns `Ok` if the receiver accepted the delivery.
+    /// Sends a delivery and waits until the receiver accepts it.
     ///
     /// # Errors
     ///
-    /// Returns [`DeliveryRejected`]. The receiver may have processed the delivery despite the
-    /// error.
+    /// Returns [`DeliveryRejected`] if the receiver did not confirm the delivery. The receiver may
+    /// have processed it nevertheless.
     async fn send(&self, delivery: &WebhookDelivery) -> Result<(), DeliveryRejected>;
 }

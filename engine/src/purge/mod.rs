@@ -1,10 +1,10 @@
-//! Purges deleted spreadsheets that can no longer be undeleted. Purges may run at any time and
-//! repeatedly, while all other work continues.
+//! Purges deleted spreadsheets after the period in which they can be undeleted.
 //!
-//! The spreadsheet is first marked as purged in the catalog, which makes it unrecoverable. Then all
-//! its data is deleted. A purge finds spreadsheets by their segment records. The last segment
-//! record of a spreadsheet is therefore deleted after all its other data, so that an interrupted
-//! purge can be resumed.
+//! A purge first marks the spreadsheet as purged in the catalog, which makes it unrecoverable, and
+//! then deletes all its data. Spreadsheets are found by their segment records, so the last segment
+//! record is deleted after all other data. An interrupted purge can therefore be resumed.
+//!
+//! A purge may run at any time, while other processes continue their work. It may be repeated.
 
 mod objects;
 #[cfg(test)]
@@ -44,7 +44,7 @@ const FORKS_PAGE: u32 = 100;
 pub struct PurgePorts {
     pub entries: Arc<dyn Entries>,
     pub segments: Arc<dyn Segments>,
-    /// Port for deletions in the Entry and Segment tables. Only operators have the permissions.
+    /// Deletes from the Entry and Segment tables. Only operators have permission to do this.
     pub retention: Arc<dyn Retention>,
     /// The PendingSnapshots table, or `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
@@ -64,7 +64,7 @@ pub struct Purger {
     operator: Person,
 }
 
-/// A deleted spreadsheet and its purge plan.
+/// A deleted spreadsheet, and whether it will be purged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedPurge {
     pub log: LogId,
@@ -86,7 +86,7 @@ pub struct PurgedData {
     pub object_bytes: u64,
 }
 
-/// Reason why a purge failed. Retrying is safe and resumes the purge.
+/// Error that ends a purge. A retry is safe and resumes the purge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PurgeError {
     /// A table or bucket request failed.
@@ -95,7 +95,7 @@ pub enum PurgeError {
     /// A catalog request failed.
     #[error("the catalog cannot be read or written: {0}")]
     Catalog(#[from] StreamError),
-    /// The spreadsheet was not deleted, or it was undeleted.
+    /// The spreadsheet is not deleted, or was undeleted meanwhile.
     #[error("{log} was not purged: {rejection}")]
     Refused { log: LogId, rejection: Rejection },
     /// The spreadsheet still has a fork.
@@ -115,7 +115,7 @@ pub enum PurgeError {
 }
 
 impl Purger {
-    /// Creates a purger that uses these ports and acts as `operator`.
+    /// Creates a purger. Changes of the catalog are made in the name of `operator`.
     #[must_use]
     pub fn new(ports: PurgePorts, catalog: CatalogStore, operator: Person) -> Self {
         let logs = Logs::new(
@@ -135,7 +135,7 @@ impl Purger {
         Self { ports, catalog, collector, operator }
     }
 
-    /// Runs an idempotent request, retrying temporary failures for a while.
+    /// Performs an idempotent request. Temporary failures are retried for a limited time.
     async fn retry<T, F>(&self, send_request: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -143,8 +143,10 @@ impl Purger {
         retry_temporary_errors(self.ports.clock.as_ref(), send_request).await
     }
 
-    /// Returns every deleted spreadsheet with its purge plan. Forks precede their sources. Costs
-    /// one scan of the Segment table and half a read unit per spreadsheet.
+    /// Returns all deleted spreadsheets and whether they will be purged. Forks precede their
+    /// sources.
+    ///
+    /// The call scans the Segment table, and reads half a read unit per spreadsheet.
     ///
     /// # Errors
     ///
@@ -183,8 +185,8 @@ impl Purger {
             .await
     }
 
-    /// Returns all logs in the tables, with the lineage (source and last shared position) of each
-    /// fork.
+    /// Returns all logs in the tables. For a fork, also returns its source and the last shared
+    /// position.
     async fn list_lineages(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
         let mut lineages: BTreeMap<LogId, Option<Lineage>> = BTreeMap::new();
         let mut next_page = None;
@@ -203,18 +205,18 @@ impl Purger {
         }
     }
 
-    /// Purges a spreadsheet. Its plan must state that the purge is due.
+    /// Purges a spreadsheet, whose plan must state that the purge is due.
     ///
     /// # Errors
     ///
-    /// Returns [`PurgeError`]. A retry deletes the remaining data.
+    /// Returns [`PurgeError`] if the purge is incomplete. A retry deletes the remaining data.
     pub async fn purge(&self, log_id: LogId) -> Result<PurgedData, PurgeError> {
         self.check_not_forked(log_id).await?;
         self.mark_purged(log_id).await?;
         self.delete_pending_snapshots(log_id).await?;
         let mut purged = self.delete_objects(log_id).await?;
-        // Delete segments in descending order, starting with the latest segment, so that a resumed
-        // purge finds the latest remaining segment.
+        // Delete the latest segment first, so that a resumed purge finds the latest segment that
+        // still exists.
         while let Some(segment) = self.newest_segment(log_id).await? {
             purged.entries += self.delete_entries(log_id, segment.num).await?;
             if segment.num == 0 {
@@ -228,7 +230,7 @@ impl Purger {
         Ok(purged)
     }
 
-    /// Marks the spreadsheet as purged in the catalog, which makes it unrecoverable.
+    /// Marks the spreadsheet as purged in the catalog. It can then no longer be undeleted.
     async fn mark_purged(&self, log_id: LogId) -> Result<(), PurgeError> {
         let right = Right::Token(Role::Owner);
         let by = By { person: self.operator.clone(), right, cap: Role::Owner };
@@ -259,8 +261,8 @@ impl Purger {
         let listings = self.read_listings(lineages.keys().copied()).await?;
         let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
         if needed_logs.is_empty() {
-            // No log needs the family's snapshots. They are deleted when the family's original log
-            // is purged, which is purged last.
+            // No log of the family needs snapshots anymore. They are deleted when the original log
+            // of the family is purged, which happens last.
             return Ok(CollectedGarbage::default());
         }
         let collected = self.collector.collect(family, &needed_logs).await;
@@ -327,8 +329,8 @@ impl Purger {
         }
     }
 
-    /// Deletes the log's fork list and the log's own record in the fork list of its source. All
-    /// forks in the deleted list are already purged.
+    /// Deletes the log's list of forks, and the log's own record in the list of its source. All
+    /// forks in the deleted list were purged before.
     async fn delete_fork_list_items(&self, first_segment: &Segment) -> Result<(), PortError> {
         let log_id = first_segment.log;
         for item in self.list_forks(log_id).await? {

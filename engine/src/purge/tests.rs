@@ -1,4 +1,4 @@
-//! Tests of purges over in-memory ports, with and without injected faults.
+//! Tests of purges with in-memory ports, with and without injected faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,8 +40,8 @@ fn other() -> LogId {
 }
 
 fn catalog(ports: &Arc<FaultyPorts>) -> CatalogStore {
-    // Writers are identified by random numbers, so each process needs a different sequence of
-    // random numbers.
+    // Writers are identified by random numbers, so each process needs its own sequence of random
+    // numbers.
     let (streams, random) = (Arc::clone(ports) as _, Arc::new(SystemRandom));
     CatalogStore::new(streams, Arc::clone(&ports.clock) as _, random)
 }
@@ -85,9 +85,9 @@ async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates a log, a fork of that log, and an unrelated log. Adds all three to the catalog. Each log
-/// has three segments; the first segment is offloaded. Each log also has snapshots, an upload and
-/// the pending record of an abandoned worker.
+/// Creates a log, a fork of the log, and an unrelated log, and adds them to the catalog. Each log
+/// has three segments, the first of which is offloaded. Each log also has snapshots, an upload, and
+/// the pending record of a snapshot that a worker abandoned.
 async fn world() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -127,12 +127,12 @@ async fn world() -> Arc<FaultyPorts> {
         let source = (log == fork()).then_some(self::log());
         change(&ports, log, CatalogAction::Create { name: Name::default(), source }).await;
     }
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     ports
 }
 
-/// Builds two snapshots of the fork. The second snapshot contains a long text. Returns the objects
-/// that only these snapshots use, in the notation of [`everything`].
+/// Builds two snapshots of the fork, one of them with a long text. Returns the objects that only
+/// these snapshots use, in the notation of [`everything`].
 async fn snapshots_of_fork(ports: &Arc<FaultyPorts>) -> BTreeSet<String> {
     let (before, logs) = (ports.blobs.contents(), ports.logs());
     snapshot(ports, SnapshotJob { log: fork(), position: at(2, 0) }).await;
@@ -170,8 +170,8 @@ async fn plans(ports: &Arc<FaultyPorts>) -> Vec<(LogId, DeletedPlan)> {
     planned.into_iter().map(|planned| (planned.log, planned.plan)).collect()
 }
 
-/// Deletes the log, the fork or both, long enough ago that a purge is due. Returns the objects that
-/// only the fork's snapshots use.
+/// Deletes the log, the fork or both, and lets enough time pass for a purge. Returns the objects
+/// that only the fork's snapshots use.
 async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
     let ports = world().await;
     let of_fork = snapshots_of_fork(&ports).await;
@@ -179,16 +179,16 @@ async fn deleted(logs: &[LogId]) -> (Arc<FaultyPorts>, BTreeSet<String>) {
         change(&ports, *log, CatalogAction::Delete).await;
     }
     ports.clock.advance_ms(KEPT_MS);
-    ports.faults.take_requests();
+    ports.faults.take_request_count();
     (ports, of_fork)
 }
 
-/// Deletes the abandoned worker's pending record.
+/// Deletes the pending record of the snapshot that a worker abandoned.
 async fn mend(ports: &Arc<FaultyPorts>) {
     ports.pending.delete(SnapshotJob { log: log(), position: at(2, 0) }, None).await.unwrap();
 }
 
-/// Purges all spreadsheets that are due, forks first.
+/// Purges all spreadsheets whose purge is due, forks first.
 async fn purge(ports: &Arc<FaultyPorts>) -> Result<Vec<PurgedData>, PurgeError> {
     let purger = purger(ports);
     let mut removed = Vec::new();
@@ -303,8 +303,8 @@ async fn data_created_by_a_late_request_is_purged_again() {
     assert_eq!(everything(&ports, &[log()]), BTreeMap::new());
 }
 
-/// Asserts that no data was deleted before the catalog marked the spreadsheet as purged, and that
-/// no data from other logs was deleted.
+/// Asserts that nothing was deleted before the catalog marked the spreadsheet as purged, and that
+/// no data of other logs was deleted.
 async fn assert_between(
     ports: &Arc<FaultyPorts>,
     (before, of_fork): (&FaultyPorts, &BTreeSet<String>),
@@ -320,7 +320,7 @@ async fn assert_between(
         }
         let of_log = |ports: &FaultyPorts| {
             let mut all = everything(ports, &[log]);
-            // The fork's snapshots are stored under the log's prefix.
+            // The fork's snapshots are stored under the id of the original log.
             let is_kept = |key: &String| log == fork() || !of_fork.contains(key);
             all.retain(|key, _| !key.starts_with("listed") && is_kept(key));
             all
@@ -330,8 +330,8 @@ async fn assert_between(
     ports.faults.resume();
 }
 
-/// Purges the logs repeatedly. In each run, a fault is injected into one request, and the purge is
-/// then retried without faults until it succeeds.
+/// Purges the logs once for each request. In each run, a fault is injected into that request, and
+/// the purge is then retried without faults until it succeeds.
 async fn purge_with_each_fault(logs: &[LogId]) {
     let (before, of_fork) = deleted(logs).await;
     mend(&before).await;

@@ -1,5 +1,5 @@
-//! The relay. For each change in the Entry table, it sends a snapshot job or removes a pending tag
-//! if required.
+//! The relay. For each new entry, it sends a snapshot job or removes the pending tag of an uploaded
+//! object, if required.
 
 #[cfg(test)]
 mod tests;
@@ -14,11 +14,11 @@ use crate::ports::{Jobs, PendingTags, PortError};
 /// A record from the change stream of the Entry table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntryChange {
-    /// Sequence number in the change stream. Reported if the record cannot be relayed.
+    /// Sequence number in the change stream. It is returned if the record cannot be relayed.
     pub sequence_number: String,
     /// DynamoDB's event name, such as `INSERT`.
     pub name: String,
-    /// Entry attributes, including at least [`cellar_snapshot::relay::ATTRIBUTES`].
+    /// Attributes of the entry, including at least those in [`cellar_snapshot::relay::ATTRIBUTES`].
     pub image: Item,
 }
 
@@ -31,22 +31,21 @@ pub enum RelayFailure {
     /// A queue or bucket request failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The object of the external body does not exist, so the entry's data is lost.
+    /// The object that contains the entry's operations does not exist, so the entry's data is lost.
     #[error(
-        "the external body `{key}` is missing, but an entry references it; restore an older version \
-         of the object"
+        "the object `{key}` with the operations of an entry is missing; restore its last version"
     )]
     ObjectMissing { key: String },
 }
 
 impl RelayFailure {
-    /// Whether a retry of the record may succeed.
+    /// Whether the record should be retried, because another attempt may succeed.
     fn is_temporary(&self) -> bool {
         matches!(self, Self::Port(PortError { temporary: true, .. }))
     }
 }
 
-/// Relays change records from the Entry table. All operations are short and idempotent.
+/// Processes change stream records of the Entry table. All requests are short and idempotent.
 #[derive(Clone)]
 pub struct Relay {
     jobs: Arc<dyn Jobs>,
@@ -54,19 +53,19 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Creates a relay that sends snapshot jobs to the queue `jobs` and removes the pending tags of
+    /// Creates a relay that sends snapshot jobs to the queue `jobs`, and removes pending tags of
     /// uploaded objects.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { jobs, pending_tags }
     }
 
-    /// Relays a batch of records in order. If a record fails, returns the sequence number of the
-    /// first failed record, from which the change stream retries.
+    /// Processes a batch of change stream records in order. Returns the sequence number of the
+    /// first failed record, from which the change stream retries, or `None` if no record failed.
     ///
-    /// After a permanent failure, the remaining records are still relayed. Thus only the failed
-    /// records are lost if the change stream discards the batch. After a temporary failure, the
-    /// remaining records are not relayed, since they would probably fail as well.
+    /// After a permanent failure, the remaining records are still processed, so that only the
+    /// failed record is lost if the change stream discards the batch. After a temporary failure,
+    /// the remaining records are not processed, since they would probably fail as well.
     pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
         let mut first_failed = None;
         for change in changes {

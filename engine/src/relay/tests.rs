@@ -42,7 +42,7 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
     jobs.inspect(|job| assert_eq!(job.log, log())).map(|job| job.position.entry_number()).collect()
 }
 
-/// A queue that accepts a limited number of messages and then fails.
+/// A queue that accepts a limited number of messages. All later sends fail.
 struct Failing {
     left: Mutex<u32>,
     tries: Mutex<u32>,
@@ -88,7 +88,7 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
-    // If the batch is relayed again, the same jobs are sent and the worker drops them. The tag
+    // If the batch is relayed again, the same jobs are sent again and workers ignore them. The tag
     // stays removed.
     assert_eq!(relay.relay_batch(&batch).await, None);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));

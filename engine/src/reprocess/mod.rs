@@ -49,18 +49,17 @@ pub struct ReprocessPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Scope of a survey: the logs and entries that it covers.
+/// The logs and entries that a survey covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scope {
-    /// The surveyed log, or `None` for all logs.
+    /// The only log to survey, or `None` for all logs.
     pub log: Option<LogId>,
-    /// Earliest creation time of the surveyed entries, in seconds since the Unix epoch. Creation
-    /// times are according to the writers' clocks. Pending records are surveyed regardless of their
-    /// age.
+    /// Entries that were created before this time are skipped. The time is in seconds since the
+    /// Unix epoch, according to the clocks of the writers. Pending records are always included.
     pub since_s: u64,
 }
 
-/// Number of entries and other records that a survey read.
+/// Numbers of the entries and other records that a survey read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SurveyCounts {
     pub logs: u64,
@@ -75,7 +74,7 @@ pub struct SurveyCounts {
     pub pending: u64,
 }
 
-/// A fault or another notable state that a survey found.
+/// A fault or other notable state of an entry or a pending record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub log: LogId,
@@ -87,37 +86,35 @@ pub struct Finding {
 /// The kinds of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
-    /// A Snapshot entry that has no root because its snapshot was not built. The snapshot must be
-    /// built.
+    /// A Snapshot entry has no root, so its snapshot must be built.
     NotBuilt,
-    /// A Snapshot entry that has no root and precedes a finished snapshot. Reads do not need the
+    /// A Snapshot entry before the last finished snapshot has no root. Reads do not need the
     /// missing snapshot.
     Skipped,
-    /// A Snapshot entry without a root, although the segment record states that its snapshot is
-    /// finished. The log cannot be loaded until its snapshots are rebuilt. Workers never cause this
-    /// state. It can occur if the tables are restored to different points in time.
+    /// A Snapshot entry has no root, although the segment record states that its snapshot is
+    /// finished. The log cannot be loaded until its snapshots are rebuilt. This may happen if the
+    /// tables are restored to different points in time.
     RootMissing,
-    /// A Snapshot entry that has no root and is in a trimmed segment. The root can no longer be
-    /// set.
+    /// A Snapshot entry of a trimmed segment has no root. The root can no longer be set.
     Offloaded,
     /// A snapshot that a worker is building.
     InProgress {
-        /// Seconds since the last write of its pending record.
+        /// Seconds since the pending record of the snapshot was last written.
         silent_s: u64,
     },
-    /// A snapshot that a worker started and then abandoned.
+    /// A worker started to build a snapshot and then abandoned it.
     Abandoned {
-        /// Seconds since the last write of its pending record.
+        /// Seconds since the pending record of the snapshot was last written.
         silent_s: u64,
     },
-    /// An external body that still has its pending tag. The object expires unless the tag is
-    /// removed.
+    /// The object with the operations of a large entry still has its pending tag. It expires unless
+    /// the tag is removed.
     BodyPending {
         /// S3 key of the body.
         key: String,
     },
-    /// An external body whose object was deleted. The body can be recovered only from a noncurrent
-    /// object version in the bucket.
+    /// The object with the operations of a large entry was deleted. It can be recovered only from
+    /// an earlier version of the object in the bucket.
     BodyLost {
         /// S3 key of the body.
         key: String,
@@ -127,13 +124,13 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether [`Reprocess::repair`] can repair the finding.
+    /// Whether [`Reprocess::repair`] can repair this finding.
     #[must_use]
     pub fn is_repairable(&self) -> bool {
         matches!(self, Self::NotBuilt | Self::Abandoned { .. } | Self::BodyPending { .. })
     }
 
-    /// Whether the finding is a loss of data that [`Reprocess::repair`] cannot restore.
+    /// Whether data was lost that [`Reprocess::repair`] cannot restore.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, Self::RootMissing | Self::BodyLost { .. } | Self::Unreadable { .. })
@@ -147,7 +144,7 @@ pub struct Reprocess {
 }
 
 impl Reprocess {
-    /// Creates a reprocessor that uses these ports.
+    /// Creates a service that surveys, repairs and rebuilds logs.
     #[must_use]
     pub fn new(ports: ReprocessPorts) -> Self {
         Self { ports }
@@ -157,7 +154,7 @@ impl Reprocess {
         self.ports.clock.now_ms() / 1_000
     }
 
-    /// Performs an idempotent request, retrying temporary failures for a while.
+    /// Performs an idempotent request. Temporary failures are retried for a limited time.
     async fn retried<T, F>(&self, call: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,
@@ -165,8 +162,8 @@ impl Reprocess {
         retry_temporary_errors(self.ports.clock.as_ref(), call).await
     }
 
-    /// Returns all segments that contain a log's own entries, in ascending order. Entries that a
-    /// fork inherits are surveyed with its source.
+    /// Returns all segments of a log in ascending order. Segments that a fork inherits are not
+    /// included. They are surveyed with its source.
     async fn segments_of(&self, log: LogId) -> Result<Vec<Segment>, PortError> {
         let newest_segments =
             self.retried(|| self.ports.segments.newest(log, 1, ReadConsistency::Strong)).await?;
@@ -177,14 +174,16 @@ impl Reprocess {
         for segment_number in self.first_own_segment(log).await?..newest_segment.num {
             let segment = self.read_segment(log, segment_number).await?;
             segments.push(segment.ok_or_else(|| {
-                PortError::permanent(format!("segment {segment_number} of {log} has no record"))
+                PortError::permanent(format!(
+                    "the record of segment {segment_number} of log {log} is missing"
+                ))
             })?);
         }
         segments.push(newest_segment);
         Ok(segments)
     }
 
-    /// Returns the number of the first segment that is not inherited.
+    /// Returns the number of the first segment that the log does not inherit.
     async fn first_own_segment(&self, log: LogId) -> Result<u32, PortError> {
         if !log.may_be_fork() {
             return Ok(0);

@@ -35,8 +35,8 @@ pub struct SnapshotToRebuild {
     pub at: Position,
     /// Key of the current snapshot root, or `None` if the snapshot was never built.
     pub root: Option<String>,
-    /// Seconds since the last write of the pending record. Set if an earlier rebuild of this
-    /// snapshot is still active.
+    /// If an earlier rebuild of this snapshot is still in progress, the number of seconds since it
+    /// last wrote the pending record.
     pub active_silent_s: Option<u64>,
 }
 
@@ -44,34 +44,34 @@ pub struct SnapshotToRebuild {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RebuildPlan {
     pub log: LogId,
-    /// Number of entries and other records that were read.
+    /// Numbers of the entries and other records that were read.
     pub counts: SurveyCounts,
     /// Snapshots to rebuild, oldest first.
     pub snapshots: Vec<SnapshotToRebuild>,
-    /// Positions of the Snapshot entries that have a root and are in offloaded segments. Such a
-    /// root cannot be replaced. If a state before the first rebuilt snapshot is read, objects may
-    /// therefore be missing.
+    /// Positions of Snapshot entries in offloaded segments that already have a root. Such a root
+    /// cannot be replaced, so the objects that it references may stay missing. This affects reads
+    /// of states before the first rebuilt snapshot.
     pub offloaded: Vec<Position>,
 }
 
-/// Reason why a rebuild was not started or not completed. Planning changes no data; a failed start
-/// may have written some of the rebuild records, and can be retried.
+/// Reason why a rebuild cannot be planned or started. Planning changes no data. Starting may have
+/// written some of the pending records, and can be retried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebuildRefusal {
     /// The log does not exist.
     #[error("spreadsheet {log} does not exist")]
     NoLog { log: LogId },
     /// The log is incomplete or unreadable.
-    #[error("the log of {log} cannot be read from position {at} on: {why}")]
+    #[error("cannot read the log of spreadsheet {log} from position {at} on: {why}")]
     Unreadable {
         log: LogId,
         /// Position of the first unreadable entry.
         at: Position,
         why: String,
     },
-    /// The object of an external body was deleted.
+    /// The object with the operations of a large entry was deleted.
     #[error(
-        "the external body {key} of entry {at} of {log} is deleted: restore its previous version"
+        "object {key} with the operations of entry {at} of {log} was deleted; restore its last version"
     )]
     BodyLost {
         log: LogId,
@@ -89,18 +89,18 @@ pub enum RebuildRefusal {
 pub enum RebuildStart {
     /// The pending record was written.
     Started,
-    /// An earlier rebuild of the snapshot is still active and continues.
+    /// An earlier rebuild of the snapshot is still in progress and continues.
     InProgress,
 }
 
-/// A rebuild whose pending records are being written.
+/// A rebuild of which some pending records are already written.
 struct StartedRebuild {
     log: LogId,
     /// Rebuild id.
     run: u64,
-    /// Position of the previous snapshot, on which the next snapshot is based.
+    /// Position of the snapshot on which the next snapshot is based. `None` for the first snapshot.
     base: Option<Position>,
-    /// Snapshots whose records were written, oldest first.
+    /// Positions of the snapshots whose pending records were written, in ascending order.
     started: Vec<Position>,
 }
 
@@ -124,7 +124,7 @@ impl StartedRebuild {
 }
 
 impl Reprocess {
-    /// Reads a whole log and plans its rebuild.
+    /// Reads a whole log and determines which snapshots a rebuild must build.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Reprocess {
         Ok(plan)
     }
 
-    /// Adds the Snapshot entries from `start` on to the plan.
+    /// Adds all Snapshot entries from `start` on to the plan.
     async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
@@ -179,15 +179,16 @@ impl Reprocess {
                 PageRead::End => return Ok(()),
             };
             for entry in &page.entries {
-                self.check_body(entry, &mut plan.counts).await?;
+                self.count_and_check_body(entry, &mut plan.counts).await?;
                 let pending_state = pending_states.get(&entry.position);
                 plan.add_entry(entry, page.is_offloaded, pending_state);
             }
         }
     }
 
-    /// Counts the external body of an entry, if there is one. Returns an error if the body is lost.
-    async fn check_body(
+    /// Checks that the object with the operations of a large entry exists, and counts it. Does
+    /// nothing for other entries.
+    async fn count_and_check_body(
         &self,
         entry: &Entry,
         counts: &mut SurveyCounts,
@@ -202,15 +203,17 @@ impl Reprocess {
         }
     }
 
-    /// Starts a rebuild. Writes the pending records, oldest first, and sends the jobs. Calls
-    /// `report` for each snapshot. Snapshots that were appended after planning are also rebuilt,
-    /// since their workers may have started from lost objects.
+    /// Starts a rebuild: writes the pending record of each snapshot in ascending order, and then
+    /// sends snapshot jobs. Calls `report` for each snapshot.
+    ///
+    /// Snapshots that were appended after the plan was made are also rebuilt, since their workers
+    /// may have used lost objects.
     ///
     /// # Errors
     ///
-    /// Returns [`RebuildRefusal`] if not all records were written or not all jobs were sent. The
-    /// caller should then retry. Snapshots whose records were written are rebuilt when a later
-    /// call, or any reprocessing, sends their jobs.
+    /// Returns [`RebuildRefusal`] if a record cannot be written or a job cannot be sent. The caller
+    /// should retry. Snapshots whose records were written are rebuilt as soon as a later call, or a
+    /// repair, sends their jobs.
     pub async fn start_rebuild(
         &self,
         plan: &RebuildPlan,
@@ -218,15 +221,15 @@ impl Reprocess {
     ) -> Result<(), RebuildRefusal> {
         let run = self.ports.clock.now_ms();
         let mut rebuild = StartedRebuild { log: plan.log, run, base: None, started: Vec::new() };
-        self.write_records(&mut rebuild, &plan.snapshots, &mut report).await?;
-        let later_snapshots = self.find_snapshots_after(plan).await?;
-        self.write_records(&mut rebuild, &later_snapshots, &mut report).await?;
+        self.claim_snapshots(&mut rebuild, &plan.snapshots, &mut report).await?;
+        let later_snapshots = self.find_later_snapshots(plan).await?;
+        self.claim_snapshots(&mut rebuild, &later_snapshots, &mut report).await?;
         self.send_first_and_last_job(&rebuild).await?;
         Ok(())
     }
 
-    /// Returns the snapshots that were appended after planning.
-    async fn find_snapshots_after(
+    /// Returns the snapshots that were appended after the plan was made.
+    async fn find_later_snapshots(
         &self,
         plan: &RebuildPlan,
     ) -> Result<Vec<SnapshotToRebuild>, RebuildRefusal> {
@@ -238,15 +241,15 @@ impl Reprocess {
         Ok(later_plan.snapshots)
     }
 
-    /// Writes the pending record of each snapshot, oldest first.
-    async fn write_records(
+    /// Writes the pending records of the snapshots in ascending order.
+    async fn claim_snapshots(
         &self,
         rebuild: &mut StartedRebuild,
         snapshots: &[SnapshotToRebuild],
         report: &mut impl FnMut(&SnapshotToRebuild, &RebuildStart),
     ) -> Result<(), PortError> {
         for snapshot in snapshots {
-            let start = self.write_record(rebuild, snapshot).await?;
+            let start = self.claim_snapshot(rebuild, snapshot).await?;
             if start == RebuildStart::Started {
                 rebuild.started.push(snapshot.at);
             }
@@ -268,7 +271,7 @@ impl Reprocess {
     }
 
     /// Writes a snapshot's pending record, unless an earlier rebuild of the snapshot is active.
-    async fn write_record(
+    async fn claim_snapshot(
         &self,
         rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
@@ -276,18 +279,15 @@ impl Reprocess {
         let job = SnapshotJob { log: rebuild.log, position: snapshot.at };
         let mut last_error = PortError::temporary("other writers keep changing the pending record");
         for _ in 0..MAX_READ_ATTEMPTS {
-            let existing_record = self.read_record(job).await?;
+            let existing_record = self.read_pending_record(job).await?;
             let now_s = self.now_s();
-            if let Some(existing_record) = &existing_record {
-                if is_of_run(existing_record, rebuild.run) {
-                    return Ok(RebuildStart::Started);
-                }
-                if is_active_rebuild(existing_record, now_s) {
-                    return Ok(RebuildStart::InProgress);
-                }
+            let existing_claim =
+                existing_record.as_ref().and_then(|record| claim_of(record, rebuild.run, now_s));
+            if let Some(existing_claim) = existing_claim {
+                return Ok(existing_claim);
             }
             let replaced_increment = existing_record.map(|record| record.increment);
-            match self.create_or_replace(rebuild, snapshot, replaced_increment, now_s).await {
+            match self.put_rebuild_record(rebuild, snapshot, replaced_increment, now_s).await {
                 WriteOutcome::Written => return Ok(RebuildStart::Started),
                 // Retry with the record that is read next.
                 WriteOutcome::Refused => {}
@@ -298,9 +298,9 @@ impl Reprocess {
         Err(last_error)
     }
 
-    /// Creates a snapshot's pending record, or replaces the existing record, whose increment must
-    /// still be `replaced_increment`.
-    async fn create_or_replace(
+    /// Creates a snapshot's pending record, or replaces the existing record if its version counter
+    /// is still `replaced_increment`.
+    async fn put_rebuild_record(
         &self,
         rebuild: &StartedRebuild,
         snapshot: &SnapshotToRebuild,
@@ -318,8 +318,11 @@ impl Reprocess {
         }
     }
 
-    /// Returns the pending record of a job, or `None` if there is none.
-    async fn read_record(&self, job: SnapshotJob) -> Result<Option<PendingSnapshot>, PortError> {
+    /// Returns the pending record of a job, or `None` if it does not exist.
+    async fn read_pending_record(
+        &self,
+        job: SnapshotJob,
+    ) -> Result<Option<PendingSnapshot>, PortError> {
         let pending = &self.ports.pending;
         let first_record = match last_position_before(job.position) {
             None => self.retried(|| pending.first_up_to(job)).await?,
@@ -338,7 +341,7 @@ impl RebuildPlan {
         Self { log, counts, snapshots: Vec::new(), offloaded: Vec::new() }
     }
 
-    /// Counts an entry and adds it to the plan if it is a Snapshot entry.
+    /// Counts an entry. If it is a Snapshot entry, adds its snapshot to the plan.
     fn add_entry(
         &mut self,
         entry: &Entry,
@@ -368,17 +371,20 @@ impl RebuildPlan {
     }
 }
 
-fn is_of_run(record: &PendingSnapshot, run: u64) -> bool {
-    record.rebuild.as_ref().is_some_and(|rebuild| rebuild.run == run)
-}
-
-fn is_active_rebuild(record: &PendingSnapshot, now_s: u64) -> bool {
+/// Returns [`RebuildStart::Started`] if the rebuild `run` already owns the pending record, and
+/// [`RebuildStart::InProgress`] if another active rebuild owns it. Returns `None` if the record may
+/// be replaced.
+fn claim_of(record: &PendingSnapshot, run: u64, now_s: u64) -> Option<RebuildStart> {
+    let is_of_this_run = record.rebuild.as_ref().is_some_and(|rebuild| rebuild.run == run);
+    if is_of_this_run {
+        return Some(RebuildStart::Started);
+    }
     let silent_s = now_s.abs_diff(record.modified_s);
-    let is_rebuild = record.rebuild.is_some();
-    PendingState { silent_s, is_rebuild }.is_active_rebuild()
+    let state = PendingState { silent_s, is_rebuild: record.rebuild.is_some() };
+    if state.is_active_rebuild() { Some(RebuildStart::InProgress) } else { None }
 }
 
-/// Returns the last possible position before `position`, whether or not an entry exists there.
+/// Returns the greatest possible position before `position`, even if there is no entry.
 fn last_position_before(position: Position) -> Option<Position> {
     if let Some(previous_number) = position.entry_number().checked_sub(1) {
         return Position::new(position.segment(), previous_number).ok();

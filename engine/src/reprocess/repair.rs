@@ -13,20 +13,20 @@ use crate::ports::{BlobKey, KeepOutcome, PortError};
 pub enum RepairOutcome {
     /// The snapshot job was sent to the queue.
     Sent,
-    /// The external body's pending tag was removed.
+    /// The pending tag of the uploaded object was removed.
     Kept,
     /// The external body's object was deleted.
     Lost,
-    /// The finding needs no repair or cannot be repaired.
+    /// Nothing was done, since the finding needs no repair or cannot be repaired.
     Nothing,
 }
 
 impl Reprocess {
-    /// Repairs a finding if possible.
+    /// Repairs a finding by sending a snapshot job or by removing a pending tag.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if a port fails. The repair can safely be retried.
+    /// Returns [`PortError`] if a request fails. A retry is safe.
     pub async fn repair(&self, finding: &Finding) -> Result<RepairOutcome, PortError> {
         match &finding.kind {
             FindingKind::NotBuilt | FindingKind::Abandoned { .. } => {
@@ -57,12 +57,12 @@ impl Reprocess {
         self.retried(|| self.ports.jobs.send(&body)).await
     }
 
-    /// Removes finished jobs from the front of `sent_jobs`, up to the first unfinished job. Jobs of
-    /// the same log must be in ascending order.
+    /// Removes jobs from the front of `sent_jobs` until a job is not finished. Jobs of the same log
+    /// must be in ascending order.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if a table fails.
+    /// Returns [`PortError`] if a request fails.
     pub async fn drop_finished(
         &self,
         sent_jobs: &mut VecDeque<SnapshotJob>,
@@ -77,7 +77,7 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Returns whether the snapshot of a job is finished and no earlier snapshot of the log is
+    /// Returns whether the job's snapshot is finished and no earlier snapshot of the log is
     /// pending.
     async fn is_job_finished(&self, job: SnapshotJob) -> Result<bool, PortError> {
         let pending_record = self.retried(|| self.ports.pending.first_up_to(job)).await?;

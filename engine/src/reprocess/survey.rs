@@ -15,17 +15,17 @@ use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::log_segment_scan::LogSegmentScan;
 use crate::ports::{BlobKey, PortError};
 
-/// Parts of a pending record that a survey needs.
+/// The state of a pending record, from which the survey derives a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
-    /// Seconds since the last write of the record.
+    /// Seconds since the pending record was last written.
     pub(super) silent_s: u64,
     /// Whether the record belongs to a rebuild.
     pub(super) is_rebuild: bool,
 }
 
 impl PendingState {
-    /// Whether the record was written recently, so that a worker is probably active.
+    /// Whether a worker is probably active, since the record was written recently.
     pub(super) fn is_alive(self) -> bool {
         self.silent_s < ABANDONED_S
     }
@@ -39,20 +39,19 @@ impl PendingState {
         }
     }
 
-    /// Whether a worker is rebuilding the snapshot.
+    /// Whether a worker is probably rebuilding the snapshot.
     pub(super) fn is_active_rebuild(self) -> bool {
         self.is_rebuild && self.is_alive()
     }
 }
 
 impl Reprocess {
-    /// Surveys all logs in the scope, one at a time. Calls `report` for each finding without delay:
-    /// first for pending records, then for entries in ascending order.
+    /// Surveys the logs in `scope`. Calls `report` as soon as something is found. For each log,
+    /// pending records are reported first, followed by entries in ascending order.
     ///
     /// # Errors
     ///
-    /// Returns [`PortError`] if a port fails. Unreadable data is not an error, but is reported as a
-    /// finding.
+    /// Returns [`PortError`] if a request fails. Unreadable data is reported as a finding instead.
     pub async fn survey(
         &self,
         scope: Scope,
@@ -83,7 +82,7 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Surveys a log. `segments` must contain all its segments, in ascending order.
+    /// Surveys one log. `segments` must contain all segments of the log in ascending order.
     async fn survey_log(
         &self,
         segments: &[Segment],
@@ -98,21 +97,18 @@ impl Reprocess {
             counts.pending += 1;
             report(Finding { log, at: *position, kind: pending_state.to_finding() });
         }
-        let since_s = scope.since_s;
         for (index, segment) in segments.iter().enumerate() {
             let next_segment = segments.get(index + 1);
-            // Segments that a fork inherits are surveyed with its source.
-            let is_inherited = segment.lineage.is_some();
-            // A segment is closed when the next segment is created.
-            let is_too_old =
-                next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
-            if is_inherited || is_too_old {
+            if !may_contain_surveyed_entries(segment, next_segment, scope.since_s) {
                 continue;
             }
             counts.segments += 1;
-            let is_newest = next_segment.is_none();
-            let survey =
-                SegmentSurvey { segment, is_newest, since_s, pending_states: &pending_states };
+            let survey = SegmentSurvey {
+                segment,
+                is_newest: next_segment.is_none(),
+                since_s: scope.since_s,
+                pending_states: &pending_states,
+            };
             self.survey_segment(&survey, counts, report).await?;
         }
         Ok(())
@@ -158,7 +154,7 @@ impl Reprocess {
         match &entry.content {
             Content::Snapshot { .. } => {
                 counts.snapshots += 1;
-                Ok(survey.find_unbuilt(entry, is_offloaded))
+                Ok(survey.check_snapshot_entry(entry, is_offloaded))
             }
             Content::External(external) => {
                 counts.bodies += 1;
@@ -168,7 +164,8 @@ impl Reprocess {
         }
     }
 
-    /// Returns the finding for an external body, or `None` if the body is intact.
+    /// Checks the object with the operations of a large entry. Returns `None` if the object is
+    /// intact.
     pub(super) async fn check_body_object(
         &self,
         body_key: &str,
@@ -202,19 +199,33 @@ impl Reprocess {
     }
 }
 
+/// Returns whether the log stores entries in this segment that were created at `since_s` or later.
+fn may_contain_surveyed_entries(
+    segment: &Segment,
+    next_segment: Option<&Segment>,
+    since_s: u64,
+) -> bool {
+    // Inherited segments are surveyed with the source of the fork.
+    let is_inherited = segment.lineage.is_some();
+    // A segment is closed when the next segment is created, so it contains no newer entries.
+    let is_too_old = next_segment.is_some_and(|next_segment| next_segment.created_s < since_s);
+    !is_inherited && !is_too_old
+}
+
 /// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
-    /// Whether the segment is the latest segment of its log.
+    /// Whether the segment is the latest one of its log.
     is_newest: bool,
-    /// Earliest creation time of the surveyed entries.
+    /// Entries created before this time are skipped, in seconds since the Unix epoch.
     since_s: u64,
     pending_states: &'a BTreeMap<Position, PendingState>,
 }
 
 impl SegmentSurvey<'_> {
-    /// Returns the finding for a Snapshot entry that has neither a root nor a pending record.
-    fn find_unbuilt(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
+    /// Returns the finding for a Snapshot entry without a root. Returns `None` if the entry needs
+    /// no snapshot, or if the snapshot has a pending record, which is reported separately.
+    fn check_snapshot_entry(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         let position = entry.position;
         if position == Position::FIRST || self.pending_states.contains_key(&position) {

@@ -1,5 +1,5 @@
-//! Reads the entries of a segment, page by page. Entries are read from the table or, if the segment
-//! was trimmed, from its offloaded copy.
+//! Reads the entries of a segment page by page. Entries of a trimmed segment are read from its
+//! offloaded copy.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use cellar_log::segment::Segment;
 
 use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
-use crate::ports::{PortError, ReadConsistency};
+use crate::ports::{Page, PortError, ReadConsistency};
 
-/// A page of consecutive entries in ascending order.
+/// Consecutive entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Whether the entries were read from the offloaded copy.
+    /// Whether the entries were read from the segment's offloaded copy.
     pub(super) is_offloaded: bool,
 }
 
@@ -33,15 +33,14 @@ pub(super) enum PageRead {
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether the segment is the latest segment of its log. All other segments are closed by an
-    /// End Segment (last entry).
+    /// Whether the segment is the latest one of its log. All other segments are closed.
     is_newest: bool,
-    /// Start position of the next page, or `None` at the end of the segment.
+    /// Position at which the next page starts, or `None` at the end of the segment.
     next_position: Option<Position>,
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Creates a reader that starts at a position of a segment.
+    /// Creates a reader that starts at the given position of a segment.
     pub(super) fn new(
         reprocess: &'a Reprocess,
         segment: &'a Segment,
@@ -53,43 +52,44 @@ impl<'a> SegmentReader<'a> {
 
     pub(super) async fn read_page(&mut self) -> Result<PageRead, PortError> {
         let Some(page_start) = self.next_position.take() else { return Ok(PageRead::End) };
-        let (ports, log) = (&self.reprocess.ports, self.segment.log);
-        let page = match self
-            .reprocess
-            .retried(|| ports.entries.page(log, page_start, ReadConsistency::Strong))
-            .await
-        {
+        let page = match self.read_table_page(page_start).await {
             Ok(page) => page,
             Err(error) if error.temporary => return Err(error),
-            // Unreadable records are reported as a finding and not as an error, so that the survey
-            // continues with other logs.
+            // An unreadable record is not an error, so that the survey continues with other logs.
             Err(error) => return Ok(unreadable(page_start, error.to_string())),
         };
-        let last_entry = page.entries.last();
-        let next_position = match last_entry {
-            Some(last_entry) if page.more => last_entry.position.next_in_segment(),
-            _ => None,
-        };
-        let ends_with_end_segment =
-            last_entry.is_some_and(|entry| matches!(entry.content, Content::EndSegment));
-        let lacks_end_segment =
-            next_position.is_none() && !ends_with_end_segment && !self.is_newest;
         let is_trimmed = page.entries.first().is_some_and(|entry| entry.is_trimmed());
         let contiguous_count = count_contiguous(page_start, &page.entries);
         let has_gap = contiguous_count < page.entries.len();
-        if is_trimmed || has_gap || lacks_end_segment {
+        if is_trimmed || has_gap || self.lacks_end_segment(&page) {
             return self.read_offloaded_copy(page_start, page.entries, contiguous_count).await;
         }
-        self.next_position = next_position;
+        self.next_position = next_page_start(&page);
         if page.entries.is_empty() {
             return Ok(PageRead::End);
         }
         Ok(PageRead::Page(EntryPage { entries: page.entries, is_offloaded: false }))
     }
 
-    /// Reads the rest of a segment from its offloaded copy. If there is no copy, returns the first
-    /// `contiguous_count` of the entries read from the table, which precede the first gap. In this
-    /// case, the next call returns `Unreadable`.
+    async fn read_table_page(&self, page_start: Position) -> Result<Page, PortError> {
+        let entries = &self.reprocess.ports.entries;
+        let log = self.segment.log;
+        let read_page = || entries.page(log, page_start, ReadConsistency::Strong);
+        self.reprocess.retried(read_page).await
+    }
+
+    /// Whether the segment is closed, but its last page does not end with an End Segment.
+    fn lacks_end_segment(&self, page: &Page) -> bool {
+        let is_last_page = next_page_start(page).is_none();
+        let last_entry = page.entries.last();
+        let ends_with_end_segment =
+            last_entry.is_some_and(|entry| matches!(entry.content, Content::EndSegment));
+        !self.is_newest && is_last_page && !ends_with_end_segment
+    }
+
+    /// Reads the remaining entries of a segment from its offloaded copy. If there is no copy,
+    /// returns the first `contiguous_count` entries from the table, after which an entry is
+    /// missing. The next call then returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -100,7 +100,7 @@ impl<'a> SegmentReader<'a> {
         let (log, segment_number) = (self.segment.log, self.segment.num);
         let segment = self.reprocess.read_segment(log, segment_number).await?;
         let Some(copy_name) = segment.and_then(|segment| segment.offloaded) else {
-            return Ok(self.page_before_gap(page_start, table_entries, contiguous_count));
+            return Ok(self.take_page_before_gap(page_start, table_entries, contiguous_count));
         };
         let blobs = self.reprocess.ports.blobs.as_ref();
         let read_copy = || read_offloaded(blobs, log, segment_number, &copy_name);
@@ -116,9 +116,9 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the entries before the first position that is missing from the table. Returns
-    /// `Unreadable` if the missing position precedes all entries.
-    fn page_before_gap(
+    /// Returns the first `contiguous_count` entries from the table, after which an entry is
+    /// missing. Returns `Unreadable` if the first entry is already missing.
+    fn take_page_before_gap(
         &mut self,
         page_start: Position,
         table_entries: Vec<Arc<Entry>>,
@@ -136,11 +136,16 @@ impl<'a> SegmentReader<'a> {
     }
 }
 
+fn next_page_start(page: &Page) -> Option<Position> {
+    let last_entry = page.entries.last()?;
+    if page.more { last_entry.position.next_in_segment() } else { None }
+}
+
 fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns the number of entries at the beginning that have consecutive positions from `start` on.
+/// Returns how many entries have consecutive positions, starting with `start`.
 fn count_contiguous(start: Position, entries: &[Arc<Entry>]) -> usize {
     let expected_positions =
         std::iter::successors(Some(start), |position| position.next_in_segment());

@@ -1,4 +1,4 @@
-//! Runs the state machine of a snapshot worker: performs its actions for one message.
+//! Handles snapshot jobs by performing the actions of the snapshot worker's state machine.
 
 mod builder;
 mod levels;
@@ -21,6 +21,7 @@ use cellar_snapshot::pending_snapshot::{
     ClockReading, PendingSnapshot, SnapshotAction, SnapshotEvent, SnapshotOutcome, Worker,
 };
 use cellar_snapshot::snapshot_job::SnapshotJob;
+use tracing::Instrument as _;
 
 use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
@@ -57,10 +58,12 @@ impl Snapshots {
         self.ports.entries.reachable().await
     }
 
-    /// Handles a received message. `deadline_ms` is the time at which the function invocation ends,
-    /// in milliseconds since the Unix epoch. The message is hidden for as long as the outcome
-    /// requires. If the outcome is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the
-    /// caller must delete the message.
+    /// Handles a received message and sets its visibility timeout according to the outcome.
+    /// `deadline_ms` is the time at which the function invocation ends, in milliseconds since the
+    /// Unix epoch.
+    ///
+    /// If the outcome is [`SnapshotOutcome::Done`] or [`SnapshotOutcome::Drop`], the caller must
+    /// delete the message.
     pub async fn handle(
         &self,
         job: SnapshotJob,
@@ -68,23 +71,22 @@ impl Snapshots {
         deadline_ms: u64,
     ) -> SnapshotOutcome {
         // Shorten the visibility timeout, which the queue sets to the duration of several
-        // invocations. With the longer timeout, a retry would be delayed for too long if this
-        // invocation died.
+        // invocations. Otherwise, a retry would be delayed for too long if this invocation died.
         self.hide(receipt, WORK_VISIBILITY_S).await;
         let (mut worker, mut action) = Worker::begin(job, deadline_ms);
-        let mut piece_count = 0_u64;
+        let mut unit_count = 0_u64;
         loop {
             if let SnapshotAction::Finish(outcome) = action {
                 let (log, at) = (job.log, job.position);
-                tracing::info!(%log, %at, piece_count, ?outcome, "handled a snapshot job");
+                tracing::info!(%log, %at, unit_count, ?outcome, "handled a snapshot job");
                 self.hide_for_outcome(receipt, outcome).await;
                 return outcome;
             }
             if matches!(action, SnapshotAction::Build { .. }) {
-                if piece_count > 0 {
+                if unit_count > 0 {
                     self.hide(receipt, WORK_VISIBILITY_S).await;
                 }
-                piece_count += 1;
+                unit_count += 1;
             }
             let event = self.perform(job, action).await;
             let clock = ClockReading { now_ms: self.ports.clock.now_ms() };
@@ -98,15 +100,15 @@ impl Snapshots {
         match action {
             SnapshotAction::FindFirst => {
                 let find_first = || ports.pending.first_up_to(job);
-                self.call_with_retries(job, find_first, SnapshotEvent::Found).await
+                self.request_with_retries(job, find_first, SnapshotEvent::Found).await
             }
             SnapshotAction::FindNext => {
                 let find_next = || ports.pending.first_after(job);
-                self.call_with_retries(job, find_next, SnapshotEvent::Found).await
+                self.request_with_retries(job, find_next, SnapshotEvent::Found).await
             }
             SnapshotAction::ReadSegment { consistency } => {
                 let read = || ports.segments.segment(log, position.segment(), consistency);
-                self.call_with_retries(job, read, SnapshotEvent::Segment).await
+                self.request_with_retries(job, read, SnapshotEvent::Segment).await
             }
             SnapshotAction::Create(record) => {
                 to_write_event(job, ports.pending.create(&record).await)
@@ -114,18 +116,18 @@ impl Snapshots {
             SnapshotAction::Replace { record, increment } => {
                 self.replace_record(&record, increment).await
             }
-            SnapshotAction::Build { progress } => self.build_piece(job, &progress).await,
+            SnapshotAction::Build { progress } => self.build_unit(job, &progress).await,
             SnapshotAction::SetRoot { root } => self.set_root(job, &root).await,
             SnapshotAction::ReplaceRoot { replaces, root } => {
                 self.replace_root(job, replaces.as_deref(), &root).await
             }
             SnapshotAction::RaiseLast => {
                 let raise = || ports.segments.raise_last_snapshot(log, position);
-                self.call_with_retries(job, raise, |()| SnapshotEvent::Done).await
+                self.request_with_retries(job, raise, |()| SnapshotEvent::Done).await
             }
             SnapshotAction::Delete { run } => {
                 let delete = || ports.pending.delete(job, run);
-                self.call_with_retries(job, delete, |()| SnapshotEvent::Done).await
+                self.request_with_retries(job, delete, |()| SnapshotEvent::Done).await
             }
             SnapshotAction::Enqueue(position) => self.enqueue(job, position).await,
             SnapshotAction::Finish(_) => SnapshotEvent::Failed { temporary: false },
@@ -142,7 +144,7 @@ impl Snapshots {
             }
             SnapshotEvent::Done
         };
-        self.call_with_retries(job, set_root, to_event).await
+        self.request_with_retries(job, set_root, to_event).await
     }
 
     async fn replace_root(
@@ -154,11 +156,11 @@ impl Snapshots {
         let entries = &self.ports.entries;
         let replace_root = || entries.replace_root(job.log, job.position, replaced_key, new_key);
         let to_event = |current_key| to_root_replacement_event(job, current_key, new_key);
-        self.call_with_retries(job, replace_root, to_event).await
+        self.request_with_retries(job, replace_root, to_event).await
     }
 
-    /// Replaces the stored record if its increment (version counter) equals `increment`, which is
-    /// `None` only in the model checker.
+    /// Replaces the stored record if its version counter equals `increment`, which is `None` only
+    /// in the model checker.
     async fn replace_record(
         &self,
         record: &PendingSnapshot,
@@ -169,7 +171,7 @@ impl Snapshots {
         to_write_event(record.job, outcome)
     }
 
-    async fn build_piece(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
+    async fn build_unit(&self, job: SnapshotJob, progress: &[u8]) -> SnapshotEvent {
         match self.builder.step(&job, progress).await {
             Ok(BuildStep::Progress(progress)) => SnapshotEvent::Progress(progress),
             Ok(BuildStep::EarlierSnapshot(position)) => SnapshotEvent::EarlierSnapshot(position),
@@ -184,12 +186,13 @@ impl Snapshots {
 
     async fn enqueue(&self, job: SnapshotJob, position: Position) -> SnapshotEvent {
         let body = SnapshotJob { position, ..job }.encode();
-        self.call_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done).await
+        self.request_with_retries(job, || self.ports.jobs.send(&body), |()| SnapshotEvent::Done)
+            .await
     }
 
-    /// Performs an idempotent call. Temporary failures are retried, up to `MAX_READ_ATTEMPTS`
-    /// attempts in total (I6).
-    async fn call_with_retries<T, F>(
+    /// Performs an idempotent request for a job. Temporary failures are retried, up to
+    /// `MAX_READ_ATTEMPTS` attempts in total (I6).
+    async fn request_with_retries<T, F>(
         &self,
         job: SnapshotJob,
         call: impl Fn() -> F,
@@ -199,10 +202,12 @@ impl Snapshots {
         F: Future<Output = Result<T, PortError>>,
     {
         let (clock, random) = (self.ports.clock.as_ref(), self.ports.random.as_ref());
-        match retry_with_jitter(clock, random, call).await {
+        // The log messages of retries contain the job.
+        let job_span = tracing::warn_span!("snapshot_job", log = %job.log, at = %job.position);
+        match retry_with_jitter(clock, random, call).instrument(job_span).await {
             Ok(result) => to_event(result),
             Err(error) => {
-                tracing::warn!(log = %job.log, at = %job.position, %error, "a call for a snapshot failed");
+                tracing::warn!(log = %job.log, at = %job.position, %error, "a request for a snapshot failed");
                 SnapshotEvent::Failed { temporary: error.temporary }
             }
         }
@@ -218,8 +223,8 @@ impl Snapshots {
         }
     }
 
-    /// Hides a message for `hidden_s` seconds. A failure is only logged, since its only effect is
-    /// that the message is redelivered earlier or later than intended.
+    /// Hides a message for `hidden_s` seconds. A failure is only logged, since the message is then
+    /// merely redelivered earlier or later than intended.
     pub async fn hide(&self, receipt: &Receipt, hidden_s: u32) {
         match self.ports.jobs.change_visibility(receipt, hidden_s).await {
             Ok(true) => {}
@@ -229,7 +234,7 @@ impl Snapshots {
     }
 }
 
-/// Converts the result of replacing a snapshot root to a state machine event.
+/// Converts the result of replacing a snapshot root to an event of the worker's state machine.
 fn to_root_replacement_event(
     job: SnapshotJob,
     current_root: Option<String>,

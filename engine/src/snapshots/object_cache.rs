@@ -1,5 +1,4 @@
-//! In-memory cache of snapshot objects. Since objects are immutable, cached objects never become
-//! stale.
+//! Caches snapshot objects in memory. Objects are immutable, so a cached object is never outdated.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,8 +8,8 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_CACHED_OBJECT_BYTES;
 use cellar_snapshot::level::ChunkHash;
 
-/// Cache of recently read objects in their stored form. When the cache is full, the oldest objects
-/// are evicted.
+/// Caches recently read objects in their stored form. If the cache is full, the oldest objects are
+/// evicted.
 #[derive(Default)]
 pub(crate) struct ObjectCache {
     contents: Mutex<CacheContents>,

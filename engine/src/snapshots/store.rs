@@ -36,7 +36,7 @@ pub enum ObjectFault {
         /// S3 key of the object.
         key: String,
     },
-    /// The object is invalid, or its bytes do not match its name.
+    /// The object is invalid, or its content does not match the hash in its name.
     #[error(
         "snapshot object {key} is damaged ({why}); the log still has all data: run `{}` to rebuild \
          the snapshots (for a fork, use the fork's id)",
@@ -53,7 +53,7 @@ pub enum ObjectFault {
 }
 
 impl ObjectFault {
-    /// Describes the object and its fault. Does not suggest a rebuild.
+    /// Describes what is wrong with the object, without suggesting a rebuild.
     #[must_use]
     pub(crate) fn summary(&self) -> String {
         match self {
@@ -68,7 +68,7 @@ impl ObjectFault {
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// Cache of objects that were read. Unset in workers, which read each object only once.
+    /// Caches the objects that were read. `None` in workers, which read each object only once.
     cache: Option<Arc<ObjectCache>>,
 }
 
@@ -82,8 +82,7 @@ impl ObjectStore {
         Self { blobs, cache: Some(Arc::default()) }
     }
 
-    /// Stores a chunk. An existing chunk is written again, since a new write resets the object's
-    /// age.
+    /// Stores a chunk. If the chunk already exists, it is written again, which resets its age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,
@@ -118,8 +117,8 @@ impl ObjectStore {
         Root::unpack(parsed_key.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. Bytes from the cache are already verified, but bytes
-    /// from the bucket are not.
+    /// Returns the stored bytes of a chunk. Bytes from the cache were verified before. Bytes from
+    /// the bucket were not.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
         if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
@@ -127,15 +126,15 @@ impl ObjectStore {
         get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Caches the stored bytes of a chunk. The caller must have verified the bytes, since all
-    /// readers in the process use the cache.
+    /// Caches the stored bytes of a chunk for all readers in the process. The caller must have
+    /// verified the bytes.
     fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
         if let Some(cache) = &self.cache {
             cache.insert(log, hash, stored);
         }
     }
 
-    /// Reads and verifies a text stored as a separate object.
+    /// Reads and verifies a long text, which is stored as a separate object.
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
@@ -173,8 +172,8 @@ impl ObjectStore {
         Ok(())
     }
 
-    /// Calls `compute` until it returns a result. After each call, loads the objects that `compute`
-    /// reported as missing.
+    /// Calls `compute` until it returns a result. If `compute` needs further objects, they are
+    /// loaded before the next call.
     pub(crate) async fn load_until_ready<T>(
         &self,
         log: LogId,
@@ -190,7 +189,7 @@ impl ObjectStore {
     }
 }
 
-/// Returns a request to store a chunk or root that does not expire.
+/// Returns a put request for a chunk or root. The object does not expire.
 pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     NewBlob {
         key,
@@ -202,14 +201,14 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// Returns the command that rebuilds the snapshots to which the object with this key belongs.
+/// Returns the shell command that rebuilds the snapshots to which an object belongs.
 fn rebuild_command(key: &str) -> String {
-    // The second segment of the key is the log id.
+    // The second segment of an object key is the log id.
     let log_id = key.split('/').nth(1).filter(|segment| segment.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log_id.unwrap_or("ID"))
 }
 
-/// Converts an error about a snapshot of `log`. The error must not concern a single object.
+/// Converts an error that concerns a whole snapshot of `log` rather than a single object.
 pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }
@@ -274,7 +273,7 @@ mod tests {
         for object in [&text, &tile] {
             store.put_chunk(log(), object.chunk.hash, object.stored.clone()).await.unwrap();
         }
-        // Damaged bytes must not be cached. Verified bytes must be cached.
+        // Damaged bytes must not be cached, but verified bytes must be.
         for _ in 0..2 {
             assert_eq!(store.text(log(), text.chunk.hash).await.unwrap(), "a text");
             read(tile.chunk).await.unwrap();

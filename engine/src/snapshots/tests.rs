@@ -1,5 +1,5 @@
-//! Crash tests of the snapshot worker. Requests fail before they take effect, fail after they take
-//! effect, or never return.
+//! Crash tests of the snapshot worker. Requests fail before or after they take effect, or never
+//! return.
 
 mod rebuild;
 
@@ -24,11 +24,11 @@ struct World {
     ports: Arc<FaultyPorts>,
     clock: Arc<ManualClock>,
     steps: AtomicU32,
-    /// Jobs that the builder received, each with the length of the received progress.
+    /// Jobs that the builder received, each with the length of its progress in bytes.
     seen: Mutex<Vec<(SnapshotJob, usize)>>,
 }
 
-/// Number of times that the builder reports progress before it finishes a snapshot.
+/// Number of units of work that the builder performs before it finishes a snapshot.
 const PROGRESS_WRITES: usize = 2;
 const STEP_MS: u64 = 5_000;
 
@@ -75,7 +75,7 @@ fn root(job: &SnapshotJob) -> String {
 }
 
 impl World {
-    /// Creates a log with Snapshot entries at entries 0 and 1, over ports that inject these faults.
+    /// Creates a log whose entries 0 and 1 are Snapshot entries. The ports inject the given faults.
     async fn new(planned: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let tables = MemoryTables::default();
@@ -100,10 +100,10 @@ impl World {
         })
     }
 
-    /// Invokes a function with the next visible message, as Lambda would. Returns `None` if no
+    /// Invokes a function with the next visible message, as Lambda does. Returns `None` if no
     /// message is visible.
     async fn call(self: &Arc<Self>, function_ms: u64) -> Option<Option<SnapshotOutcome>> {
-        // The queue's own visibility timeout is six times the function timeout.
+        // The default visibility timeout of the queue is six times the function timeout.
         let message = self.ports.queue.receive(1, 6 * 300).await.unwrap().pop()?;
         let job = SnapshotJob::decode(&message.body).unwrap();
         let deadline_ms = self.clock.now_ms() + function_ms;
@@ -119,8 +119,8 @@ impl World {
         Some(outcome)
     }
 
-    /// Invokes functions until the queue is empty. Returns the number of minutes that have passed
-    /// on the clock.
+    /// Invokes functions until the queue is empty. Returns how many minutes have passed on the
+    /// clock.
     async fn run(self: &Arc<Self>, function_ms: u64) -> u64 {
         let began_ms = self.clock.now_ms();
         while !self.ports.queue.is_empty() {
@@ -156,10 +156,10 @@ async fn a_snapshot_needs_a_minimum_of_requests() {
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0], "alone").await;
-    // The first requests are: hide, find, read, create, read. Three pieces of work follow. Each
-    // piece requires a build, a hide unless it is the first piece, and a write unless it is the
-    // last piece. The last requests set the snapshot root, record the snapshot as the latest in its
-    // segment, delete the pending record, and find the next pending record.
+    // The first requests are: hide, find, read, create, read. Three units of work follow. Each unit
+    // consists of a build, a hide except in the first unit, and a write except in the last unit.
+    // The last requests set the snapshot root, record the snapshot as the latest in its segment,
+    // delete the pending record, and find the next pending record.
     assert_eq!(world.ports.faults.requests(), 5 + 2 + 3 + 2 + 4);
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Drop)), "a late message");
@@ -184,8 +184,8 @@ async fn an_earlier_snapshot_whose_message_is_lost_is_woken() {
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(waits)));
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)), "the earlier one");
     world.assert_made_first().await;
-    // The finished worker has sent the job of the next snapshot again. The job's first message is
-    // still hidden.
+    // The worker sent the job of the next snapshot again when it finished. The first message of
+    // that job is still hidden.
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Done)));
     world.assert_made(&[0, 1], "both").await;
     world.run(FUNCTION_MS).await;
@@ -203,11 +203,11 @@ impl World {
 #[tokio::test]
 async fn a_dead_worker_is_replaced_after_its_lease_and_its_progress_is_resumed() {
     // The requests are: hide, find, read, create, read, build, write, hide. The worker dies in the
-    // second piece of work.
+    // second unit of work.
     let world = World::new(vec![(8, Fault::DiesBefore)]).await;
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(None));
-    // A second message for the same job waits until the lease of the dead worker expires.
+    // A second message for the same job waits until the dead worker's lease expires.
     world.ports.queue.send(&job(0).encode()).await.unwrap();
     let rest_s = u32::try_from(LEASE_S - STEP_MS / 1_000).unwrap();
     assert_eq!(world.call(FUNCTION_MS).await, Some(Some(SnapshotOutcome::Wait { wait_s: rest_s })));
@@ -227,12 +227,12 @@ async fn a_permanent_failure_of_the_builder_does_not_prevent_retries() {
     world.assert_made(&[0], "tried again").await;
 }
 
-/// Message order in which the later snapshot comes first.
+/// Order of messages in which the later snapshot comes first.
 const ONCE: [u32; 2] = [1, 0];
-/// Message order in which each message is delivered twice.
+/// Order of messages in which each message is delivered twice.
 const TWICE: [u32; 4] = [1, 0, 1, 0];
 
-/// Sends messages for these snapshots and invokes functions until both snapshots are built.
+/// Sends messages for the given snapshots and invokes functions until both snapshots are built.
 async fn survives(planned: Vec<(usize, Fault)>, messages: &[u32], function_ms: u64) -> usize {
     let what = format!("{planned:?}");
     let world = World::new(planned).await;

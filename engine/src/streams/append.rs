@@ -1,4 +1,4 @@
-//! Runs the append state machine: performs its actions and feeds back their results.
+//! Appends events to a stream by performing the actions of the append state machine.
 
 use cellar_catalog::stream::append::{
     AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer,
@@ -9,7 +9,7 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, ReadConsistency, StreamOutcome};
 
 impl StreamStore {
-    /// Appends events that were decided from the state at a tip (latest item of the stream). The
+    /// Appends events that were decided from the stream's state up to a known latest item. The
     /// events are appended exactly once, or not at all if other events were appended first.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl StreamStore {
 struct AppendDriver<'a> {
     store: &'a StreamStore,
     stream: &'a StreamName,
-    /// Error of the last failed store request. Reported if the append gives up.
+    /// Error of the last failed store request. Returned if the append gives up.
     last_error: Option<PortError>,
 }
 

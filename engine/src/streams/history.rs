@@ -1,4 +1,4 @@
-//! Reads the events of a stream from newest to oldest.
+//! Reads the events of a stream in reverse order.
 
 use cellar_catalog::stream::{Dated, Decider, EventBatch, RebuildFault, StreamName, newest_first};
 
@@ -10,16 +10,16 @@ use crate::ports::ReadConsistency;
 pub struct Events<E> {
     /// Events, newest first.
     pub events: Vec<Dated<E>>,
-    /// Index below which the stream contains older events, or `None` if this item contains the
-    /// oldest events.
+    /// Index below which older events follow, or `None` if there are no older events.
     pub below: Option<u64>,
 }
 
 impl StreamStore {
-    /// Returns the events whose indexes are less than `before_index` from one stream item, newest
-    /// first. The item is the event batch that contains the event before `before_index`, or the tip
-    /// (latest item) if the tip contains that event or `before_index` is `None`. Costs one read for
-    /// the tip, and one more read for an event batch.
+    /// Returns the events of one stream item in reverse order. The item contains the event before
+    /// `before_index`, or the latest events if `before_index` is `None`. Only events whose indexes
+    /// are less than `before_index` are returned.
+    ///
+    /// The call reads the latest item and, if the events are older, an event batch.
     ///
     /// # Errors
     ///

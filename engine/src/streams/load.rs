@@ -10,20 +10,21 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, ReadConsistency};
 use crate::retry::retry_with_jitter;
 
-/// A state and the tip (latest stream item) from which the state was rebuilt.
+/// A state, and the stream item from which it was rebuilt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<S> {
     pub state: S,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// The tip (latest stream item), or `None` if the stream does not exist.
+    /// The latest stream item, or `None` if the stream does not exist.
     pub tip: Option<Arc<Tip>>,
 }
 
 impl StreamStore {
-    /// Returns the state of a stream. Costs one read if the tip (latest item) contains an unfold
-    /// (cached state), an origin event or all events of the stream. Otherwise, costs more reads. An
-    /// eventually consistent read may return an earlier state.
+    /// Returns the state of a stream. An eventually consistent read may return an earlier state.
+    ///
+    /// A single read is sufficient if the latest stream item contains a cached state, an origin
+    /// event or all events of the stream. Otherwise, event batches are read too.
     ///
     /// # Errors
     ///
@@ -40,23 +41,23 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// Rebuilds the state at a tip (latest stream item). If an event batch is missing from an
-    /// eventually consistent read, reads the batches again with strong consistency.
+    /// Rebuilds the state from the latest stream item. If an eventually consistent read misses an
+    /// event batch, reads the batches again with strong consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
         stream: &StreamName,
         tip: Option<&Tip>,
     ) -> Result<RebuiltState<D::State>, StreamError> {
-        match self.rebuild_once(decider, stream, tip, ReadConsistency::Eventual).await {
+        match self.rebuild_from_batches(decider, stream, tip, ReadConsistency::Eventual).await {
             Err(StreamError::Rebuild(RebuildFault::Damaged { .. })) => {
-                self.rebuild_once(decider, stream, tip, ReadConsistency::Strong).await
+                self.rebuild_from_batches(decider, stream, tip, ReadConsistency::Strong).await
             }
             rebuilt => rebuilt,
         }
     }
 
-    async fn rebuild_once<D: Decider>(
+    async fn rebuild_from_batches<D: Decider>(
         &self,
         decider: &D,
         stream: &StreamName,

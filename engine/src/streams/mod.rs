@@ -1,4 +1,4 @@
-//! Event streams: runs the state machines of `cellar-catalog` over the EventStream table.
+//! Event streams in the EventStream table. Runs the state machines of `cellar-catalog`.
 
 mod append;
 mod error;
@@ -32,13 +32,13 @@ pub struct StreamStore {
 }
 
 impl StreamStore {
-    /// Creates a store with the default split policy.
+    /// Creates a store with the default policy for moving events to batches.
     #[must_use]
     pub fn new(streams: Arc<dyn Streams>, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         Self { streams, clock, random, policy: SplitPolicy::default() }
     }
 
-    /// Sets the policy for moving events from a tip (latest stream item) to event batches.
+    /// Sets the policy for moving events from the latest item of a stream to event batches.
     #[must_use]
     pub fn with_split_policy(self, policy: SplitPolicy) -> Self {
         Self { policy, ..self }
@@ -48,8 +48,8 @@ impl StreamStore {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Waits before a retry, with exponential backoff and full jitter. `attempt` is 1 for the first
-    /// retry.
+    /// Sleeps before a retry. The delay grows exponentially and has full jitter. `attempt` is 1
+    /// before the first retry.
     async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }

@@ -1,4 +1,4 @@
-//! Reads ranges of events from streams.
+//! Reads ranges of events from a stream.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use super::{StreamError, StreamStore};
 use crate::ports::{PortError, ReadConsistency};
 
 impl StreamStore {
-    /// Returns the events with these indexes from a stream. Returns `None` if any of them is
-    /// missing, for example because of an eventually consistent read.
+    /// Returns the events of a stream with the given indexes. Returns `None` if any of them is
+    /// missing, for example after an eventually consistent read.
     ///
     /// # Errors
     ///
@@ -26,12 +26,13 @@ impl StreamStore {
         self.events_of(&tip, event_indexes, consistency).await
     }
 
-    /// Like [`StreamStore::stored_events`], but uses a tip (latest stream item) that the caller has
-    /// already read. Costs a read only if some of the events are in event batches.
+    /// Returns the events of a stream with the given indexes, using the latest stream item `tip`,
+    /// which the caller has already read. Event batches are read only if they contain some of the
+    /// events.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`StreamStore::stored_events`].
+    /// Returns [`StreamError::Store`] if the store fails permanently.
     pub async fn events_of(
         &self,
         tip: &Tip,
@@ -60,7 +61,7 @@ impl StreamStore {
         Ok(Some(requested_events))
     }
 
-    /// Returns a stream's tip (latest item). The read is strongly consistent.
+    /// Returns the latest item of a stream. The read is strongly consistent.
     ///
     /// # Errors
     ///
@@ -69,12 +70,12 @@ impl StreamStore {
         self.read_tip(stream, ReadConsistency::Strong).await
     }
 
-    /// Like [`StreamStore::stored_events`], but returns a span, which contains the kinds of the
-    /// events.
+    /// Returns a span with the kinds of the events that have the given indexes. Returns `None` if
+    /// any of them is missing.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`StreamStore::stored_events`].
+    /// Returns [`PortError`] if the store fails permanently.
     pub async fn span(
         &self,
         stream: &StreamName,

@@ -1,4 +1,4 @@
-//! Tests of the event stream store over an in-memory table with injected faults.
+//! Tests of the event stream store with an in-memory table that injects faults.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ use super::{CachedTip, StreamError, StreamStore, TransactError};
 use crate::memory::{ManualClock, MemoryStreams};
 use crate::ports::{PortError, Random, ReadConsistency, StreamOutcome, Streams};
 
-/// Decider of the test streams, whose state is a list of words. A command adds a word unless the
-/// list already contains the word. An empty word is rejected.
+/// A decider whose state is a list of words. A command adds a word unless the list already contains
+/// it. An empty word is rejected.
 pub(crate) struct Words {
-    /// Whether the state is stored as an unfold (cached state).
+    /// Whether the state is stored in the latest stream item.
     pub(crate) keeps: bool,
 }
 
@@ -74,7 +74,7 @@ enum FaultPlan {
     None,
     /// The write succeeds, but the response is lost.
     ReplyLost,
-    /// The write gets no response and takes effect late, after the next write that gets a response.
+    /// The write gets no response and takes effect late, after a later write.
     Late,
     Throttled,
     ReadFails,
@@ -132,7 +132,7 @@ impl Faulty {
         outcome
     }
 
-    /// Appends a word, like another process would.
+    /// Appends a word, as another process would.
     async fn overtake(&self) {
         let number = {
             let mut others = self.others.lock().unwrap();
@@ -223,7 +223,7 @@ fn store(streams: Arc<dyn Streams>) -> StreamStore {
         .with_split_policy(policy)
 }
 
-/// Returns a store with these injected faults, whose stream contains these words.
+/// Returns a store with the given injected faults. Its stream contains the given words.
 async fn fixture(words: &[&str]) -> (Arc<Faulty>, StreamStore) {
     let faulty = Arc::new(Faulty::default());
     let store = store(faulty.clone());
@@ -253,7 +253,7 @@ async fn add(
 }
 
 async fn words(store: &StreamStore) -> String {
-    // Without unfolds (cached states), the state is rebuilt from all events.
+    // Without cached states, the state is rebuilt from all events.
     let all = store.load(&Words { keeps: false }, &name(), ReadConsistency::Strong).await.unwrap();
     all.state.join(" ")
 }
@@ -279,7 +279,7 @@ async fn a_cached_tip_needs_no_read() {
     assert_eq!(faulty.requests(), (0, 1));
     let state = add(&store, "b", CachedTip::Tip(first.tip)).await.unwrap();
     assert_eq!((state.join(" "), faulty.requests()), ("a b".to_owned(), (0, 2)));
-    // The third append splits the tip. The tip contains an unfold (cached state), so the event
+    // The third append moves events to a batch. The latest item contains a cached state, so the
     // batch need not be read.
     add(&store, "c", CachedTip::Unknown).await.unwrap();
     assert_eq!(faulty.requests(), (1, 3));
@@ -291,7 +291,8 @@ async fn a_cached_tip_needs_no_read() {
 async fn reads_event_batches_without_an_unfold() {
     let (faulty, store) = fixture(&["a", "b", "c", "d", "e", "f", "g"]).await;
     assert_eq!(words(&store).await, "a b c d e f g");
-    // The requests read the tip, a page of two event batches, and a page of one event batch.
+    // The requests read the latest item, a page of two event batches, and a page of one event
+    // batch.
     assert_eq!(faulty.requests(), (3, 0));
     // If a stale read misses a page of event batches, the page is read again.
     faulty.plan(&[FaultPlan::None, FaultPlan::Stale, FaultPlan::Stale]);
@@ -321,7 +322,7 @@ async fn rejects_only_on_a_current_state() {
         add(&store, "", CachedTip::Unknown).await,
         Err(TransactError::Rejected("a word has letters"))
     );
-    // If a stale read does not find the existing stream, one more write is required.
+    // If a stale read misses the existing stream, one more write is required.
     faulty.plan(&[FaultPlan::Stale]);
     assert_eq!(add(&store, "b", CachedTip::Unknown).await.unwrap().join(" "), "a b");
 }

@@ -1,5 +1,5 @@
-//! Executes commands: loads the state, decides and appends. If other events were appended first,
-//! reloads the state and decides again.
+//! Executes commands: loads the state, decides on events and appends them. If other events were
+//! appended first, repeats this with the new state.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use cellar_catalog::stream::{
 use super::{StreamError, StreamStore, TransactError};
 use crate::ports::ReadConsistency;
 
-/// What the caller already knows about a stream.
+/// The latest item of a stream, as far as the caller knows it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CachedTip {
-    /// Nothing is known about the stream, so the tip (latest item) is read.
+    /// The caller knows nothing, so the latest item is read.
     Unknown,
-    /// The current or an earlier tip (latest stream item), or `None` for a new stream. The first
-    /// attempt uses this tip instead of reading the tip.
+    /// An item that is or was the latest one, or `None` for a new stream. The first attempt does
+    /// not read the stream.
     Tip(Option<Arc<Tip>>),
 }
 
@@ -28,13 +28,28 @@ pub enum CachedTip {
 pub struct Transacted<D: Decider> {
     /// State after the command.
     pub state: D::State,
-    /// Events that the command appended. Empty if no change was necessary.
+    /// Events that were appended. Empty if no change was necessary.
     pub events: Vec<D::Event>,
     /// Index of the first event that the state does not include.
     pub next: u64,
-    /// Latest known tip (latest stream item), or `None` if the stream does not exist. The tip may
-    /// contain events that the state does not include.
+    /// Latest known stream item, or `None` if the stream does not exist. It may contain events that
+    /// the state does not include.
     pub tip: Option<Arc<Tip>>,
+}
+
+/// The latest known item of a stream.
+struct KnownTip {
+    tip: Option<Arc<Tip>>,
+    /// Whether the item was read with strong consistency or returned by a failed append.
+    is_current: bool,
+}
+
+/// A state and the events that a decider returned for this state.
+struct Decision<D: Decider> {
+    state: D::State,
+    /// Index of the first event that the state does not include.
+    next: u64,
+    events: Vec<D::Event>,
 }
 
 impl StreamStore {
@@ -59,29 +74,21 @@ impl StreamStore {
         writer: WriterId,
         cached_tip: CachedTip,
     ) -> Result<Transacted<D>, TransactError<D::Rejection>> {
-        let mut tip = match cached_tip {
+        let mut known_tip = match cached_tip {
             CachedTip::Unknown => {
-                self.read_tip(stream, ReadConsistency::Eventual).await.map_err(StreamError::from)?
+                let tip = self.read_tip(stream, ReadConsistency::Eventual).await;
+                KnownTip { tip: tip.map_err(StreamError::from)?, is_current: false }
             }
-            CachedTip::Tip(tip) => tip,
+            CachedTip::Tip(tip) => KnownTip { tip, is_current: false },
         };
-        let mut is_current_tip = false;
         let mut lost_attempts = 0;
         loop {
-            let RebuiltState { state, next } =
-                self.rebuild(decider, stream, tip.as_deref()).await?;
-            let events = match decider.decide(command, &state) {
-                Ok(events) if !events.is_empty() => events,
-                // The state may be outdated, so reload it before the command ends without events.
-                _ if !is_current_tip => {
-                    let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
-                    tip = current_tip.map_err(StreamError::from)?;
-                    is_current_tip = true;
-                    continue;
-                }
-                Ok(events) => return Ok(Transacted { state, events, next, tip }),
-                Err(rejection) => return Err(TransactError::Rejected(rejection)),
-            };
+            let Decision { state, next, events } =
+                self.decide(decider, stream, command, &mut known_tip).await?;
+            let tip = known_tip.tip;
+            if events.is_empty() {
+                return Ok(Transacted { state, events, next, tip });
+            }
             let state = events.iter().fold(state, |state, event| decider.evolve(state, event));
             let proposal = self.build_proposal(decider, stream, tip, writer, &events, &state);
             let proposal = proposal.map_err(StreamError::from)?;
@@ -91,10 +98,7 @@ impl StreamStore {
                     let next = index.saturating_add(event_count);
                     return Ok(Transacted { state, events, next, tip: Some(tip) });
                 }
-                AppendOutcome::Conflict { tip: current_tip } => {
-                    tip = current_tip;
-                    is_current_tip = true;
-                }
+                AppendOutcome::Conflict { tip } => known_tip = KnownTip { tip, is_current: true },
             }
             lost_attempts += 1;
             if lost_attempts >= MAX_DECIDE_ATTEMPTS {
@@ -104,8 +108,36 @@ impl StreamStore {
         }
     }
 
-    /// Builds the append of events after a tip. Includes the resulting state as an unfold (cached
-    /// state).
+    /// Decides the events of a command from the state at `known_tip`. A rejection or an empty list
+    /// of events is confirmed with the current state, which updates `known_tip`.
+    async fn decide<D: Decider>(
+        &self,
+        decider: &D,
+        stream: &StreamName,
+        command: &D::Command,
+        known_tip: &mut KnownTip,
+    ) -> Result<Decision<D>, TransactError<D::Rejection>> {
+        loop {
+            let tip = known_tip.tip.as_deref();
+            let RebuiltState { state, next } = self.rebuild(decider, stream, tip).await?;
+            match decider.decide(command, &state) {
+                Ok(events) if known_tip.is_current || !events.is_empty() => {
+                    return Ok(Decision { state, next, events });
+                }
+                Err(rejection) if known_tip.is_current => {
+                    return Err(TransactError::Rejected(rejection));
+                }
+                Ok(_) | Err(_) => {
+                    let current_tip = self.read_tip(stream, ReadConsistency::Strong).await;
+                    known_tip.tip = current_tip.map_err(StreamError::from)?;
+                    known_tip.is_current = true;
+                }
+            }
+        }
+    }
+
+    /// Builds a proposal to append events after the item `base_tip`, together with the resulting
+    /// state.
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,

@@ -13,7 +13,7 @@ pub use objects::{Promise, blobs};
 pub use presigned::{Tampering, UrlReply, UrlRequest, presigned};
 pub use versions::blob_versions;
 
-/// Length in bytes that exceeds the length of every object in the suite.
+/// Length limit in bytes that no object in these tests exceeds.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 fn contract_key(name: &str) -> BlobKey {

@@ -9,18 +9,18 @@ use crate::ports::{
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
 
-/// Maximum difference in seconds between the clocks of the store and the local machine.
+/// Maximum difference in seconds between the store's clock and the local clock.
 const MAX_SKEW_S: u64 = 60;
 
 /// A guarantee that a test store may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// A put without tags removes the tags of the object that it replaces.
+    /// A put without tags removes the tags of an existing object with the same key.
     TagsAreReplaced,
 }
 
-/// Checks an object store, except for the guarantees in `waived`. Initially, the store must not
-/// contain keys that start with `contract/`.
+/// Checks that an object store provides all guarantees except those in `waived`. Before the check,
+/// the store must not contain keys that start with `contract/`.
 pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     objects_do_not_exist_at_first(blobs).await;
     objects_read_back(blobs).await;

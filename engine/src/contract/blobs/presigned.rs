@@ -1,4 +1,5 @@
-//! Contract tests for presigned URLs: a URL permits exactly the granted request (invariant I18).
+//! Contract tests for presigned URLs: a URL permits only the request for which it was signed
+//! (invariant I18).
 
 use bytes::Bytes;
 
@@ -11,7 +12,7 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// Query parameter that contains the signature of a presigned AWS URL.
+/// Query parameter of a presigned AWS URL that contains the signature.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
@@ -39,14 +40,15 @@ impl UrlReply {
     }
 }
 
-/// A way to tamper with a presigned upload. The store must reject the request and store nothing.
+/// A change to a presigned upload request. The store must reject the changed request and store
+/// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tampering {
-    /// The body contains different bytes of the same length.
+    /// The body is replaced by different bytes of the same length.
     OtherBytes,
     /// The body is longer or shorter.
     OtherLength,
-    /// The body contains different bytes, and the checksum header is updated to match.
+    /// The body is replaced by different bytes, and the checksum header is updated to match.
     OtherChecksum,
     /// The request targets a different object key.
     OtherKey,
@@ -58,12 +60,12 @@ pub enum Tampering {
     LongerExpiry,
     /// A signed header is omitted.
     MissingHeader,
-    /// The media type or content encoding is changed, so that browsers would interpret the bytes
+    /// The media type or content encoding is changed, so that browsers would interpret the object
     /// differently.
     OtherMeaning,
-    /// The tag is not `pending`, so the upload would never expire.
+    /// The tag is not `pending`, so the bucket's lifecycle rule would never delete the upload.
     OtherTag,
-    /// An unsigned header that the store would interpret is added.
+    /// An unsigned header that affects the stored object is added.
     AddedHeader,
     /// The signature in the URL is changed.
     OtherSignature,
@@ -87,8 +89,8 @@ impl Tampering {
     ];
 }
 
-/// Checks a store that serves presigned URLs. `send` sends a request and returns the response.
-/// Kinds of tampering in `waived` are not checked, since a test store may accept them.
+/// Checks a store that serves presigned URLs. `send` sends an HTTP request and returns the
+/// response. The changes in `waived` are not tested, since a test store may accept them.
 pub async fn presigned<F, R>(blobs: &dyn Blobs, waived: &[Tampering], send: F)
 where
     F: Fn(UrlRequest) -> R,
@@ -118,7 +120,7 @@ fn upload_grant(key: &BlobKey) -> UploadGrant {
     }
 }
 
-/// Builds the request that an HTTP client would send for a presigned request.
+/// Builds the HTTP request that a client sends to use a presigned request.
 fn client_request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
@@ -146,8 +148,8 @@ where
     let reply = send(request.clone()).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_stored_as_granted(blobs, &key).await;
-    // An entry may already reference the first upload. A repeated upload is therefore rejected,
-    // even if the URL has not expired.
+    // A repeated upload is rejected even if the URL has not expired, since an entry may already
+    // reference the first upload.
     assert!(blobs.keep(&key).await.is_ok());
     assert_eq!(send(request).await.status, 412);
     assert_eq!(blobs.pending(&key).await, Ok(Some(false)), "a replay changed the tag");
@@ -201,8 +203,8 @@ where
     }
 }
 
-/// Returns copies of the valid request that were tampered with in the given way. Returns no copies
-/// for [`Tampering::OtherKey`]: the caller builds that request, since it knows the keys.
+/// Returns copies of a valid request that are changed in the given way. Returns no copies for
+/// [`Tampering::OtherKey`], since only the caller knows another key.
 fn tampered_requests(tampering: Tampering, valid_request: &UrlRequest) -> Vec<UrlRequest> {
     match tampering {
         Tampering::OtherBytes => vec![with_body(valid_request, b"what was GRANTED")],
@@ -241,7 +243,7 @@ fn with_body(request: &UrlRequest, body: &'static [u8]) -> UrlRequest {
 }
 
 fn with_other_checksum(request: &UrlRequest) -> UrlRequest {
-    // Base64-encoded SHA-256 of the altered bytes, for the checksum header.
+    // Base64-encoded SHA-256 checksum of the changed body.
     const OTHER_CHECKSUM: &str = "rGP8PjLC+/fKEoNAEytj53207gVYOOstXeDejBDfnJQ=";
     with_body(&with_header(request, CHECKSUM, OTHER_CHECKSUM), b"what was GRANTED")
 }
@@ -261,8 +263,8 @@ fn with_header(request: &UrlRequest, name: &str, value: &str) -> UrlRequest {
     tampered_request
 }
 
-/// Replaces one character of the URL: the first character of the AWS signature, or the last
-/// character of the URL if there is no AWS signature.
+/// Changes one character of the URL: the first character of the AWS signature, or the last
+/// character of a URL without an AWS signature.
 fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     let url = &request.url;
     let changed_index = match url.find(SIGNATURE) {
@@ -280,8 +282,7 @@ fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     UrlRequest { url: tampered_url, ..request.clone() }
 }
 
-/// Returns a signing time so far in the past that a request presigned at that time has already
-/// expired.
+/// Returns a signing time in the past, so that a URL signed at that time has already expired.
 fn expired_signing_time_s() -> u64 {
     const MARGIN_S: u64 = 5;
     now_s() - VALID_S - MARGIN_S

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use super::{contract_blob, contract_key, stored_bytes};
 use crate::ports::{BlobVersions, Blobs, ListedVersion};
 
-/// Checks an object store that lists and deletes versions. The store may retain only the latest
-/// version of each object. Keys that start with `contract/versions` must not exist before the check
-/// and are removed by it.
+/// Checks an object store that lists and deletes versions. A store that retains only the latest
+/// version of each object also passes. Before the check, the store must not contain keys that start
+/// with `contract/versions`. The check removes the keys that it creates.
 pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
     each_write_creates_a_version(store).await;
     only_the_requested_version_is_deleted(store).await;
     lists_are_complete(store).await;
 }
 
-/// Returns all versions, fetching one page at a time.
+/// Returns all object versions, fetching one page at a time.
 async fn list_all(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let mut versions = Vec::new();
     let mut next_page = None;

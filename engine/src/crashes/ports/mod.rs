@@ -35,15 +35,15 @@ pub(crate) struct FaultyPorts {
     /// Deliveries that the webhook receiver received.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
-    /// Attempts of the workers to set a root. Each attempt consists of the position, the requested
-    /// root, and the root that was stored after the attempt.
+    /// Every attempt of a worker to set a snapshot root: the position, the requested root, and the
+    /// root that was stored after the attempt.
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
-    /// Increments (version counters) of the written pending snapshots, in write order.
+    /// Version counters of the pending snapshot records, in the order of the writes.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
 }
 
 impl FaultyPorts {
-    /// Creates ports over existing tables and objects, with an empty queue.
+    /// Creates ports that share existing tables and objects and have an empty queue.
     pub(crate) fn new(
         planned_faults: Vec<(usize, Fault)>,
         tables: MemoryTables,
@@ -65,7 +65,7 @@ impl FaultyPorts {
         })
     }
 
-    /// Returns an independent copy with a different fault plan.
+    /// Returns an independent copy of the ports with the given faults.
     pub(crate) fn copied(&self, planned_faults: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
@@ -96,7 +96,7 @@ impl FaultyPorts {
         self.snapshots(Arc::new(builder))
     }
 
-    /// Uploads bytes with a presigned request, like a client. Returns the HTTP status.
+    /// Uploads an object with a presigned request, as a client does. Returns the HTTP status.
     pub(crate) fn upload(&self, granted_request: PresignedRequest, bytes: &[u8]) -> u16 {
         let PresignedRequest { method, url, mut headers, .. } = granted_request;
         headers.retain(|(name, _)| name != "content-length");
@@ -117,8 +117,8 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no worker overwrote another worker's root or pending snapshot. Increments must
-    /// be consecutive, and all workers must build the same root for a snapshot.
+    /// Asserts that no worker overwrote a root or pending snapshot of another worker. The version
+    /// counters must be consecutive, and all workers must build the same root for a snapshot.
     pub(crate) fn assert_nothing_was_lost(&self, context: &str) {
         for (position, requested_root, stored_root) in self.roots.lock().unwrap().iter() {
             assert_eq!(requested_root, stored_root, "{context}: two different roots at {position}");

@@ -1,4 +1,4 @@
-//! Pending snapshots, the queue, objects and random numbers, with injected faults.
+//! Pending snapshots, job queues, objects and random numbers, with injected faults.
 
 use async_trait::async_trait;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;

@@ -138,8 +138,8 @@ impl Retention for FaultyPorts {
         self.faults.send_with_fault(self.tables.mark_trimmed(log_id, segment, trimmed_s), Err).await
     }
     async fn delete(&self, log_id: LogId, positions: &[Position]) -> Result<(), PortError> {
-        // Delete each entry in a separate request, so that a fault may leave any subset of the
-        // entries in the table.
+        // Delete each entry in a separate request, so that a fault can occur between any two
+        // deletions.
         for position in positions {
             let deleted = self.tables.delete(log_id, std::slice::from_ref(position));
             self.faults.send_with_fault(deleted, Err).await?;

@@ -1,4 +1,4 @@
-//! Runs the state machine for webhook deliveries.
+//! Delivers the feed to a URL, using the delivery state machine.
 
 #[cfg(test)]
 mod tests;
@@ -26,7 +26,8 @@ pub struct Webhook {
     sender: Arc<dyn WebhookSender>,
     clock: Arc<dyn Clock>,
     stack: String,
-    /// Source of the contents of catalog events. If `None`, deliveries do not contain them.
+    /// Catalog from which the contents of events are read. If `None`, deliveries do not include the
+    /// contents.
     catalog: Option<CatalogStore>,
 }
 
@@ -37,20 +38,19 @@ pub struct WebhookPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Reason why the call must be retried. Deliveries that were accepted before the error stay
-/// accepted.
+/// Error that ends a call before all items were delivered. The caller must retry the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
     /// The receiver rejected a delivery.
     #[error("the receiver rejected a delivery: {0}")]
     NotAccepted(String),
     /// The deadline was reached before all items were delivered.
-    #[error("out of time after {items} items; more items are pending")]
+    #[error("the time limit was reached after {items} items; more items must be delivered")]
     OutOfTime {
         /// Number of delivered items.
         items: usize,
     },
-    /// The announced items are not yet visible to eventually consistent reads.
+    /// The requested items are not yet visible to eventually consistent reads.
     #[error("the items are not visible yet")]
     NotVisibleYet,
     /// The feed cannot be read, or the progress cannot be stored.
@@ -62,7 +62,7 @@ pub enum WebhookError {
 #[derive(Default)]
 struct DeliveryState {
     page: Option<FeedPage>,
-    /// Cause of the latest failure, for the error message.
+    /// Cause of the latest failure. Used in error messages.
     failure: String,
 }
 
@@ -80,13 +80,13 @@ impl Webhook {
         Self { catalog: Some(catalog), ..self }
     }
 
-    /// Delivers the items from the first to the last of these checkpoints (inclusive), and all
-    /// earlier items that are not delivered yet. Stops shortly before `deadline_ms`. Returns the
-    /// number of delivered items, or 0 if all items had already been delivered.
+    /// Delivers all undelivered items up to and including the checkpoint `last`. If nothing was
+    /// ever delivered, starts with the item at `first`. Stops shortly before `deadline_ms`. Returns
+    /// the number of delivered items, or 0 if all items were already delivered.
     ///
     /// # Errors
     ///
-    /// Returns [`WebhookError`]. The caller must retry the call.
+    /// Returns [`WebhookError`] if not all items were delivered. The caller must retry the call.
     pub async fn deliver(
         &self,
         (first, last): (Checkpoint, Checkpoint),

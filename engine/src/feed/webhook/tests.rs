@@ -1,5 +1,5 @@
-//! Tests of webhook deliveries to a receiver that rejects deliveries, loses responses or is
-//! unreachable.
+//! Tests of webhook deliveries to a receiver that is unreachable, rejects deliveries or loses
+//! responses.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ const LATE_MS: u64 = u64::MAX;
 enum Receives {
     Accepts,
     Refuses,
-    /// The receiver accepts the delivery, but the response is lost.
+    /// The receiver accepts the delivery, but its response is lost.
     AcceptsUnheard,
 }
 
@@ -79,7 +79,7 @@ impl Test {
         *self.receiver.does.lock().unwrap() = does;
     }
 
-    /// Appends and indexes events. Returns the checkpoint of the last item.
+    /// Appends and indexes events. Returns the checkpoint of the last feed item.
     async fn index(&mut self, stream: u8, events: usize) -> Checkpoint {
         let span = self.world.append(stream, events).await;
         self.world.indexer().index(vec![span]).await.unwrap();
@@ -107,7 +107,7 @@ impl Test {
         self.receiver.had.lock().unwrap().iter().map(WebhookDelivery::id).collect()
     }
 
-    /// Returns the received spans in the order of receipt.
+    /// Returns the received spans in the order in which they arrived.
     fn had(&self) -> Vec<(String, u64, u64)> {
         let had = self.receiver.had.lock().unwrap();
         let items = had.iter().flat_map(|delivery| &delivery.data.items);
@@ -116,8 +116,8 @@ impl Test {
         spans.map(|span| (span.stream.clone(), span.first, span.first + events(span))).collect()
     }
 
-    /// Asserts that the events of each stream arrived in order and without gaps. Redelivered events
-    /// are ignored.
+    /// Asserts that the events of each stream arrived in order and that none is missing.
+    /// Redelivered events are ignored.
     fn assert_in_order(&self) -> BTreeMap<String, u64> {
         let mut streams: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, first, next) in self.had() {
@@ -141,8 +141,8 @@ async fn delivers_once_without_faults() {
         test.deliver(*place).await.unwrap();
     }
     let had = test.had();
-    // Items that were indexed before the webhook was created are not delivered. The first call
-    // delivers all later items.
+    // Items that were indexed before the webhook was created are not delivered. The first delivery
+    // contains all later items.
     assert_eq!((had.len(), had[0].1), (places.len(), 1), "{had:?}");
     test.assert_in_order();
     assert!(test.deliver(places[0]).await.is_ok_and(|items| items == 0), "again");
@@ -232,7 +232,7 @@ async fn bounds_the_items_of_a_delivery() {
     let most = usize::try_from(WEBHOOK_ITEMS).unwrap();
     for (items, deliveries) in [(most, vec![most]), (most + 1, vec![most, 1])] {
         let mut test = Test::new(0);
-        // The partition does not end during this test.
+        // The partition has room for all events of this test.
         let indexer = test.world.indexer().with_partition_policy(PartitionPolicy::default());
         for _ in 0..items {
             let span = test.world.append(1, 1).await;
@@ -249,7 +249,7 @@ async fn bounds_the_items_of_a_delivery() {
 
 #[tokio::test]
 async fn a_call_ends_before_its_deadline() {
-    // In these tests, the items of each partition are delivered separately.
+    // In these tests, each delivery contains items of a single partition.
     let mut test = Test::new(WEBHOOK_TIMEOUT_MS);
     let first = test.index(1, 1).await;
     let mut last = first;
@@ -294,8 +294,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Calls are late, repeated or lost, and the receiver may reject deliveries. When the last call
-    /// succeeds, all events since the first call must have been delivered in order.
+    /// Calls may be late, repeated or lost, and the receiver may reject deliveries. If the last
+    /// call succeeds, all events since the first call must have been delivered in order.
     #[test]
     fn whatever_happens_everything_is_delivered_in_the_end(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! Verifies imported objects and publishes them.
+//! Verifies uploaded objects and publishes them for a fork family.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,8 +23,7 @@ use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::retry::retry_with_jitter;
 use crate::snapshots::new_object;
 
-/// The client that uploaded the objects, its log, and the fork family for which the objects are
-/// published.
+/// Identifies the uploads to verify, and the fork family for which they are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -32,14 +31,14 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects that a request references. Idempotent.
+/// Verifies and publishes the objects that a request references. May be repeated.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    /// Remaining number of long texts that the request is allowed to read.
+    /// How many more long texts may be read for this request.
     texts_left: Arc<AtomicUsize>,
 }
 
@@ -51,7 +50,7 @@ enum ObjectToCheck {
 
 struct TileToCheck {
     chunk: ChunkRef,
-    /// Places in the tile index where the tile is referenced.
+    /// All places in the tile index that reference the tile.
     locations: Vec<ChildTile>,
 }
 
@@ -65,8 +64,8 @@ impl ImportChecker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads and verifies a tile index chunk. The caller must not publish the chunk before
-    /// everything that the chunk references.
+    /// Reads and verifies a tile index chunk. The caller must publish everything that the chunk
+    /// references before it publishes the chunk itself.
     pub(super) async fn read_index(
         &self,
         chunk: ChunkRef,
@@ -74,9 +73,9 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes the single tiles and all indexed chunks, several objects at a time.
-    /// Tile index chunks among the indexed chunks must already be published. Reads at most
-    /// `max_texts` long texts. Returns the number of chunks read, excluding texts.
+    /// Verifies and publishes the tiles in `single_tiles` and the chunks in `indexed_chunks`,
+    /// several at a time. Index chunks in `indexed_chunks` must already be published. Reads at most
+    /// `max_texts` long texts. Returns the number of chunks that were checked.
     pub(super) async fn publish_all(
         &self,
         single_tiles: &[ChunkRef],
@@ -93,9 +92,9 @@ impl ImportChecker {
             {
                 let checker = checker.clone();
                 running_checks
-                    .spawn(carried(async move { checker.check_and_publish(object).await }));
+                    .spawn(carried(async move { checker.verify_and_publish(object).await }));
             }
-            // If a check fails, dropping the join set aborts the remaining checks.
+            // If a check fails, `running_checks` is dropped, which aborts the other checks.
             match running_checks.join_next().await {
                 None => return Ok(checked_count),
                 Some(Ok(check_result)) => check_result?,
@@ -108,22 +107,22 @@ impl ImportChecker {
         }
     }
 
-    async fn check_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
+    async fn verify_and_publish(&self, object: ObjectToCheck) -> Result<(), LogError> {
         match object {
-            ObjectToCheck::Tile(tile) => self.check_tile(&tile).await,
-            ObjectToCheck::Index(child) => self.check_child_index(&child).await,
+            ObjectToCheck::Tile(tile) => self.verify_and_publish_tile(&tile).await,
+            ObjectToCheck::Index(child) => self.verify_child_index(&child).await,
         }
     }
 
-    async fn check_tile(&self, tile: &TileToCheck) -> Result<(), LogError> {
+    async fn verify_and_publish_tile(&self, tile: &TileToCheck) -> Result<(), LogError> {
         let unverified = self.find_chunk(&tile.chunk).await?;
         let (verified_object, decoded_tile) = unverified.into_tile(&tile.locations)?;
         self.publish_texts(&verified_object, &decoded_tile).await?;
         self.publish(verified_object).await
     }
 
-    /// Publishes the long texts that a tile references. Does nothing if the tile is already
-    /// published, since its texts are then published too.
+    /// Verifies and publishes the long texts that a tile references. Does nothing if the tile is
+    /// already published, since its long texts were published first.
     async fn publish_texts(
         &self,
         tile_object: &VerifiedObject,
@@ -136,13 +135,14 @@ impl ImportChecker {
         }
         self.reserve_texts(hash, texts.len())?;
         stream::iter(texts)
-            .map(|text| async move { self.check_text(&text).await })
+            .map(|text| async move { self.verify_and_publish_text(&text).await })
             .buffer_unordered(IMPORT_CHECKS_AT_ONCE)
             .try_for_each(async |()| Ok(()))
             .await
     }
 
-    /// Deducts `count` texts from the number of texts that the request may still read.
+    /// Subtracts `count` from the number of long texts that may still be read for this request.
+    /// Returns an error if fewer than `count` are left.
     fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
         let reserve = |left: usize| left.checked_sub(count);
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
@@ -152,14 +152,15 @@ impl ImportChecker {
         }
     }
 
-    async fn check_text(&self, named_text: &NamedText) -> Result<(), LogError> {
+    async fn verify_and_publish_text(&self, named_text: &NamedText) -> Result<(), LogError> {
         let text_object = self.find_object(named_text.hash, Bounds::TEXT.stored_bytes).await?;
         self.publish(text_object.into_text(named_text)?).await
     }
 
-    /// Verifies a tile index chunk against the index that references it. The chunk must already be
-    /// published. The objects below it are then published too, so they are not read.
-    async fn check_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
+    /// Verifies that a tile index chunk matches the index that references it. The chunk must
+    /// already be published. Everything that it references was published before it, so it is not
+    /// read.
+    async fn verify_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
         let index_object = published.ok_or(ImportFault::Unchecked { hash })?;
@@ -192,7 +193,7 @@ impl ImportChecker {
         Ok(object.check_length(chunk)?)
     }
 
-    /// Returns an object that is already published, or that this client uploaded.
+    /// Returns an object that this client uploaded or that is already published.
     async fn find_object(
         &self,
         hash: ChunkHash,
@@ -232,8 +233,9 @@ impl ImportChecker {
             GetOutcome::Found { head, bytes } => Ok(Some((head, bytes))),
             GetOutcome::Absent => Ok(None),
             GetOutcome::TooLong { length } => {
-                let reason =
-                    format!("the object has {length} bytes; at most {max_bytes} are allowed");
+                let reason = format!(
+                    "the object is {length} bytes long, but the maximum is {max_bytes} bytes"
+                );
                 Err(ImportFault::Unreadable { hash, why: reason }.into())
             }
         }
@@ -252,14 +254,13 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum stored size of a chunk, which depends on the length stated by the reference.
+/// Returns the maximum size of a stored chunk, given the length that the reference states.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 
-/// Returns the distinct objects that a request references: first the tile index chunks, then the
-/// tiles.
+/// Returns the distinct objects that a request references. Tile index chunks precede tiles.
 fn objects_to_check(single_tiles: &[ChunkRef], indexed_chunks: &[&Children]) -> Vec<ObjectToCheck> {
     let mut objects = Vec::new();
     let mut tiles: BTreeMap<ChunkHash, TileToCheck> = BTreeMap::new();

@@ -13,7 +13,7 @@ pub enum ImportFault {
     /// The request references no chunk.
     #[error("the request references no chunk; at least one is required")]
     Nothing,
-    /// The request references too many chunks, directly or through an index.
+    /// The request references too many chunks, including the chunks that its index references.
     #[error(
         "the request references {objects} chunks, directly or through an index; at most \
          {MAX_IMPORT_OBJECTS} are allowed; reference fewer chunks per request, and split a longer \
@@ -23,7 +23,7 @@ pub enum ImportFault {
         /// Number of chunks that the request references.
         objects: usize,
     },
-    /// The total size of the request's chunks exceeds the limit.
+    /// The chunks of the request are too large in total.
     #[error(
         "the chunks of the request have {bytes} bytes in total; at most {MAX_IMPORT_OBJECT_BYTES} \
          are allowed; reference fewer chunks per request, and split a longer index into several \
@@ -40,17 +40,17 @@ pub enum ImportFault {
         /// Stored size of the chunk, in bytes.
         bytes: u32,
     },
-    /// The chunk was never uploaded, or its upload has expired. Unchecked uploads are deleted after
-    /// three days.
+    /// The chunk was never uploaded or has expired. An upload expires after three days unless it is
+    /// published.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing { hash: ChunkHash },
-    /// The index references a chunk that is not published because it was not checked.
+    /// The index references a chunk that was not published before the index.
     #[error(
         "chunk {hash} of the index was not checked; check it together with its own chunks, then \
          retry the request"
     )]
     Unchecked { hash: ChunkHash },
-    /// A tile references more long texts than the request may still read.
+    /// A tile references more long texts than may still be read for the request.
     #[error(
         "chunk {hash} references {texts} long texts; this request may check {most} more, and a request \
          for a single tile may check {MAX_TILE_LONG_TEXTS}; check the chunk in a separate request \
@@ -61,11 +61,11 @@ pub enum ImportFault {
         hash: ChunkHash,
         /// Number of long texts that the tile references.
         texts: usize,
-        /// Remaining number of long texts that the request is allowed to read.
+        /// How many more long texts may be read for the request.
         most: usize,
     },
-    /// An index chunk was checked too long ago. The chunks that it references may have been deleted
-    /// since.
+    /// An index chunk was published too long ago. The chunks that it references may have been
+    /// deleted since.
     #[error(
         "chunk {hash} of the index was checked more than {hours} hours ago; check it again, then \
          retry the request",
@@ -83,7 +83,7 @@ pub enum ImportFault {
 }
 
 impl ImportFault {
-    /// Converts an error from the snapshot code to a fault of the uploaded chunk.
+    /// Converts an error of the snapshot format to a fault of the uploaded chunk.
     pub(super) fn unreadable(hash: ChunkHash, error: &SnapshotError) -> Self {
         let reason = match error {
             SnapshotError::Compression => "it is not a single complete zstd frame".to_owned(),

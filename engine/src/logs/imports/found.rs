@@ -1,4 +1,4 @@
-//! Imported objects found in the store, before and after verification.
+//! Objects of an import that were found in the store, before and after verification.
 
 use bytes::Bytes;
 use cellar_base::limits::MAX_UPLOAD_AGE_S;
@@ -19,17 +19,17 @@ pub(super) struct UnverifiedObject {
     is_published: bool,
 }
 
-/// An object with a verified hash and verified content.
+/// An object whose hash and content are verified.
 pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
-    /// Whether the object was published recently enough that it cannot be garbage collected before
-    /// an entry references it.
+    /// Whether the object was published so recently that it will not be garbage collected before an
+    /// entry references it.
     pub(super) is_published: bool,
 }
 
-/// Whether an object was published so long ago that it may be garbage collected before an entry
-/// references it.
+/// Returns whether an object may be garbage collected before an entry references it, because it was
+/// published long ago.
 pub(super) fn is_old(head: &BlobHead, now_s: u64) -> bool {
     now_s > head.modified_s.saturating_add(MAX_UPLOAD_AGE_S)
 }
@@ -40,24 +40,24 @@ impl UnverifiedObject {
         Self { hash, stored, is_published: false }
     }
 
-    /// Wraps a published object, which was written by a worker or by an earlier check.
+    /// Wraps an object that is already published for the fork family.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
 
-    /// Verifies that the object's length equals the stated length.
+    /// Checks that the object has the length that its reference states.
     pub(super) fn check_length(self, chunk: &ChunkRef) -> Result<Self, ImportFault> {
         if self.has_length_of(chunk) {
             return Ok(self);
         }
         let (actual_bytes, stated_bytes) = (self.stored.len(), chunk.bytes);
         let reason = format!(
-            "the object has {actual_bytes} bytes; the request or index states {stated_bytes}"
+            "the object is {actual_bytes} bytes long, but the request or index states {stated_bytes} bytes"
         );
         Err(self.fault(&reason))
     }
 
-    /// Verifies a tile and the places in the tile index that reference it.
+    /// Verifies that the object is a tile and matches all references to it in the tile index.
     pub(super) fn into_tile(
         self,
         locations: &[ChildTile],
@@ -73,7 +73,7 @@ impl UnverifiedObject {
         Ok((self.verified(), tile))
     }
 
-    /// Verifies a long text against the tile that references it.
+    /// Verifies that the object is the long text that a tile references.
     pub(super) fn into_text(self, named_text: &NamedText) -> Result<VerifiedObject, ImportFault> {
         let text = String::from_utf8(self.unpacked(Bounds::TEXT)?);
         let text = text.map_err(|_| self.fault("it is not valid UTF-8"))?;
@@ -81,8 +81,8 @@ impl UnverifiedObject {
         Ok(self.verified())
     }
 
-    /// Verifies a tile index chunk on its own. The chunks that it references must be verified
-    /// separately before it is published.
+    /// Verifies that the object is a tile index chunk. The caller must verify the chunks that it
+    /// references before it publishes the chunk.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|error| self.unreadable(&error))?;
@@ -92,7 +92,7 @@ impl UnverifiedObject {
         Ok((self.verified(), children))
     }
 
-    /// Verifies a tile index chunk against its parent chunk.
+    /// Verifies that the object is a tile index chunk and matches the chunk that references it.
     pub(super) fn into_child_index(
         self,
         child: &ChildIndex,

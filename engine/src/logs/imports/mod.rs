@@ -91,9 +91,9 @@ impl Logs {
         Ok(upload_requests)
     }
 
-    /// Verifies and publishes uploaded chunks. A tile is published together with the long texts
-    /// that it references, and a tile index chunk together with everything that it references.
-    /// Returns the number of chunks read. Idempotent.
+    /// Verifies and publishes uploaded chunks. A tile is published together with its long texts,
+    /// and a tile index chunk together with all chunks that it references. May be repeated. Returns
+    /// the number of chunks that were checked.
     ///
     /// # Errors
     ///
@@ -114,26 +114,28 @@ impl Logs {
             check_length(chunk)?;
         }
         self.check_exists(log_id).await?;
-        // Check the limits of the tiles before the index is read. A single tile is always within
-        // them.
+        // Check the limits before the index is read. A single tile never exceeds them.
         let max_texts_without_index = match tiles {
             [_single_tile] => MAX_TILE_LONG_TEXTS,
-            tiles => remaining_text_count(tiles, &[])?,
+            tiles => check_chunk_limits(tiles, &[])?,
         };
-        let checker = self.checker(log_id, client).await?;
+        let checker = self.import_checker(log_id, client).await?;
         let Some(index) = index else {
             return checker.publish_all(tiles, &[], max_texts_without_index).await;
         };
         let (verified_index, children) = checker.read_index(*index).await?;
-        let max_texts = remaining_text_count(tiles, &[&children])?;
+        let max_texts = check_chunk_limits(tiles, &[&children])?;
         let checked_count = checker.publish_all(tiles, &[&children], max_texts).await?;
         checker.publish(verified_index).await?;
         Ok(checked_count + 1)
     }
 
-    /// Verifies and publishes the chunks of a request's imports. Skips imports that the log already
-    /// contains, since their uploaded chunks may have been deleted.
-    pub(super) async fn check_imports(&self, request: &Request) -> Result<(), LogError> {
+    /// Verifies and publishes the chunks of all imports in a request. Imports that the log already
+    /// contains are skipped, since their uploads may have expired.
+    pub(super) async fn verify_and_publish_imports(
+        &self,
+        request: &Request,
+    ) -> Result<(), LogError> {
         let log_id = request.log();
         let Some(lowest_base) = request.imports().map(|import| import.base).min() else {
             return Ok(());
@@ -150,7 +152,7 @@ impl Logs {
         }
         match self.publish_imports(log_id, request.client(), &new_imports).await {
             Err(LogError::Import(fault)) => {
-                // If the log does not exist, report that error instead of the fault of the import.
+                // If the log does not exist, return that error instead.
                 self.check_exists(log_id).await?;
                 Err(fault.into())
             }
@@ -165,15 +167,14 @@ impl Logs {
         imports: &[Children],
     ) -> Result<(), LogError> {
         let imports: Vec<&Children> = imports.iter().collect();
-        let max_texts = remaining_text_count(&[], &imports)?;
-        let checker = self.checker(log_id, client).await?;
+        let max_texts = check_chunk_limits(&[], &imports)?;
+        let checker = self.import_checker(log_id, client).await?;
         checker.publish_all(&[], &imports, max_texts).await?;
         Ok(())
     }
 
-    /// Returns the entries from `start_position` on that contain mutations from a client. The read
-    /// is eventually consistent and may miss entries. This is safe, since the append detects
-    /// repeated mutations.
+    /// Returns the client's entries from `start_position` on. The read is eventually consistent and
+    /// may miss entries, which is safe because the append detects repeated mutations.
     async fn entries_of_client(
         &self,
         log_id: LogId,
@@ -190,14 +191,18 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         });
         match walk.await {
-            // The read may miss a repeated mutation, but the append detects it.
+            // The read may have missed repeated mutations. The append detects them.
             Ok(_) | Err(LogError::Corrupt { .. }) => Ok(client_entries),
             Err(error) => Err(error),
         }
     }
 
-    /// Creates a checker for one client's uploads to a log.
-    async fn checker(&self, log_id: LogId, client: ClientKey) -> Result<ImportChecker, LogError> {
+    /// Creates a checker for the objects that a client uploaded to a log.
+    async fn import_checker(
+        &self,
+        log_id: LogId,
+        client: ClientKey,
+    ) -> Result<ImportChecker, LogError> {
         let owner = Owner { log: log_id, family: self.family(log_id).await?, client };
         let blobs = Arc::clone(&self.blobs);
         let clock = Arc::clone(&self.clock);
@@ -206,14 +211,14 @@ impl Logs {
     }
 }
 
-/// An entry that contains mutations from a client.
+/// An entry that contains mutations of the client.
 struct ClientEntry {
     position: Position,
     /// Id of the entry's last mutation.
     last_id: u64,
 }
 
-/// Returns the chunks that an import's tile index references.
+/// Returns the chunks that the tile index of an import references.
 fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let to_fault = |error: SnapshotError| ImportFault::Index { why: error.to_string() };
     let stripes = StripeIndex::of_import(tile_index).map_err(to_fault)?;
@@ -222,9 +227,9 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-/// Checks the limits of a request, summed over all its imports. Returns the number of long texts
-/// that the request may read in addition to its chunks.
-fn remaining_text_count(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
+/// Checks the number and total size of the chunks that a request references. Returns how many long
+/// texts may be read in addition.
+fn check_chunk_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
     let mut chunk_count = tiles.len();
     let mut total_bytes: u64 = tiles.iter().map(|tile| u64::from(tile.bytes)).sum();
     for children in imports {

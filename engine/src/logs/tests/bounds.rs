@@ -41,7 +41,7 @@ async fn bounds_the_entries_of_a_page() {
 #[tokio::test]
 async fn uses_a_cached_tail_until_its_maximum_age() {
     for (age_s, is_read) in [(CACHED_ENTRY_AGE_S - 1, false), (CACHED_ENTRY_AGE_S, true)] {
-        let tables = Arc::new(stale::LaggingTables::default());
+        let tables = Arc::new(disturbed_tables::DisturbedTables::default());
         let clock = Arc::new(ManualClock::at(StoppedClock.now_ms()));
         let process = || {
             let (entries, segments) = (Arc::clone(&tables), Arc::clone(&tables));

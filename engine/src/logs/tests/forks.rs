@@ -283,7 +283,7 @@ async fn skips_a_taken_number_in_the_list_of_forks() {
 
 #[tokio::test]
 async fn reads_a_stale_source_again() {
-    let tables = Arc::new(stale::LaggingTables::default());
+    let tables = Arc::new(disturbed_tables::DisturbedTables::default());
     let service = logs(&tables);
     service.create(log(), None).await.unwrap();
     for id in 1..=3 {

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod changes;
+mod disturbed_tables;
 mod effects;
 mod forks;
 mod formats;

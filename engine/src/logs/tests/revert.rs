@@ -8,7 +8,7 @@ use cellar_sheet::operation::{
 };
 
 use super::changes::{insert, mutation, row, rows};
-use super::undo::RacedTables;
+use super::undo::log_with_one_edit;
 use super::*;
 
 const WHO: u8 = 9;
@@ -113,8 +113,8 @@ async fn a_repeated_revert_changes_nothing() {
 
 #[tokio::test]
 async fn reverts_a_concurrent_edit_as_well() {
-    let (tables, logs) = RacedTables::with_one().await;
-    tables.race([set(0, "theirs"), insert(0, 1), set(5, "more")]);
+    let (tables, logs) = log_with_one_edit().await;
+    tables.compete([set(0, "theirs"), insert(0, 1), set(5, "more")]);
     let restored = logs.append(revert(1, at(0, 0), at(0, 1))).await.unwrap();
     assert_eq!((restored.results[0].position, reason(&restored)), (Some(at(0, 5)), None));
     assert_eq!(rows(&logs, None).await, []);
@@ -123,8 +123,8 @@ async fn reverts_a_concurrent_edit_as_well() {
 #[tokio::test]
 async fn a_revert_gives_up_after_too_many_conflicts() {
     for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
-        let (tables, logs) = RacedTables::with_one().await;
-        tables.race((0..others).map(|row| set(row + 1, "theirs")));
+        let (tables, logs) = log_with_one_edit().await;
+        tables.compete((0..others).map(|row| set(row + 1, "theirs")));
         let asked = revert(1, at(0, 0), at(0, 1));
         let restored = logs.append(asked.clone()).await;
         if is_done {

@@ -1,153 +1,10 @@
 //! Tests of the log service with stale eventually consistent reads.
 
-use std::sync::Mutex;
-
+use super::disturbed_tables::DisturbedTables;
 use super::*;
-use cellar_base::consistency::ReadConsistency;
-
-/// Tables that hide entries from `hidden_from` on from eventually consistent reads.
-#[derive(Default)]
-pub(super) struct LaggingTables {
-    tables: MemoryTables,
-    hidden_from: Mutex<Option<Position>>,
-    reads: AtomicU64,
-}
-
-impl LaggingTables {
-    pub(super) fn hide_from(&self, position: Position) {
-        *self.hidden_from.lock().unwrap() = Some(position);
-    }
-
-    pub(super) fn reads(&self) -> u64 {
-        self.reads.load(Ordering::Relaxed)
-    }
-
-    fn shows(&self, entry: &Entry, consistency: ReadConsistency) -> bool {
-        consistency.is_strong()
-            || self.hidden_from.lock().unwrap().is_none_or(|from| entry.position < from)
-    }
-}
-
-#[async_trait]
-impl Entries for LaggingTables {
-    async fn page(
-        &self,
-        log: LogId,
-        from: Position,
-        consistency: ReadConsistency,
-    ) -> Result<Page, PortError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        let mut page = self.tables.page(log, from, ReadConsistency::Strong).await?;
-        page.entries.retain(|entry| self.shows(entry, consistency));
-        Ok(page)
-    }
-
-    async fn page_back(
-        &self,
-        log: LogId,
-        from: Position,
-        limit: u32,
-        consistency: ReadConsistency,
-    ) -> Result<Page, PortError> {
-        let mut page = self.tables.page_back(log, from, limit, ReadConsistency::Strong).await?;
-        page.entries.retain(|entry| self.shows(entry, consistency));
-        Ok(page)
-    }
-
-    async fn last(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistency: ReadConsistency,
-    ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        let page = self.tables.page(log, at(segment, 0), ReadConsistency::Strong).await?;
-        Ok(page.entries.into_iter().rfind(|entry| self.shows(entry, consistency)))
-    }
-
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.get(log, position).await
-    }
-
-    async fn put(&self, entry: &Entry) -> PutOutcome {
-        self.tables.put(entry).await
-    }
-
-    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
-        self.tables.set_root(log, at, root).await
-    }
-    async fn replace_root(
-        &self,
-        log: LogId,
-        at: Position,
-        replaces: Option<&str>,
-        root: &str,
-    ) -> Result<Option<String>, PortError> {
-        self.tables.replace_root(log, at, replaces, root).await
-    }
-    async fn reachable(&self) -> bool {
-        true
-    }
-}
-
-#[async_trait]
-impl Segments for LaggingTables {
-    async fn newest(
-        &self,
-        log: LogId,
-        limit: u8,
-        consistency: ReadConsistency,
-    ) -> Result<Vec<Segment>, PortError> {
-        let mut newest = self.tables.newest(log, u8::MAX, ReadConsistency::Strong).await?;
-        let hidden_from = *self.hidden_from.lock().unwrap();
-        newest.retain(|segment| {
-            consistency.is_strong() || hidden_from.is_none_or(|from| at(segment.num, 0) < from)
-        });
-        newest.truncate(usize::from(limit));
-        Ok(newest)
-    }
-
-    async fn segment(
-        &self,
-        log: LogId,
-        segment: u32,
-        _consistency: ReadConsistency,
-    ) -> Result<Option<Segment>, PortError> {
-        self.tables.segment(log, segment, ReadConsistency::Strong).await
-    }
-
-    async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
-        self.tables.roll(transaction).await
-    }
-
-    async fn raise_last_snapshot(&self, log: LogId, at: Position) -> Result<(), PortError> {
-        self.tables.raise_last_snapshot(log, at).await
-    }
-
-    async fn create(&self, segment: &Segment, entry: &Entry) -> CreateOutcome {
-        self.tables.create(segment, entry).await
-    }
-
-    async fn fork(&self, records: &ForkRecords) -> CreateOutcome {
-        self.tables.fork(records).await
-    }
-
-    async fn forks(
-        &self,
-        source: LogId,
-        after: Option<u64>,
-        limit: u32,
-    ) -> Result<ForkPage, PortError> {
-        self.tables.forks(source, after, limit).await
-    }
-
-    async fn reachable(&self) -> bool {
-        true
-    }
-}
 
 /// Closes segment 0 after 0.1 like another process, with or without opening the next segment.
-async fn roll(tables: &LaggingTables, with_next: bool) {
+async fn roll(tables: &DisturbedTables, with_next: bool) {
     let first = Entry::first(log(), None, 0);
     let end = Entry { position: at(0, 2), content: Content::EndSegment, ..first.clone() };
     assert_eq!(tables.put(&end).await, PutOutcome::Accepted);
@@ -166,8 +23,8 @@ async fn roll(tables: &LaggingTables, with_next: bool) {
 }
 
 /// Creates a log with one edit, and a service that has cached it.
-async fn edited() -> (Arc<LaggingTables>, Logs) {
-    let tables = Arc::new(LaggingTables::default());
+async fn edited() -> (Arc<DisturbedTables>, Logs) {
+    let tables = Arc::new(DisturbedTables::default());
     let service = logs(&tables);
     service.create(log(), None).await.unwrap();
     service.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
@@ -176,7 +33,7 @@ async fn edited() -> (Arc<LaggingTables>, Logs) {
 
 #[tokio::test]
 async fn finds_a_new_log_despite_stale_reads() {
-    let tables = Arc::new(LaggingTables::default());
+    let tables = Arc::new(DisturbedTables::default());
     logs(&tables).create(log(), None).await.unwrap();
     tables.hide_from(Position::FIRST);
     let first = Position::FIRST;

@@ -1,16 +1,13 @@
 //! Undo: reverses one entry and preserves edits of concurrent writers.
 
-use std::collections::VecDeque;
-use std::sync::Mutex;
-
-use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_log::append::Refusal;
-use cellar_log::entry::{Edits, ExternalEdits, Mutation};
+use cellar_log::entry::ExternalEdits;
 use cellar_log::transform::SpaceMap;
 use cellar_sheet::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
 
 use super::changes::{insert, mutation, row, rows};
+use super::disturbed_tables::{CompetingEdit, DisturbedTables};
 use super::*;
 
 fn undo_by(who: u8, id: u64, target: Position, base: Position) -> Request {
@@ -23,104 +20,21 @@ fn undo(id: u64, target: Position, base: Position) -> Request {
     undo_by(9, id, target, base)
 }
 
-/// Tables where other clients win the race for the next positions.
-pub(super) struct RacedTables {
-    tables: MemoryTables,
-    others: Mutex<VecDeque<(Operation, Option<Vec<Operation>>)>>,
-}
-
-impl RacedTables {
-    pub(super) async fn with_one() -> (Arc<Self>, Logs) {
-        let (tables, others) = (MemoryTables::default(), Mutex::default());
-        let tables = Arc::new(Self { tables, others });
-        let logs = Logs::new(
-            tables.clone(),
-            Arc::new(MemoryTables::default()),
-            Arc::new(MemoryBlobs::new(Arc::new(StoppedClock))),
-            Arc::new(StoppedClock),
-            Arc::new(Counter::default()),
-        );
-        let first = Entry::first(log(), None, 0);
-        assert_eq!(tables.tables.put(&first).await, PutOutcome::Accepted);
-        logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
-        (tables, logs)
-    }
-
-    pub(super) fn race(&self, others: impl IntoIterator<Item = Operation>) {
-        let plain = others.into_iter().map(|authored| (authored, None));
-        self.others.lock().unwrap().extend(plain);
-    }
-}
-
-#[async_trait]
-impl Entries for RacedTables {
-    async fn page(
-        &self,
-        log: LogId,
-        from: Position,
-        consistency: ReadConsistency,
-    ) -> Result<Page, PortError> {
-        self.tables.page(log, from, consistency).await
-    }
-
-    async fn page_back(
-        &self,
-        log: LogId,
-        from: Position,
-        limit: u32,
-        consistency: ReadConsistency,
-    ) -> Result<Page, PortError> {
-        self.tables.page_back(log, from, limit, consistency).await
-    }
-
-    async fn last(
-        &self,
-        log: LogId,
-        segment: u32,
-        consistency: ReadConsistency,
-    ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.last(log, segment, consistency).await
-    }
-
-    async fn get(&self, log: LogId, position: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.tables.get(log, position).await
-    }
-
-    async fn put(&self, entry: &Entry) -> PutOutcome {
-        let other = self.others.lock().unwrap().pop_front();
-        if let Some((authored, committed)) = other {
-            let base = Position::new(0, entry.position.entry_number() - 1).unwrap();
-            let mutations = vec![Mutation { base, authored, committed }];
-            let first_id = u64::from(entry.position.entry_number());
-            let edits = Edits { client: ClientKey([77; 8]), name: None, first_id, mutations };
-            let other = Entry { content: Content::Edits(edits), ..entry.clone() };
-            assert_eq!(self.tables.put(&other).await, PutOutcome::Accepted);
-        }
-        self.tables.put(entry).await
-    }
-
-    async fn set_root(&self, log: LogId, at: Position, root: &str) -> Result<String, PortError> {
-        self.tables.set_root(log, at, root).await
-    }
-    async fn replace_root(
-        &self,
-        log: LogId,
-        at: Position,
-        replaces: Option<&str>,
-        root: &str,
-    ) -> Result<Option<String>, PortError> {
-        self.tables.replace_root(log, at, replaces, root).await
-    }
-    async fn reachable(&self) -> bool {
-        true
-    }
+/// Creates a log with one edit. Other clients may win the race for the next positions.
+pub(super) async fn log_with_one_edit() -> (Arc<DisturbedTables>, Logs) {
+    let tables = Arc::new(DisturbedTables::default());
+    let logs = logs(&tables);
+    let first = Entry::first(log(), None, 0);
+    assert_eq!(tables.tables.put(&first).await, PutOutcome::Accepted);
+    logs.append(request(1, 0, 1, Position::FIRST, "one")).await.unwrap();
+    (tables, logs)
 }
 
 #[tokio::test]
 async fn an_undo_preserves_concurrent_edits() {
-    let (tables, logs) = RacedTables::with_one().await;
+    let (tables, logs) = log_with_one_edit().await;
     // An edit of the cell, a row inserted above it, and another edit of the cell.
-    tables.race([set(0, "theirs"), insert(0, 1)]);
+    tables.compete([set(0, "theirs"), insert(0, 1)]);
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
     let rejection = undone.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
@@ -129,8 +43,8 @@ async fn an_undo_preserves_concurrent_edits() {
 
 #[tokio::test]
 async fn an_undo_follows_rows_that_move_concurrently() {
-    let (tables, logs) = RacedTables::with_one().await;
-    tables.race([insert(0, 2), insert(0, 3)]);
+    let (tables, logs) = log_with_one_edit().await;
+    tables.compete([insert(0, 2), insert(0, 3)]);
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
     assert_eq!((undone.results[0].position, undone.results[0].duplicate), (Some(at(0, 4)), false));
     let Some([Operation::SetCells(set)]) = undone.results[0].committed.as_deref() else { panic!() };
@@ -142,13 +56,13 @@ async fn an_undo_follows_rows_that_move_concurrently() {
 
 #[tokio::test]
 async fn an_undo_preserves_a_concurrent_format() {
-    let (tables, logs) = RacedTables::with_one().await;
+    let (tables, logs) = log_with_one_edit().await;
     let format = |format: &str, column| {
         let (sheet, rows, columns) = (SheetId::FIRST, Spans::one(0, 9), Spans::one(column, 1));
         Operation::SetFormat(SetFormat { sheet, rows, columns, format: format.to_owned() })
     };
     logs.append(mutation(2, 1, at(0, 1), format("0.0", 0))).await.unwrap();
-    tables.race([format("0.00", 3)]);
+    tables.compete([format("0.00", 3)]);
     logs.append(undo(1, at(0, 2), at(0, 2))).await.unwrap();
     let formats = logs.cells(log(), &everything(None)).await.unwrap().formats;
     let shown = formats.iter().rev().find(|format| format.columns.contains(3)).unwrap();
@@ -158,8 +72,8 @@ async fn an_undo_preserves_a_concurrent_format() {
 #[tokio::test]
 async fn an_undo_gives_up_after_too_many_conflicts() {
     for (others, is_done) in [(MAX_RESOLVE_ATTEMPTS - 1, true), (MAX_RESOLVE_ATTEMPTS, false)] {
-        let (tables, logs) = RacedTables::with_one().await;
-        tables.race((0..others).map(|row| set(row + 1, "theirs")));
+        let (tables, logs) = log_with_one_edit().await;
+        tables.compete((0..others).map(|row| set(row + 1, "theirs")));
         let asked = undo(1, at(0, 1), at(0, 1));
         let undone = logs.append(asked.clone()).await;
         if is_done {
@@ -223,7 +137,7 @@ async fn an_undo_preserves_later_edits_of_others() {
 
 #[tokio::test]
 async fn an_unresolvable_undo_is_rejected() {
-    let (tables, logs) = RacedTables::with_one().await;
+    let (tables, logs) = log_with_one_edit().await;
     // A large entry without its object makes the rest of the log unreadable.
     let lost = ExternalEdits {
         client: ClientKey([77; 8]),
@@ -253,15 +167,15 @@ async fn concurrent_undos_reverse_once() {
     let delete = || mutation(2, 1, at(0, 1), Operation::DeleteRows(delete.clone()));
     let target = at(0, 2);
     // Resolves the other undo on an identical log.
-    let (_, twin) = RacedTables::with_one().await;
+    let (_, twin) = log_with_one_edit().await;
     twin.append(delete()).await.unwrap();
     let other = twin.append(undo_by(8, 1, target, target)).await.unwrap();
     let parts = other.results[0].committed.clone().unwrap();
 
-    let (tables, logs) = RacedTables::with_one().await;
+    let (tables, logs) = log_with_one_edit().await;
     logs.append(delete()).await.unwrap();
-    let other = (Operation::Undo(Undo { position: target }), Some(parts));
-    tables.others.lock().unwrap().push_back(other);
+    let authored = Operation::Undo(Undo { position: target });
+    tables.compete_with(CompetingEdit { authored, committed: Some(parts) });
     let lost = logs.append(undo(1, target, target)).await.unwrap();
     let rejection = lost.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);

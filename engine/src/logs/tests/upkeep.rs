@@ -18,7 +18,7 @@ fn counted() -> Arc<FaultyPorts> {
 }
 
 fn calls(tables: &FaultyPorts) -> usize {
-    tables.faults.take_requests()
+    tables.faults.take_request_count()
 }
 
 /// Appends an edit after the newest entry; returns its position.

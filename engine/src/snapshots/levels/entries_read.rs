@@ -14,35 +14,35 @@ use crate::ports::PortError;
 /// Result of reading the entries for a compaction step.
 pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
-    /// An earlier Snapshot entry has no root yet, so its snapshot must be built first.
+    /// An earlier Snapshot entry has no root yet. Its snapshot must be built first.
     EarlierSnapshot(Position),
-    /// A snapshot that is newer than the base exists.
+    /// The log has a snapshot after the base, from which the step must start instead.
     LaterBase {
         root_key: String,
     },
-    /// The log has no entries after the base, up to and including the job's position.
+    /// The log has no entries between the base and the position of the job.
     NoEntries,
 }
 
-/// Describes the entries that a compaction step must read.
+/// The entries that a compaction step reads.
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Whether the snapshot is being rebuilt. A rebuild starts from a given base and does not wait
+    /// Whether the snapshot is being rebuilt. A rebuild starts from a fixed base and does not wait
     /// for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step may switch to a newer base. A merge depends on its base, so the base must
-    /// not change during a merge.
+    /// Whether the step may start from a newer snapshot than `base`. This is not possible while a
+    /// merge is in progress, since the merge depends on its base.
     pub(super) may_change_base: bool,
 }
 
 impl StepEntries<'_> {
-    /// Reads and folds entries until the step is full, the job's position is reached, or a Snapshot
-    /// entry ends the step.
+    /// Reads and folds entries until the step is full, the position of the job is reached, or a
+    /// Snapshot entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
-        let first_own = logs.first_own(self.job.log).await?;
+        let first_own_position = logs.first_own_position(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);
-        let mut ended_by_snapshot = None;
+        let mut early_end = None;
         let mut cursor = EntryCursor::from(self.base.position.unwrap_or(Position::FIRST));
         let until = ReadUntil::Position(self.job.position);
         let visit_entries =
@@ -51,15 +51,15 @@ impl StepEntries<'_> {
                 if is_in_base {
                     return Ok(ControlFlow::Continue(()));
                 }
-                ended_by_snapshot = self.end_before_snapshot(entry, first_own);
-                if ended_by_snapshot.is_some() {
+                early_end = self.result_if_ended_before(entry, first_own_position);
+                if early_end.is_some() {
                     return Ok(ControlFlow::Break(()));
                 }
                 fold_entry(&mut fold, entry, operations)?;
                 Ok(if fold.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             });
         visit_entries.await?;
-        if let Some(entries_read) = ended_by_snapshot {
+        if let Some(entries_read) = early_end {
             return Ok(entries_read);
         }
         match fold.finish() {
@@ -68,13 +68,17 @@ impl StepEntries<'_> {
         }
     }
 
-    /// Returns the result of the read if the step must end before this entry, and `None` otherwise.
-    /// The step never ends before the job's own entry. It never ends before the first entry of a
-    /// log either, since that entry needs no snapshot, nor before an inherited Snapshot entry,
-    /// since the source's workers build its snapshot.
-    fn end_before_snapshot(&self, entry: &Entry, first_own: Position) -> Option<EntriesRead> {
+    /// Returns the result of the read if the step ends before `entry`, and `None` otherwise. A step
+    /// can end only before a Snapshot entry. It does not end before the entry of the job itself,
+    /// before the first entry of the log, which needs no snapshot, or before an inherited entry,
+    /// whose snapshot is built in the source.
+    fn result_if_ended_before(
+        &self,
+        entry: &Entry,
+        first_own_position: Position,
+    ) -> Option<EntriesRead> {
         let position = entry.position;
-        let is_inherited = position < first_own;
+        let is_inherited = position < first_own_position;
         let is_job_entry = position == self.job.position;
         if is_inherited || is_job_entry || position == Position::FIRST {
             return None;

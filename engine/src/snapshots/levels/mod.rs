@@ -1,8 +1,8 @@
-//! Builds snapshots by folding a log's entries into LSM levels, one compaction step at a time.
+//! Builds snapshots by folding the entries of a log into LSM levels.
 //!
-//! The progress consists of the root from which the current compaction step starts, and the
-//! progress of the step's merge. All other data is read again from the log and the objects, so any
-//! worker can resume the work.
+//! Each compaction step starts from a root and produces the next root. The stored progress consists
+//! of the key of that root and the progress of the step's merge. All other data is read again from
+//! the log and the objects, so any worker can resume the work.
 
 #[cfg(test)]
 mod crashes;
@@ -19,29 +19,30 @@ use cellar_base::position::Position;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use self::progress::{BuildProgress, StoredProgress};
-use self::snapshot_work::{PieceResult, SnapshotWork};
+use self::snapshot_work::{SnapshotWork, WorkResult};
 use super::builder::{BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
 use crate::logs::{LogError, Logs};
 use crate::ports::{Blobs, PortError};
 
-/// Builds snapshots. A snapshot consists of LSM levels, which are stored in chunks.
+/// Builds snapshots. A snapshot consists of LSM levels, whose cells are stored in chunks.
 pub struct LevelsBuilder {
     logs: Arc<Logs>,
     store: ObjectStore,
-    /// Most recent work. It is cached so that the next call does not have to reload its data.
+    /// The snapshot on which this process worked last. It is cached, so that the next unit of work
+    /// need not load its data again.
     cached_work: Mutex<Option<CachedWork>>,
 }
 
-/// Work on a snapshot in memory, and the progress that it has reached.
+/// A snapshot in memory, and the progress that it has reached.
 struct CachedWork {
     job: SnapshotJob,
     progress: Vec<u8>,
     work: SnapshotWork,
 }
 
-/// Work whose next piece can be performed.
-enum OpenedWork {
+/// An unfinished snapshot that was loaded, or a snapshot that is finished.
+enum LoadedWork {
     InProgress(Box<SnapshotWork>),
     /// The snapshot already exists.
     Finished {
@@ -50,21 +51,21 @@ enum OpenedWork {
 }
 
 impl LevelsBuilder {
-    /// Creates a builder that reads `logs` and stores objects in `blobs`.
+    /// Creates a builder that reads entries from `logs` and stores objects in `blobs`.
     #[must_use]
     pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
         Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None) }
     }
 
-    /// Returns the initial progress of a rebuild. The rebuild starts from the root of the Snapshot
-    /// entry at `base`. The root is read when the work starts. If `base` is `None`, the rebuild
-    /// starts from the log's first entry.
+    /// Returns the progress of a rebuild that has not started yet. The rebuild starts from the
+    /// snapshot at `base`, whose root is read later. If `base` is `None`, the rebuild starts from
+    /// the first entry of the log.
     #[must_use]
     pub fn rebuild_progress(base: Option<Position>) -> Vec<u8> {
         StoredProgress::encode_rebuild_start(base)
     }
 
-    /// Takes the cached work if it belongs to this job and has reached this progress.
+    /// Removes the cached work and returns it if it belongs to this job and has this progress.
     fn take_cached(&self, job: &SnapshotJob, progress: &[u8]) -> Option<SnapshotWork> {
         let mut cached_work = self.cached_work.lock().unwrap_or_else(PoisonError::into_inner);
         let taken_work = cached_work.take()?;
@@ -77,12 +78,12 @@ impl LevelsBuilder {
         *cached_work = Some(CachedWork { job: *job, progress: progress.to_vec(), work });
     }
 
-    /// Loads the work of a job from its stored progress.
-    async fn open_work(
+    /// Loads the unfinished snapshot of a job according to the stored progress.
+    async fn load_work(
         &self,
         job: &SnapshotJob,
         encoded_progress: &[u8],
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         if encoded_progress.is_empty() {
             return self.start_from_newest_snapshot(job).await;
         }
@@ -97,11 +98,11 @@ impl LevelsBuilder {
         }
     }
 
-    async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<OpenedWork, PortError> {
-        let newest_snapshot = self.logs.snapshot_before(job.log, job.position).await?;
+    async fn start_from_newest_snapshot(&self, job: &SnapshotJob) -> Result<LoadedWork, PortError> {
+        let newest_snapshot = self.logs.latest_snapshot_up_to(job.log, job.position).await?;
         let base_root_key = match newest_snapshot {
             Some(snapshot) if snapshot.position == job.position => {
-                return Ok(OpenedWork::Finished { root_key: snapshot.root_key });
+                return Ok(LoadedWork::Finished { root_key: snapshot.root_key });
             }
             Some(snapshot) => Some(snapshot.root_key),
             None => None,
@@ -113,32 +114,32 @@ impl LevelsBuilder {
         &self,
         job: &SnapshotJob,
         progress: BuildProgress,
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         let family = self.logs.family(job.log).await?;
-        let work = SnapshotWork::open(&self.store, *job, family, progress).await?;
-        Ok(OpenedWork::InProgress(Box::new(work)))
+        let work = SnapshotWork::load(&self.store, *job, family, progress).await?;
+        Ok(LoadedWork::InProgress(Box::new(work)))
     }
 
-    /// Starts a rebuild. If the root of the base is missing or damaged, the rebuild starts from the
-    /// log's first entry, since the log is always complete.
+    /// Starts a rebuild. If the root at the base is missing or damaged, the rebuild starts from the
+    /// first entry of the log instead.
     async fn start_rebuild(
         &self,
         job: &SnapshotJob,
         base: Option<Position>,
-    ) -> Result<OpenedWork, PortError> {
+    ) -> Result<LoadedWork, PortError> {
         let from_first_entry =
             BuildProgress { root: None, is_rebuild: true, ..BuildProgress::default() };
         let base_root_key = match base {
             None => None,
             Some(base) => self.logs.root_at(job.log, base).await?,
         };
-        if base_root_key.is_none() {
+        let Some(base_root_key) = base_root_key else {
             return self.resume(job, from_first_entry).await;
-        }
-        let from_base = BuildProgress { root: base_root_key, ..from_first_entry.clone() };
+        };
+        let from_base = BuildProgress { root: Some(base_root_key), ..from_first_entry.clone() };
         let family = self.logs.family(job.log).await?;
-        match SnapshotWork::open(&self.store, *job, family, from_base).await {
-            Ok(work) => Ok(OpenedWork::InProgress(Box::new(work))),
+        match SnapshotWork::load(&self.store, *job, family, from_base).await {
+            Ok(work) => Ok(LoadedWork::InProgress(Box::new(work))),
             Err(ObjectFault::Missing { .. } | ObjectFault::Damaged { .. }) => {
                 let (log, at) = (job.log, job.position);
                 tracing::warn!(%log, %at, "rebuilding the snapshot from the log's first entry");
@@ -154,17 +155,17 @@ impl SnapshotBuilder for LevelsBuilder {
     async fn step(&self, job: &SnapshotJob, progress: &[u8]) -> Result<BuildStep, PortError> {
         let mut work = match self.take_cached(job, progress) {
             Some(work) => work,
-            None => match self.open_work(job, progress).await? {
-                OpenedWork::InProgress(work) => *work,
-                OpenedWork::Finished { root_key } => {
+            None => match self.load_work(job, progress).await? {
+                LoadedWork::InProgress(work) => *work,
+                LoadedWork::Finished { root_key } => {
                     return Ok(BuildStep::Finished { root: root_key });
                 }
             },
         };
-        match work.perform_piece(&self.logs, &self.store).await? {
-            PieceResult::Finished { root_key } => Ok(BuildStep::Finished { root: root_key }),
-            PieceResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
-            PieceResult::Progress(next_progress) => {
+        match work.perform_unit(&self.logs, &self.store).await? {
+            WorkResult::Finished { root_key } => Ok(BuildStep::Finished { root: root_key }),
+            WorkResult::EarlierSnapshot(position) => Ok(BuildStep::EarlierSnapshot(position)),
+            WorkResult::Progress(next_progress) => {
                 let encoded_progress = next_progress.encode();
                 self.cache(job, &encoded_progress, work);
                 Ok(BuildStep::Progress(encoded_progress))

@@ -1,4 +1,4 @@
-//! Progress of the work on a snapshot, and the encoding in which it is stored.
+//! Progress of building a snapshot, and the format in which it is stored.
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Span;
@@ -8,32 +8,33 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the encoding.
 const VERSION: u8 = 1;
-/// Version number of a rebuild's progress. The layout is the same as for [`VERSION`].
+/// Version number for a rebuild. The layout is the same as for [`VERSION`].
 const VERSION_REBUILD: u8 = 2;
-/// Version number of a rebuild's initial progress. Its layout differs from the other versions.
+/// Version number for a rebuild that has not started yet. Its layout differs from all other
+/// versions.
 const VERSION_REBUILD_START: u8 = 3;
-/// Version number of the progress of a compaction step that merges into narrow stripes (groups of
-/// columns). The layout is the same as for [`VERSION`].
+/// Version number for a compaction step whose tiles have as few columns as possible. The layout is
+/// the same as for [`VERSION`].
 const VERSION_NARROW: u8 = 4;
-/// Version number of the progress of a rebuild that merges into narrow stripes (groups of columns).
-/// The layout is the same as for [`VERSION`].
+/// Version number for a rebuild whose tiles have as few columns as possible. The layout is the same
+/// as for [`VERSION`].
 const VERSION_REBUILD_NARROW: u8 = 5;
-/// Maximum number of finished tiles stored in the progress. Older tiles are stored in a chain of
-/// objects.
+/// Maximum number of finished tiles that are stored in the progress itself. Older tiles are stored
+/// in a linked list of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
 /// Progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
-    /// Key of the root from which the current compaction step starts, or `None` if the step starts
-    /// at the beginning of the log.
+    /// Key of the root from which the current compaction step starts, or `None` if it starts at the
+    /// beginning of the log.
     pub(super) root: Option<String>,
-    /// Progress of the compaction step's merge, or `None` if the merge has not finished a tile yet.
+    /// Progress of the merge, or `None` if the merge has not finished a tile yet.
     pub(super) merge: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt. A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
-    /// Whether the step merges into the narrowest stripes (groups of columns). Set if a row did not
-    /// fit into a chunk with wider stripes.
+    /// Whether tiles have as few columns as possible. Set if a row did not fit into a chunk with
+    /// more columns.
     pub(super) has_narrow_stripes: bool,
 }
 
@@ -42,8 +43,8 @@ pub(super) struct BuildProgress {
 pub(super) enum StoredProgress {
     /// Work that has started.
     InProgress(BuildProgress),
-    /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the log's
-    /// first entry if `base` is `None`.
+    /// A rebuild that has not started yet. It starts from the snapshot at `base`, or from the first
+    /// entry of the log if `base` is `None`.
     RebuildStart { base: Option<Position> },
 }
 
@@ -52,16 +53,16 @@ pub(super) enum StoredProgress {
 pub(super) struct MergeProgress {
     /// Point at which the merge resumes.
     pub(super) cursor: MergeCursor,
-    /// Newest object in the chain of objects that store older finished tiles.
+    /// First object in the linked list of objects that store older finished tiles.
     pub(super) chain: Option<ChunkRef>,
-    /// Finished tiles that are not in the chain yet.
+    /// Finished tiles that are not stored in the linked list yet.
     pub(super) recent: Vec<MergedTile>,
 }
 
-/// An object in the chain of objects that store finished tiles.
+/// An object in the linked list of objects that store finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
-    /// Previous object in the chain, which contains older tiles.
+    /// Next object in the list, which contains older tiles.
     pub(super) previous: Option<ChunkRef>,
     pub(super) tiles: Vec<MergedTile>,
 }
@@ -76,7 +77,7 @@ struct StoredBuildProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredRebuildStart {
     version: u8,
-    /// Position of the base, encoded as an integer.
+    /// Position of the snapshot from which the rebuild starts, encoded as an integer.
     base: Option<u64>,
 }
 
@@ -121,7 +122,8 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredMergedTile {
-    /// Returns the stored form of a finished tile. Finished tiles are never stored inline.
+    /// Converts a finished tile to its stored form. A finished tile is always stored in a separate
+    /// chunk.
     fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
         let tile = &merged_tile.tile;
         let level::StoredTile::Chunk(chunk) = tile.stored else { return None };
@@ -281,7 +283,7 @@ mod tests {
         assert!(StoredProgress::decode(&postcard::to_allocvec(&nowhere).unwrap()).is_err());
     }
 
-    /// Later releases must be able to read the progress of unfinished work.
+    /// Later releases must be able to resume snapshots that this release started.
     #[test]
     fn the_released_encodings_do_not_change() {
         let root = Some("r".to_owned());

@@ -1,4 +1,4 @@
-//! Work on one snapshot, performed in bounded pieces.
+//! Builds one snapshot in bounded units of work.
 
 use std::sync::Arc;
 
@@ -21,49 +21,58 @@ use crate::logs::Logs;
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum number of tiles that one piece of work reuses unchanged. Reusing a tile requires no I/O.
+/// Maximum number of tiles that a unit of work reuses unchanged. Reusing a tile requires no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
 /// Work on one snapshot.
 pub(super) struct SnapshotWork {
     job: SnapshotJob,
-    /// Log under whose id the snapshot objects are stored.
+    /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
     /// Key of the root from which the current compaction step starts.
     root_key: Option<String>,
     base: CompactionBase,
-    /// Merge of the current compaction step, or `None` if the step has no merge or the merge has
-    /// not been loaded yet.
-    merge: Option<OpenMerge>,
-    /// Progress of a merge that has not been loaded yet.
+    /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
+    /// loaded yet.
+    merge: Option<LoadedMerge>,
+    /// Progress of a merge that is not loaded yet.
     merge_to_resume: Option<MergeProgress>,
     /// Whether the snapshot is being rebuilt.
     is_rebuild: bool,
-    /// Whether the current compaction step merges into the narrowest stripes (groups of columns).
+    /// Whether the merge creates tiles with as few columns as possible.
     has_narrow_stripes: bool,
 }
 
 /// The merge of a compaction step.
-struct OpenMerge {
+struct LoadedMerge {
     folded: FoldedEntries,
     plan: MergePlan,
     merge: Merge,
     progress: MergeProgress,
 }
 
-/// Result of one piece of work.
-pub(super) enum PieceResult {
+/// Result of one unit of work.
+pub(super) enum WorkResult {
     Progress(BuildProgress),
-    /// The snapshot of an earlier Snapshot entry must be built first.
+    /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
     EarlierSnapshot(Position),
     Finished {
         root_key: String,
     },
 }
 
+/// Entries for the next compaction step.
+enum NextEntries {
+    Folded(Box<FoldedEntries>),
+    /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
+    EarlierSnapshot(Position),
+    /// The base already contains all entries up to the position of the job.
+    NoEntries,
+}
+
 impl SnapshotWork {
-    /// Loads the work from its progress. Also loads its base.
-    pub(super) async fn open(
+    /// Loads an unfinished snapshot according to its progress.
+    pub(super) async fn load(
         store: &ObjectStore,
         job: SnapshotJob,
         family: LogId,
@@ -83,23 +92,21 @@ impl SnapshotWork {
         })
     }
 
-    /// Performs one bounded piece of work.
-    pub(super) async fn perform_piece(
+    /// Performs one bounded unit of work.
+    pub(super) async fn perform_unit(
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<PieceResult, PortError> {
-        if let Some(open_merge) = self.merge.take() {
-            return self.continue_merge(store, open_merge).await;
+    ) -> Result<WorkResult, PortError> {
+        if let Some(loaded_merge) = self.merge.take() {
+            return self.continue_merge(store, loaded_merge).await;
         }
         let folded = match self.read_entries(logs, store).await? {
-            EntriesRead::Folded(folded) => *folded,
-            EntriesRead::EarlierSnapshot(position) => {
-                return Ok(PieceResult::EarlierSnapshot(position));
+            NextEntries::Folded(folded) => *folded,
+            NextEntries::EarlierSnapshot(position) => {
+                return Ok(WorkResult::EarlierSnapshot(position));
             }
-            EntriesRead::LaterBase { .. } | EntriesRead::NoEntries => {
-                return self.finish_without_entries();
-            }
+            NextEntries::NoEntries => return self.finish_without_entries(),
         };
         self.put_long_texts(store, &folded).await?;
         let plan =
@@ -109,32 +116,37 @@ impl SnapshotWork {
                 self.store_root_and_advance(store, *next_root).await
             }
             CompactionPlan::Merge(merge_plan) => {
-                let open_merge = self.open_merge(store, folded, *merge_plan).await?;
-                self.continue_merge(store, open_merge).await
+                let loaded_merge = self.load_merge(store, folded, *merge_plan).await?;
+                self.continue_merge(store, loaded_merge).await
             }
         }
     }
 
-    /// Finishes a snapshot whose base already contains all entries up to the job's position.
-    fn finish_without_entries(&self) -> Result<PieceResult, PortError> {
+    /// Finishes the snapshot if its base already contains all entries up to the position of the
+    /// job.
+    fn finish_without_entries(&self) -> Result<WorkResult, PortError> {
         match &self.root_key {
-            Some(root_key) => Ok(PieceResult::Finished { root_key: root_key.clone() }),
+            Some(root_key) => Ok(WorkResult::Finished { root_key: root_key.clone() }),
             None => {
                 let position = self.job.position;
-                Err(PortError::temporary(format!("the log has no entry up to {position} yet")))
+                Err(PortError::temporary(format!(
+                    "the log has no entries up to position {position} yet"
+                )))
             }
         }
     }
 
-    /// Reads the entries for the next compaction step. If a snapshot newer than the base exists,
-    /// the step starts from that snapshot instead. The base may be outdated after a stale read, or
-    /// if this worker was suspended while other workers built snapshots. A step across several
-    /// snapshots would write objects that no other worker writes (I11, I12).
+    /// Reads the entries for the next compaction step. If the log has a snapshot after the base,
+    /// the step starts from that snapshot instead.
+    ///
+    /// The base may be outdated after a stale read, or because this worker was suspended while
+    /// other workers built snapshots. A step across several snapshots would write objects that no
+    /// other worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<EntriesRead, PortError> {
+    ) -> Result<NextEntries, PortError> {
         loop {
             let step_entries = StepEntries {
                 job: self.job,
@@ -147,7 +159,11 @@ impl SnapshotWork {
                     self.base = load_base(store, self.family, Some(&root_key)).await?;
                     self.root_key = Some(root_key);
                 }
-                entries_read => return Ok(entries_read),
+                EntriesRead::Folded(folded) => return Ok(NextEntries::Folded(folded)),
+                EntriesRead::EarlierSnapshot(position) => {
+                    return Ok(NextEntries::EarlierSnapshot(position));
+                }
+                EntriesRead::NoEntries => return Ok(NextEntries::NoEntries),
             }
         }
     }
@@ -165,13 +181,13 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads the inputs of a merge and resumes the merge from its stored progress.
-    async fn open_merge(
+    /// Loads the inputs of a merge and resumes the merge according to its progress.
+    async fn load_merge(
         &mut self,
         store: &ObjectStore,
         folded: FoldedEntries,
         planned_merge: MergePlan,
-    ) -> Result<OpenMerge, PortError> {
+    ) -> Result<LoadedMerge, PortError> {
         let mut plan =
             if self.has_narrow_stripes { planned_merge.narrowed() } else { planned_merge };
         let base = &self.base;
@@ -185,11 +201,11 @@ impl SnapshotWork {
             let finished_tiles = self.load_finished_tiles(store, &progress).await?;
             Merge::resume(inputs, finished_tiles, progress.cursor)
         };
-        Ok(OpenMerge { folded, plan, merge, progress })
+        Ok(LoadedMerge { folded, plan, merge, progress })
     }
 
     /// Returns all finished tiles of a merge in the order in which they were finished. Older tiles
-    /// are read from the chain of objects.
+    /// are read from a linked list of objects.
     async fn load_finished_tiles(
         &self,
         store: &ObjectStore,
@@ -218,84 +234,85 @@ impl SnapshotWork {
         })
     }
 
-    /// Continues a merge until it has stored a chunk or is finished.
+    /// Continues a merge until a chunk is stored or the merge is finished.
     async fn continue_merge(
         &mut self,
         store: &ObjectStore,
-        mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, PortError> {
+        mut loaded_merge: LoadedMerge,
+    ) -> Result<WorkResult, PortError> {
         let mut tile_count = 0_usize;
         loop {
-            let merge_step = match open_merge.merge.step(&chunk_of) {
+            let merge_step = match loaded_merge.merge.step(&chunk_of) {
                 Ok(merge_step) => merge_step,
                 Err(row_too_large) => return self.restart_with_narrow_stripes(&row_too_large),
             };
             match merge_step {
                 MergeStep::Load(chunks) => {
-                    load_tiles(store, self.family, &chunks, &mut open_merge.merge).await?;
+                    load_tiles(store, self.family, &chunks, &mut loaded_merge.merge).await?;
                 }
                 MergeStep::Tile { tile, chunk: new_chunk, cursor } => {
-                    open_merge.record_tile(tile, cursor);
+                    loaded_merge.record_tile(tile, cursor);
                     tile_count += 1;
                     let stores_chunk = new_chunk.is_some();
                     if let Some(PackedObject { chunk, stored }) = new_chunk {
                         store.put_chunk(self.family, chunk.hash, stored).await?;
                     }
                     if stores_chunk || tile_count >= MAX_REUSED_TILES {
-                        return self.pause_merge(store, open_merge).await;
+                        return self.pause_merge(store, loaded_merge).await;
                     }
                 }
                 MergeStep::Done(merged_level) => {
-                    return self.finish_merge(store, &open_merge, &merged_level).await;
+                    return self.finish_merge(store, &loaded_merge, &merged_level).await;
                 }
             }
         }
     }
 
-    /// Returns the progress of a merge, and retains the merge for the next piece of work.
+    /// Returns the progress of a merge, and keeps the merge in memory for the next unit of work.
     async fn pause_merge(
         &mut self,
         store: &ObjectStore,
-        mut open_merge: OpenMerge,
-    ) -> Result<PieceResult, PortError> {
-        move_excess_tiles_to_chain(store, self.family, &mut open_merge.progress).await?;
-        let progress = self.progress(Some(open_merge.progress.clone()));
-        self.merge = Some(open_merge);
-        Ok(PieceResult::Progress(progress))
+        mut loaded_merge: LoadedMerge,
+    ) -> Result<WorkResult, PortError> {
+        move_excess_tiles_to_chain(store, self.family, &mut loaded_merge.progress).await?;
+        let progress = self.progress(Some(loaded_merge.progress.clone()));
+        self.merge = Some(loaded_merge);
+        Ok(WorkResult::Progress(progress))
     }
 
     async fn finish_merge(
         &mut self,
         store: &ObjectStore,
-        open_merge: &OpenMerge,
+        loaded_merge: &LoadedMerge,
         merged_level: &Level,
-    ) -> Result<PieceResult, PortError> {
-        let OpenMerge { plan, folded, .. } = open_merge;
+    ) -> Result<WorkResult, PortError> {
+        let LoadedMerge { plan, folded, .. } = loaded_merge;
         let next_root = plan
             .finish(&self.base, folded, merged_level)
             .map_err(|error| self.to_build_error(&error))?;
         self.store_root_and_advance(store, next_root).await
     }
 
-    /// Stores the root that a compaction step produced. If the job's position has not been reached,
-    /// the next step starts from this root.
+    /// Stores the root that a compaction step produced. If the position of the job is not reached
+    /// yet, the next step starts from this root.
     async fn store_root_and_advance(
         &mut self,
         store: &ObjectStore,
         next_root: NextRoot,
-    ) -> Result<PieceResult, PortError> {
+    ) -> Result<WorkResult, PortError> {
         let is_job_finished = next_root.root.position >= self.job.position;
         let root_key = self.store_root(store, next_root).await?;
         if is_job_finished {
-            return Ok(PieceResult::Finished { root_key });
+            return Ok(WorkResult::Finished { root_key });
         }
         self.base = load_base(store, self.family, Some(&root_key)).await?;
         self.root_key = Some(root_key);
         self.has_narrow_stripes = false;
-        Ok(PieceResult::Progress(self.progress(None)))
+        Ok(WorkResult::Progress(self.progress(None)))
     }
 
-    /// Stores a root after the objects that it references, and returns the root's key.
+    /// Stores the objects that a root references, and then the root itself. Returns the key of the
+    /// root.
     async fn store_root(
         &self,
         store: &ObjectStore,
@@ -308,19 +325,18 @@ impl SnapshotWork {
         store.put_root(self.family, chunk.hash, stored).await
     }
 
-    /// Restarts the compaction step with the narrowest stripes (groups of columns), so that every
-    /// row fits into a chunk. Every worker encounters the same row, so every worker restarts in the
-    /// same way.
+    /// Restarts the compaction step with tiles that have as few columns as possible, since a row
+    /// does not fit into a chunk. All workers encounter the same row and restart in the same way.
     fn restart_with_narrow_stripes(
         &mut self,
         error: &RowTooLarge,
-    ) -> Result<PieceResult, PortError> {
+    ) -> Result<WorkResult, PortError> {
         if self.has_narrow_stripes {
             return Err(PortError::from_permanent(error));
         }
         self.merge_to_resume = None;
         self.has_narrow_stripes = true;
-        Ok(PieceResult::Progress(self.progress(None)))
+        Ok(WorkResult::Progress(self.progress(None)))
     }
 
     fn progress(&self, merge: Option<MergeProgress>) -> BuildProgress {
@@ -337,14 +353,15 @@ impl SnapshotWork {
     }
 }
 
-impl OpenMerge {
+impl LoadedMerge {
     fn record_tile(&mut self, tile: MergedTile, cursor: MergeCursor) {
         self.progress.recent.push(tile);
         self.progress.cursor = cursor;
     }
 }
 
-/// Loads the base of a compaction step from a root, or the empty state if there is no root.
+/// Loads the snapshot from which a compaction step starts. Returns an empty state if `root_key` is
+/// `None`.
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
@@ -356,7 +373,7 @@ async fn load_base(
     store.load_until_ready(family, &mut Objects::default(), open_base).await
 }
 
-/// Loads tiles and passes them to the merge.
+/// Loads the tiles that a merge needs next.
 async fn load_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -375,7 +392,8 @@ async fn load_tiles(
     Ok(())
 }
 
-/// If the progress contains too many finished tiles, moves them to the chain of objects.
+/// If the progress contains too many finished tiles, stores them in a new object of the linked
+/// list.
 async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,

@@ -1,5 +1,5 @@
-//! Tests that build in-memory snapshots of real logs. Reads from the snapshots must match a replay
-//! of the log, wherever the work was interrupted.
+//! Tests that build snapshots of logs in memory. Wherever the work is interrupted, reads from the
+//! snapshots must return the same cells as a replay of the log.
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::{MAX_COLUMNS, MAX_PROGRESS_BYTES, MAX_ROWS};
@@ -40,7 +40,7 @@ impl World {
         world
     }
 
-    /// Creates a log service with empty caches, like a new process.
+    /// Creates a log service with empty caches, as a new process would.
     pub(super) fn logs(&self) -> Logs {
         let tables = Arc::clone(&self.tables);
         let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
@@ -75,13 +75,13 @@ impl World {
         SnapshotJob { log: log(), position }
     }
 
-    /// Builds a snapshot and sets its root. If `restless` is set, a new worker performs each piece
-    /// of work.
+    /// Builds a snapshot and sets its root. If `restless` is set, each unit of work is performed by
+    /// a new worker.
     async fn build(&self, job: SnapshotJob, restless: bool) -> String {
         self.build_from(job, Vec::new(), restless).await
     }
 
-    /// Rebuilds a snapshot from the log's first entry.
+    /// Rebuilds a snapshot from the first entry of the log.
     async fn rebuild(&self, job: SnapshotJob) -> String {
         self.build_from(job, LevelsBuilder::rebuild_progress(None), false).await
     }
@@ -136,8 +136,8 @@ impl World {
     }
 }
 
-/// Returns an operation that sets the maximum number of cells, starting at row `row`. Each cell has
-/// a text of length `text`.
+/// Returns an operation that sets the maximum number of cells, starting at row `row`. Each cell
+/// contains a text of length `text`.
 fn block(row: u32, seed: u32, text: usize) -> Operation {
     let cell = |number: u32| {
         let mixed = (number ^ seed).wrapping_mul(0x9E37_79B9);
@@ -199,7 +199,7 @@ async fn a_repeated_snapshot_has_the_same_root() {
     assert_eq!(world.rebuild(job).await, root);
 }
 
-/// A worker may start from an outdated base after a stale read, or because it was suspended.
+/// The base of a worker may be outdated after a stale read or because the worker was suspended.
 #[tokio::test]
 async fn an_outdated_base_produces_the_same_objects() {
     let mut world = World::new().await;
@@ -255,8 +255,8 @@ async fn long_texts_are_complete_in_every_level() {
     assert_eq!(world.cells(None).await.len(), 2);
 }
 
-/// Sets long texts that are almost equal. Together they compress to a few bytes, but their
-/// uncompressed size is too large for one chunk.
+/// Sets long texts that are almost equal. Compressed, they are only a few bytes long, but
+/// uncompressed they are too long for one chunk.
 fn wide_row(part: u32) -> Operation {
     let text = "x".repeat(4_000);
     let cell = |number: u32| CellEdit {
@@ -278,8 +278,8 @@ async fn a_row_too_large_for_a_wide_stripe_gets_narrow_stripes() {
         }
         let first = world.mark().await;
         world.build(first, restless).await;
-        // Together, the texts compress to a few bytes, so all columns would be stored in one stripe
-        // (group of columns).
+        // Compressed, the texts are only a few bytes long, so all columns would be stored in the
+        // same tiles.
         for round in 1..4 {
             world.append(block(round * 600, round, 20)).await;
         }
@@ -319,12 +319,12 @@ async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable(
     let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has all data"), "{error}");
-    // No data is lost: the log contains all data, and a rebuild stores the chunks again.
+    // No data is lost, since the log is complete and a rebuild stores the chunks again.
     assert!(!world.rebuild(job).await.is_empty());
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
 
-/// Appends blocks of cells with Snapshot entries between them, and builds the snapshots.
+/// Appends blocks of cells, each followed by a Snapshot entry, and builds the snapshots.
 async fn marked(world: &mut World, rounds: u32) -> Vec<SnapshotJob> {
     let mut jobs = Vec::new();
     for round in 0..rounds {
@@ -352,7 +352,7 @@ async fn each_rebuilt_snapshot_is_based_on_the_previous() {
     for part in ["/chunks/", "/roots/", ""] {
         delete_all(&world, part).await;
         assert!(world.builder().step(&jobs[3], &[]).await.is_ok_and(|step| {
-            // Without a requested rebuild, a worker considers the snapshot finished, although its
+            // Unless a rebuild is requested, a worker considers the snapshot finished although its
             // objects are missing.
             matches!(step, BuildStep::Finished { .. })
         }));
@@ -376,7 +376,7 @@ async fn a_rebuild_does_not_wait_for_earlier_snapshots() {
     world.mark().await;
     world.append(block(9, 2, 10)).await;
     let second = world.mark().await;
-    // The first snapshot is never built. No compaction step of the rebuild needs it.
+    // The first snapshot is never built, since no compaction step of the rebuild needs it.
     world.build_from(second, LevelsBuilder::rebuild_progress(None), true).await;
     assert_eq!(world.cells(None).await, world.replayed(None).await);
 }
@@ -396,7 +396,7 @@ async fn a_rebuild_survives_the_loss_of_its_base() {
 #[tokio::test]
 async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let mut world = World::new().await;
-    // The cells fill separate chunks, and a few more edits still fit.
+    // Each cell fills a chunk of its own, and a few more edits still fit into the step.
     let blocks = (0..6).map(|round| block(round * 500, round, 40));
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 5, count: 2 };
     let mut jobs = Vec::new();
@@ -419,8 +419,8 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
         error.contains(&format!("`synth reprocess --rebuild --spreadsheet {}`", log())),
         "{error}"
     );
-    // The rebuild starts at the log's first entry and takes one compaction step, so its objects
-    // differ from the previous objects.
+    // The rebuild starts at the first entry of the log and needs only one compaction step, so it
+    // creates different objects than the workers.
     let old = reader.root_at(log(), jobs[1].position).await.unwrap();
     let new = {
         let (builder, mut progress) = (world.builder(), LevelsBuilder::rebuild_progress(None));

@@ -1,4 +1,5 @@
-//! Log histories for the snapshot builder's crash tests, and copies of the resulting data.
+//! Log histories from which crash tests build snapshots, and copies of the data that is stored
+//! afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,12 +23,13 @@ use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, ReadConsistency, Segment
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
-/// A log with several snapshots to build, and the data stored before the first snapshot is built.
+/// A log with several unfinished snapshots, and all data that is stored before the first of them is
+/// built.
 pub(super) struct History {
     tables: MemoryTables,
     blobs: MemoryBlobs,
     pub(super) jobs: Vec<SnapshotJob>,
-    /// Cells at each snapshot, computed by replaying the log.
+    /// The cells at each snapshot, computed by replaying the log.
     pub(super) cells: Vec<Cells>,
 }
 
@@ -40,7 +42,7 @@ pub(super) struct Stored {
 }
 
 impl History {
-    /// Appends the operations that precede each snapshot, followed by a Snapshot entry.
+    /// Appends the operations before each snapshot, followed by a Snapshot entry.
     pub(super) async fn of(operations_by_snapshot: Vec<Vec<Operation>>) -> Self {
         let mut world = World::new().await;
         let mut jobs = Vec::new();
@@ -57,7 +59,7 @@ impl History {
         Self { tables, blobs, jobs, cells }
     }
 
-    /// Creates tables and objects with the data stored before the first snapshot.
+    /// Creates tables and objects with the data that is stored before the first snapshot is built.
     pub(super) fn begin(&self) -> (MemoryTables, MemoryBlobs, Arc<ManualClock>) {
         let clock = clock();
         (self.tables.copied(), self.blobs.copied(clock.clone()), clock)
@@ -87,7 +89,7 @@ impl Stored {
     }
 }
 
-/// Returns the Snapshot entries, newest first. All other entries are immutable (I2).
+/// Returns the Snapshot entries, newest first. These are the only entries that may change (I2).
 async fn read_snapshot_entries(tables: &MemoryTables) -> Vec<Arc<Entry>> {
     let mut snapshot_entries = Vec::new();
     let last_entry = tables.last(log(), 0, ReadConsistency::Strong).await.unwrap().unwrap();
@@ -149,13 +151,13 @@ fn set(sheet: u32, cells: impl IntoIterator<Item = (u32, u32, Value)>) -> Operat
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells }).validated().unwrap()
 }
 
-/// Sets texts of the given length in the given rows.
+/// Returns an operation that sets texts of the given length in the given rows.
 fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(sheet * 1_009 + row, bytes));
     set(sheet, rows.into_iter().map(|row| (row, row % 3, text(row))))
 }
 
-/// Sets texts that compress to only a few bytes.
+/// Returns an operation that sets long texts, which compress to only a few bytes.
 fn compressible_texts(sheet: u32, count: u32, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(row, 3).repeat(bytes / 3));
     set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
@@ -174,9 +176,9 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
-/// level 0, a flush, another level 0 with a long text after rows were moved, and a merge of two
-/// levels into several chunks.
+/// Returns the operations before each of several snapshots. Building them requires an LSM level 0,
+/// a flush, another level 0 with a long text after rows were moved, and a merge of two levels into
+/// several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
@@ -188,19 +190,19 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
             compressible_texts(2, 7, 999),
         ],
         vec![insert_rows(1, 3), texts(0, [2], 5_000), delete_rows(Spans::one(9, 2))],
-        // An LSM level is merged if the newer levels have at least half as many bytes. The number
-        // of bytes is estimated from the number of cells.
+        // An LSM level is merged if the newer levels have at least half as many bytes. Sizes are
+        // estimated from the number of cells.
         vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
     ]
 }
 
-/// Returns operations for a history with several snapshots. Building the snapshots requires an LSM
-/// level with a single-row chunk, and a merge that reuses this chunk unchanged although its rows
-/// were moved.
+/// Returns the operations before each of several snapshots. Building them requires an LSM level
+/// that contains a chunk with a single row, and a merge that reuses this chunk although its row was
+/// moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
-    // An LSM level is merged if the newer levels have at least half as many bytes. The number of
-    // bytes is estimated from the number of cells.
+    // An LSM level is merged if the newer levels have at least half as many bytes. Sizes are
+    // estimated from the number of cells.
     let number =
         |at: u32| (20 + at / 20, at % 20, Value::Number(f64::from(at.wrapping_mul(0x9E37_79B9))));
     vec![
@@ -209,8 +211,7 @@ pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// Returns operations that require a merge with more finished tiles than fit into the stored
-/// progress.
+/// Returns operations whose merge has more finished tiles than the stored progress can contain.
 pub(super) fn many_sheets(count: u32) -> Vec<Vec<Operation>> {
     let sheets = (1..count).map(sheet);
     let filled = (0..count).map(|number| texts(number, [number, number + 9], 400));

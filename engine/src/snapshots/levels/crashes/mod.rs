@@ -1,7 +1,6 @@
-//! Crash tests of the worker together with the builder. While a snapshot is built, each kind of
-//! fault is injected into each request to the tables, objects or queue. Afterwards, the stored data
-//! must equal the data of a fault-free run byte for byte, and the cells must match a replay of the
-//! log.
+//! Crash tests of the snapshot worker and builder. Each kind of fault is injected into each request
+//! to the tables, objects and queue. Afterwards, the stored data must equal the data of a
+//! fault-free run, and the cells must equal those of a replay of the log.
 
 mod history;
 mod run;
@@ -38,7 +37,7 @@ struct FaultFreeRun {
     stats: SnapshotStats,
 }
 
-/// Builds the snapshots without faults and checks each cell.
+/// Builds the snapshots without faults and checks all their cells.
 async fn run_without_faults(history: &History, before: Option<&Run>, work: &Work) -> FaultFreeRun {
     let run = work.begin(history, before, vec![]).finish(&work.jobs, "without faults").await;
     let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
@@ -61,10 +60,11 @@ async fn assert_reads_like_a_replay(
     }
 }
 
-/// Jobs in sending order, and whether each function invocation is limited to one piece of work.
+/// Jobs in the order in which they are sent, and whether each function invocation performs only one
+/// unit of work.
 struct Work {
     jobs: Vec<SnapshotJob>,
-    one_piece_per_call: bool,
+    one_unit_per_call: bool,
 }
 
 impl Work {
@@ -75,11 +75,11 @@ impl Work {
         planned_faults: Vec<(usize, Fault)>,
     ) -> Run {
         let run = Run::new(history, before, planned_faults);
-        if self.one_piece_per_call { run.with_one_piece_per_call() } else { run }
+        if self.one_unit_per_call { run.with_one_unit_per_call() } else { run }
     }
 
-    /// Builds the snapshots with these faults. Asserts that the stored data equals the data of the
-    /// fault-free run, so that reads return the same cells.
+    /// Builds the snapshots with the given faults. Asserts that the stored data and all cells equal
+    /// those of the fault-free run.
     async fn assert_survives(
         &self,
         history: &History,
@@ -92,7 +92,7 @@ impl Work {
         run.stored().await.assert_equals(&expected.stored, &context);
     }
 
-    /// Builds the snapshots once for each combination of request and fault.
+    /// Builds the snapshots once for each fault in each request.
     async fn assert_survives_each_fault(
         &self,
         history: &History,
@@ -115,25 +115,25 @@ impl Work {
     }
 }
 
-/// Builds the snapshots of a history, one at a time. Returns the stored data after each snapshot.
+/// Builds the snapshots of a history one after another. Returns the stored data after each of them.
 async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<FaultFreeRun> {
     let mut built: Vec<FaultFreeRun> = Vec::new();
     for job in &history.jobs {
-        let work = Work { jobs: vec![*job], one_piece_per_call: false };
+        let work = Work { jobs: vec![*job], one_unit_per_call: false };
         let before = built.last().map(|before| &before.run);
         built.push(work.assert_survives_each_fault(history, before, faults).await);
     }
     built
 }
 
-/// Returns, for each snapshot, the number of chunks in each LSM level.
+/// Returns the number of chunks in each LSM level of each snapshot.
 fn chunk_counts(built: &[FaultFreeRun]) -> Vec<Vec<u64>> {
     let levels =
         |built: &FaultFreeRun| built.stats.levels.iter().map(|level| level.chunks).collect();
     built.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history. Building them requires an LSM level 0 and a flush.
+/// Builds the first snapshots of a history, which require an LSM level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);
@@ -171,9 +171,9 @@ async fn a_merge_of_more_tiles_than_progress_names_survives() {
 #[tokio::test]
 async fn two_concurrent_snapshots_survive() {
     let history = level_0_and_flush().await;
-    // The message of the later job is received first, so its worker has to wait.
+    // The message for the later snapshot is received first, so its worker must wait.
     let work =
-        Work { jobs: history.jobs.iter().rev().copied().collect(), one_piece_per_call: false };
+        Work { jobs: history.jobs.iter().rev().copied().collect(), one_unit_per_call: false };
     let faults = [Fault::Outage, Fault::DiesAfter, Fault::FreezesBefore];
     work.assert_survives_each_fault(&history, None, &faults).await;
 }
@@ -181,11 +181,11 @@ async fn two_concurrent_snapshots_survive() {
 #[tokio::test]
 async fn functions_that_end_after_each_piece_survive() {
     let history = level_0_and_flush().await;
-    let young = Work { jobs: history.jobs[..1].to_vec(), one_piece_per_call: false };
+    let young = Work { jobs: history.jobs[..1].to_vec(), one_unit_per_call: false };
     let young = run_without_faults(&history, None, &young).await;
-    let flush = Work { jobs: history.jobs[1..].to_vec(), one_piece_per_call: true };
+    let flush = Work { jobs: history.jobs[1..].to_vec(), one_unit_per_call: true };
     let built = flush.assert_survives_each_fault(&history, Some(&young.run), &FAULTS).await;
-    let at_once = Work { one_piece_per_call: false, ..flush };
+    let at_once = Work { one_unit_per_call: false, ..flush };
     let at_once = run_without_faults(&history, Some(&young.run), &at_once).await;
     assert!(built.requests > at_once.requests, "functions end early");
     built.stored.assert_equals(&at_once.stored, "whoever built it");
@@ -194,7 +194,7 @@ async fn functions_that_end_after_each_piece_survive() {
 #[tokio::test]
 async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let work = Work { jobs: history.jobs.clone(), one_unit_per_call: false };
     let expected = run_without_faults(&history, None, &work).await;
     for at in 0..expected.requests {
         for fault in [Fault::FreezesBefore, Fault::FreezesAfter] {
@@ -210,7 +210,7 @@ async fn a_worker_that_wakes_up_during_its_successors_work_changes_nothing() {
 #[ignore = "minutes: the long run"]
 async fn long_stored_snapshots_survive_any_two_faults() {
     let history = level_0_and_flush().await;
-    let work = Work { jobs: history.jobs.clone(), one_piece_per_call: false };
+    let work = Work { jobs: history.jobs.clone(), one_unit_per_call: false };
     let expected = run_without_faults(&history, None, &work).await;
     for first_request in 0..expected.requests {
         for second_request in first_request + 1..expected.requests + 10 {

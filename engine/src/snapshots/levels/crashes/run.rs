@@ -1,4 +1,4 @@
-//! Runs functions that build snapshots, with injected faults.
+//! Invokes functions that build snapshots, with injected faults.
 
 use std::sync::Arc;
 
@@ -19,21 +19,20 @@ use crate::snapshots::Snapshots;
 /// Lambda function timeout in the tests, in milliseconds.
 const FUNCTION_MS: u64 = 300_000;
 const QUEUE_VISIBILITY_S: u32 = 6 * 300;
-/// Maximum duration of a run, in milliseconds. A run that exceeds it fails the test. The maximum is
-/// longer than the delay caused by any single fault.
+/// Maximum duration of a run in milliseconds. It exceeds the delay that any single fault causes.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// A sequence of function invocations that build the snapshots of a log.
+/// A sequence of function invocations that builds the snapshots of a log.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// Worker process that handles the next message.
+    /// The process that handles the next message.
     process: Snapshots,
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Creates a run that starts with the data of a history.
+    /// Creates a run from the initial data of a history.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -49,13 +48,13 @@ impl Run {
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
-    /// Limits each function invocation to one piece of work.
-    pub(super) fn with_one_piece_per_call(mut self) -> Self {
+    /// Limits each function invocation to one unit of work.
+    pub(super) fn with_one_unit_per_call(mut self) -> Self {
         self.function_ms = 1;
         self
     }
 
-    /// Sends the messages of these jobs and invokes functions until no message is left. Then
+    /// Sends the messages of the given jobs and invokes functions until the queue is empty. Then
     /// resumes the frozen workers and asserts that they do not change the stored data.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], run_name: &str) -> Self {
         for job in jobs {
@@ -94,7 +93,7 @@ impl Run {
         let started_ms = now_ms(&self.ports);
         while !self.ports.queue.is_empty() {
             if self.invoke_function().await {
-                self.assert_nothing_dangles(run_name).await;
+                self.assert_references_are_stored(run_name).await;
             } else {
                 self.ports.clock.advance_ms(5_000);
             }
@@ -103,7 +102,7 @@ impl Run {
         }
     }
 
-    /// Invokes a function with the next visible message, as Lambda would. Returns `false` if no
+    /// Invokes a function with the next visible message, as Lambda does. Returns `false` if no
     /// message is visible.
     async fn invoke_function(&mut self) -> bool {
         let messages = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap();
@@ -126,9 +125,8 @@ impl Run {
         true
     }
 
-    /// Asserts that all objects are stored that the entries' snapshot roots or the progress
-    /// reference.
-    async fn assert_nothing_dangles(&self, run_name: &str) {
+    /// Asserts that every object is stored that a snapshot root or the progress references.
+    async fn assert_references_are_stored(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
         for entry in &stored.entries {
