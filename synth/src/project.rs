@@ -1,4 +1,5 @@
-//! A project: the nearest configuration file and the `.cellar/` directory next to that file.
+//! A project, which consists of the nearest configuration file and the `.cellar/` directory next to
+//! that file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

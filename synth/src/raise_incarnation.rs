@@ -125,8 +125,7 @@ fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<Str
     }))
 }
 
-/// Inserts the incarnation after the opening brace of a flow-style mapping, before the other
-/// fields.
+/// Adds the incarnation before the other fields of a flow-style mapping.
 fn set_first_field(fields: &str, incarnation: u32) -> String {
     if fields.trim() == "}" {
         return format!("incarnation: {incarnation}}}");

@@ -1,5 +1,5 @@
-//! Creates the zip file for Lambda. The file contains a single executable, but no build time, paths
-//! or user names, so that builds are reproducible.
+//! Creates the zip file for Lambda, which contains a single executable. The zip file contains no
+//! build time, paths or user names, so that builds are reproducible.
 
 use std::io::{Cursor, Write as _};
 
@@ -10,16 +10,17 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// File name that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// File mode. Everyone may execute the file, because Lambda does not specify its user.
+/// Unix permissions of the executable. All users may execute it, because Lambda does not document
+/// which user runs it.
 const MODE: u32 = 0o755;
-/// Highest deflate level. Zopfli would save another 3 %, but its output depends on the processor,
-/// because Zopfli uses floating-point logarithms.
+/// Deflate compression level, which is the highest one. Zopfli would save another 3 %, but its
+/// output depends on the processor, because Zopfli uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hexadecimal hash digits in a bundle name. Sixteen digits (64 bits) are enough to avoid
-/// collisions.
+/// Number of hexadecimal digits of the binary's hash in a bundle name. Sixteen digits (64 bits) are
+/// enough to avoid collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary into a zip file. The zip file is byte-identical on every machine.
+/// Packs a binary into a zip file, which is byte-identical on every machine.
 pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
@@ -33,11 +34,11 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// Returns the file name of a bundle.
+/// Returns the file name of a bundle, which contains the hash of the binary rather than of the zip
+/// file.
 ///
-/// The name contains the hash of the binary, not of the zip. If the same binary is packed again,
-/// the name is unchanged, so nothing is deployed. An existing bundle can also be found without
-/// packing the binary.
+/// An existing bundle can therefore be found without packing the binary. If the same binary is
+/// packed again, the name is unchanged and nothing is deployed.
 pub(super) fn name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")

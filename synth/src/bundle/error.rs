@@ -51,7 +51,7 @@ pub(crate) enum BundleError {
         /// Last lines of the build output.
         last_lines: String,
     },
-    /// The build succeeded but produced no binary.
+    /// The build succeeded but did not produce a binary.
     #[error("{program} built no `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
@@ -61,7 +61,7 @@ pub(crate) enum BundleError {
         /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// Building for this architecture requires a cross-compiler, which is not installed.
+    /// A build for this architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     Cross {

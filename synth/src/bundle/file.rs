@@ -12,7 +12,7 @@ use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
 /// Magic bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// Magic bytes of a central directory entry.
+/// Magic bytes at the start of each entry in the central directory of a zip file.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
 /// Reads a binary, either from a plain file or from a zip file that contains the binary.
@@ -35,7 +35,7 @@ pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks that a size in bytes is at most `limit`. `item` describes what is checked, for use in the
+/// Checks that a size in bytes is at most `limit`. `item` is the name of the checked item for the
 /// error.
 ///
 /// # Errors
@@ -48,7 +48,8 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary. Returns [`BundleError::TooLarge`] if the binary has more than `limit` bytes.
+/// Reads a binary of at most `limit` bytes. The inner result is [`BundleError::TooLarge`] if the
+/// binary is longer.
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -66,7 +67,7 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
-/// Unpacks the binary from a zip. The binary may have at most `limit` bytes.
+/// Unpacks the binary from a zip file. The binary may be at most `limit` bytes long.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
     // Check the number of files first, because [`ZipArchive::new`] reads the whole central
     // directory into memory.

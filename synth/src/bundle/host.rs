@@ -12,7 +12,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Returns the machine that runs this process.
+    /// Returns the operating system and processor on which this process runs.
     pub(crate) fn current() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }

@@ -28,12 +28,12 @@ struct LocalDeployment<'a> {
     output: &'a Output,
 }
 
-/// Process that runs the deployed local stack.
+/// Whether the local stack runs in this process or in a background process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
     /// This process.
     Foreground,
-    /// A background process started by this command.
+    /// The stack runs in a background process that this command started.
     Background,
     /// A process started earlier.
     AlreadyRunning,

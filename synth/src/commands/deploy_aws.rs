@@ -21,7 +21,7 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::tokens::{MintedToken, mint_for_operator, operator_key};
 
-/// Timeout after which a new function URL must be reachable.
+/// Time within which a new function URL must become reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deploys the stack to AWS or to an AWS emulator.
@@ -42,7 +42,7 @@ pub(crate) async fn deploy_to_aws(
 }
 
 impl AwsDeployment<'_> {
-    /// Changes the stack and finishes the deployment. Updates `phase` along the way.
+    /// Changes the stack and finishes the deployment. Sets `phase` at the start of each phase.
     async fn deploy(
         &self,
         arguments: &DeployArguments,

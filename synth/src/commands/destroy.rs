@@ -29,7 +29,8 @@ async fn stop_local_stack(
     output: &Output,
 ) -> Result<(), SynthError> {
     let folder = Project::find_folder(config_selection)?.local_state();
-    // Show the resolved path, because a parent directory may be a symbolic link.
+    // Show the path without symbolic links, because a parent directory may be a link to another
+    // place.
     let data_path = folder.path().canonicalize().unwrap_or_else(|_| folder.path().to_owned());
     if arguments.delete_data && !arguments.yes {
         let question = format!("Permanently delete everything in {}?", data_path.display());

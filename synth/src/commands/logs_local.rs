@@ -19,7 +19,7 @@ const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
-/// Length of the line prefix that contains the log level, in bytes.
+/// Number of bytes at the start of a line within which the log level is searched for.
 const LEVEL_BYTES: usize = 48;
 
 /// A log line.
@@ -35,7 +35,7 @@ struct LogFile {
     path: PathBuf,
     /// Offset of the first unread byte.
     offset: u64,
-    /// Incomplete last line, which the stack is still writing.
+    /// The incomplete last line of the file, to which the stack is still writing.
     partial_line: Vec<u8>,
 }
 
@@ -112,7 +112,8 @@ impl LogFile {
         file.take(TAIL_BYTES_MAX).read_to_end(&mut new_bytes).map_err(read_error)?;
         self.offset += u64::try_from(new_bytes.len()).unwrap_or(u64::MAX);
         if is_gap {
-            // Drop the first line, because reading may have started in the middle of that line.
+            // Drop the first line, which may be incomplete because reading may have started in its
+            // middle.
             let first_line_end = new_bytes.iter().position(|byte| *byte == b'\n');
             new_bytes.drain(..first_line_end.map_or(new_bytes.len(), |end| end + 1));
         }
@@ -120,7 +121,7 @@ impl LogFile {
         Ok(Some(self.take_complete_lines()))
     }
 
-    /// Removes the complete lines from `partial_line`.
+    /// Removes the complete lines from `partial_line` and returns them.
     fn take_complete_lines(&mut self) -> String {
         let last_newline = self.partial_line.iter().rposition(|byte| *byte == b'\n');
         let Some(last_newline) = last_newline else { return String::new() };

@@ -16,7 +16,7 @@ use super::maintenance::{MaintenanceOptions, MaintenancePlan};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Author of the log entries that overwrite lost cells.
+/// Author name in the log entries that overwrite lost cells.
 const AUTHOR: &str = "synth reprocess";
 /// Maximum number of cells shown in the text report. The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
@@ -32,7 +32,7 @@ struct CellsReport {
     /// Whether the list of cells may be incomplete.
     #[serde(rename = "more")]
     may_be_incomplete: bool,
-    /// Positions of the log entries that replace the lost cells.
+    /// Positions of the log entries that replaced the lost cells.
     positions: Vec<Position>,
 }
 
@@ -98,7 +98,7 @@ async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), Main
     Ok(())
 }
 
-/// Opens the stack's logs for edits in the current incarnation (restore counter).
+/// Opens the logs of the stack for appending entries in the current incarnation (restore counter).
 fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let logs = Logs::new(

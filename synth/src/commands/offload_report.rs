@@ -17,11 +17,11 @@ const BYTES_PER_KB: u64 = 1_024;
 /// Indexes of the right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment with the outcome of its offload.
+/// A log segment, and the outcome of its offload.
 pub(super) enum SegmentOutcome {
-    /// The plan only: whether the segment is to be offloaded or kept.
+    /// Nothing was done. The plan says whether the segment is to be offloaded or kept.
     Planned(PlannedSegment),
-    /// The segment was offloaded and trimmed (deleted from the table).
+    /// The segment was offloaded to S3 and trimmed (deleted from the table).
     Offloaded(PlannedSegment, OffloadOutcome),
     /// The offload failed with this error message.
     Failed(PlannedSegment, String),
@@ -61,7 +61,7 @@ struct Total {
     deleted: u64,
 }
 
-/// Returns whether the segment is to be offloaded or trimmed.
+/// Returns whether the plan is to offload or trim the segment.
 pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
@@ -78,7 +78,7 @@ impl OffloadReport {
         }
     }
 
-    /// Builds the report from the segment outcomes.
+    /// Builds the report from the outcome for each segment.
     pub(super) fn new(policy: Policy, kind: ReportKind, outcomes: Vec<SegmentOutcome>) -> Self {
         let rows: Vec<SegmentRow> =
             outcomes.into_iter().map(|outcome| SegmentRow::new(outcome, policy)).collect();
@@ -170,7 +170,7 @@ impl SegmentRow {
     }
 }
 
-/// Returns the planned action and its reason.
+/// Returns the planned action for a segment, and the reason for this action.
 fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {

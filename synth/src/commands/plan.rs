@@ -63,7 +63,7 @@ pub(crate) async fn save_plan(
     Ok(has_changes)
 }
 
-/// Checks the changes and writes the plan file.
+/// Checks that the changes are permitted, and writes the plan file.
 async fn write_plan(
     deployment: &AwsDeployment<'_>,
     preview: &Preview,
@@ -71,8 +71,8 @@ async fn write_plan(
     arguments: &PlanArguments,
     plan_file: &Path,
 ) -> Result<Plan, SynthError> {
-    // Changes are confirmed only when the plan is applied. Data loss, however, must be allowed when
-    // the plan is created.
+    // The user confirms the changes later, when the plan is applied. Data loss, however, must
+    // already be allowed now.
     let is_confirmed = true;
     deployment.ensure_approved(preview, is_confirmed).await?;
     check_severity(preview.difference.severity, arguments.fail_on)?;

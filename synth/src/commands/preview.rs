@@ -19,14 +19,14 @@ use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
 use crate::git;
 
-/// The current stack and the changes that a deployment is predicted to make.
+/// The current stack, and the changes that a deployment would make.
 pub(super) struct Preview {
     /// The current stack. `None` if the stack does not exist.
     pub(super) current_stack: Option<StackState>,
     /// Hash of the deployed template. `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old_template: OldTemplate,
-    /// Monthly cost of the current stack when idle, in US dollars.
+    /// Monthly cost of the current stack without usage, in US dollars.
     current_idle_dollars: Option<String>,
     /// Difference between the deployed template and the new template.
     pub(super) difference: Difference,
@@ -39,13 +39,13 @@ pub(super) struct Preview {
 pub(super) enum PreviewDetail {
     /// All changes are shown.
     All,
-    /// All changes to an existing stack, but only a summary of a new stack.
+    /// All changes to an existing stack are shown, but a new stack is only summarized.
     Changes,
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. An existing stack is not changed. There is
-    /// one exception: a stack whose creation never completed is deleted first.
+    /// Creates a change set and compares the templates. Does not change an existing stack, except
+    /// that a stack whose creation never completed is deleted first.
     pub(super) async fn create_preview(
         &self,
         desired: DesiredStack,
@@ -125,8 +125,8 @@ impl AwsDeployment<'_> {
         Ok(())
     }
 
-    /// Returns the current state. A new plan is valid only as long as this state does not change.
-    /// `deployed_hash` is the hash of the deployed template.
+    /// Returns the state that a new plan records. The plan can be applied only as long as this
+    /// state does not change. `deployed_hash` is the hash of the deployed template.
     pub(super) fn current_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
@@ -175,8 +175,8 @@ impl AwsDeployment<'_> {
         self.find_cellar_stack(stack_name).await
     }
 
-    /// Returns the rollback alarms, selected from the alarms of the current stack that the new
-    /// template keeps.
+    /// Returns the alarms that roll back the deployment if they fire. These are the alarms of the
+    /// current stack that the new template keeps.
     async fn rollback_alarms(
         &self,
         current_stack: Option<&StackState>,
@@ -219,7 +219,8 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the idle stack. If the cost changes, includes the current cost.
+/// Formats the monthly cost of the stack without usage. If the cost changes, includes the cost
+/// before the change.
 fn format_idle_cost(current_dollars: Option<&str>, new_dollars: &str) -> String {
     let current_cost = match current_dollars {
         Some(current_dollars) if current_dollars != new_dollars => {

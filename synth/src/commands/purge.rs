@@ -16,10 +16,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer of the user as which this command accesses the catalog (spreadsheet metadata). No real
-/// token has this issuer.
+/// Token issuer under which this command accesses the catalog (spreadsheet metadata). No real token
+/// has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject of the user as which this command accesses the catalog (spreadsheet metadata).
+/// Token subject under which this command accesses the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.

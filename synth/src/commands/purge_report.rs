@@ -11,9 +11,9 @@ use crate::moment::format_table_time;
 
 const BYTES_PER_KB: u64 = 1_024;
 
-/// A deleted spreadsheet with the outcome of its purge.
+/// A deleted spreadsheet, and the outcome of its purge.
 pub(super) enum PurgeOutcome {
-    /// The plan only: whether the spreadsheet is to be purged or kept.
+    /// Nothing was done. The plan says whether the spreadsheet is to be purged or kept.
     Planned(PlannedPurge),
     /// The spreadsheet was purged.
     Purged(PlannedPurge, PurgedData),
@@ -73,7 +73,7 @@ impl Total {
 }
 
 impl PurgeReport {
-    /// Builds the report from the spreadsheet outcomes.
+    /// Builds the report from the outcome for each spreadsheet.
     pub(super) fn new(kind: ReportKind, outcomes: Vec<PurgeOutcome>) -> Self {
         let rows: Vec<SpreadsheetRow> = outcomes.into_iter().map(SpreadsheetRow::new).collect();
         let dry_run = kind == ReportKind::Plan;
@@ -161,7 +161,7 @@ pub(super) fn describe_purged_data(purged_data: &PurgedData) -> String {
     format!("{} entries, {} objects", purged_data.entries, purged_data.objects)
 }
 
-/// Returns the planned action and its reason.
+/// Returns the planned action for a spreadsheet, and the reason for this action.
 fn describe_plan(plan: DeletedPlan) -> (&'static str, String) {
     match plan {
         DeletedPlan::Restorable { until_s } => {

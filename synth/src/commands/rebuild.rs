@@ -58,7 +58,8 @@ fn planned_outcomes(rebuild_plan: &RebuildPlan) -> Vec<ReprocessOutcome> {
     outcomes
 }
 
-/// Outcomes per snapshot after a rebuild was started.
+/// A started rebuild: the outcome for each snapshot, and the jobs that were sent to build the
+/// snapshots.
 struct StartedRebuild {
     outcomes: Vec<ReprocessOutcome>,
     sent_jobs: VecDeque<SnapshotJob>,
@@ -87,7 +88,8 @@ async fn start_rebuild(
     Ok(started)
 }
 
-/// Returns the snapshots that are not rebuilt because their log entries have been offloaded to S3.
+/// Returns an outcome for each snapshot that is not rebuilt, because its log entry has been
+/// offloaded to S3.
 fn offloaded_outcomes(rebuild_plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     rebuild_plan
         .offloaded

@@ -17,14 +17,14 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, performs
-/// that operation instead.
+/// Repairs missing snapshots and expiring entry bodies after confirmation. With `--rebuild` or
+/// `--cells`, rebuilds all snapshots or replaces lost cells instead.
 pub(crate) async fn reprocess_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A dry run must not start the functions, because they would process the queued jobs.
+    // In a dry run, do not start the functions, because they would process the queued jobs.
     let functions =
         if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
     let data = StackData::open(config_selection, &arguments.location, functions).await?;
@@ -88,7 +88,7 @@ async fn repair_logs(
     }
 }
 
-/// Findings in the logs, and the number of records that were checked.
+/// Result of checking the logs: the findings, and the number of checked entries and other records.
 struct LogSurvey {
     findings: Vec<Finding>,
     counts: SurveyCounts,
@@ -109,7 +109,7 @@ async fn survey_logs(
     Ok(LogSurvey { findings, counts })
 }
 
-/// Returns an error if any finding is a loss, because this command cannot repair a loss.
+/// Returns [`MaintenanceError::Lost`] if any data is lost, because this command cannot restore it.
 fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
     if lost_count > 0 {
         return Err(MaintenanceError::Lost { lost_count }.into());
@@ -122,8 +122,8 @@ fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
 struct Repairs {
     batch: BatchOutcome<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of entry bodies (S3 objects) that were deleted after they had been found and before
-    /// they were repaired.
+    /// Number of entry bodies (S3 objects) that were deleted after this command had found them and
+    /// before it could keep them.
     lost_meanwhile: usize,
 }
 

@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Maximum number of rows per spreadsheet shown in the text report. The JSON report contains all
+/// Maximum number of table rows per spreadsheet in the text report. The JSON report contains all
 /// rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding or a snapshot to rebuild, with its outcome.
+/// A finding or a snapshot to rebuild, and what was done about it.
 pub(super) enum ReprocessOutcome {
     /// The finding has not been repaired yet.
     Planned(Finding),
@@ -47,7 +47,7 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs that were unfinished when the wait ended.
+        /// Number of jobs that were unfinished when the command stopped waiting.
         #[serde(rename = "left")]
         unfinished: usize,
     },
@@ -305,7 +305,8 @@ impl FindingRow {
     }
 }
 
-/// Name of a finding, with the planned action and the reason for the action.
+/// Words that describe a finding in the report: its name, the planned action, and the reason for
+/// this action.
 struct FindingDescription {
     name: &'static str,
     planned_action: &'static str,

@@ -31,7 +31,7 @@ use crate::synthesis::synthesize;
 
 /// Polling interval while tables are being restored.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Timeout for restoring a table. Restoring a large table takes hours.
+/// Maximum time to wait for the restore of a table. A large table takes hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
 /// Restores the tables and imports them into the stack. Prints how to switch the functions to the
@@ -52,11 +52,11 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     stack: StackState,
-    /// Current table names, in the order of [`table_logical_ids`]. The last table, the EventStream
-    /// table, is missing if the stack was deployed by a version without that table.
+    /// Names of the current tables, in the order of [`table_logical_ids`]. The EventStream table,
+    /// which would be the last one, is missing if the stack was deployed by a version without that
+    /// table.
     current_tables: Vec<String>,
-    /// Number of tables to restore. These are the first tables in the order of
-    /// [`table_logical_ids`].
+    /// Number of tables to restore, which are the first ones of `current_tables`.
     restored_count: usize,
     output: &'a Output,
 }
@@ -114,7 +114,7 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, stack, current_tables, restored_count, output })
     }
 
-    /// Returns the current names of the tables to restore.
+    /// Returns the names of the current tables that are to be restored.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
@@ -145,8 +145,8 @@ impl<'a> Restore<'a> {
         Ok(requested_s)
     }
 
-    /// Returns whether an earlier run started to restore the tables to this time. Such a restore
-    /// can be resumed even if the restorable range no longer includes the time.
+    /// Returns whether an earlier run has started to restore the tables to this time. That restore
+    /// can be resumed even if the tables can no longer be restored to this time.
     async fn has_started(&self, restore_to_s: u64) -> Result<bool, SynthError> {
         let restored_names = self.restored_names(restore_to_s);
         let Some(first_name) = restored_names.first() else { return Ok(false) };
@@ -154,7 +154,7 @@ impl<'a> Restore<'a> {
         Ok(first_table.is_some())
     }
 
-    /// Returns the time range to which every table can be restored.
+    /// Returns the range of times to which all tables can be restored.
     async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
         let mut common_range = RestorableRange { from_s: 0, to_s: u64::MAX };
         for table in self.source_tables() {
@@ -167,7 +167,7 @@ impl<'a> Restore<'a> {
         Ok(common_range)
     }
 
-    /// Returns the names of the restored tables.
+    /// Returns the names that the restored tables get.
     fn restored_names(&self, restore_to_s: u64) -> Vec<String> {
         let stack_name = &self.project.config.stack;
         let logical_ids = table_logical_ids(0).into_iter().take(self.restored_count);
@@ -377,8 +377,9 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the current table names, in the order of [`table_logical_ids`]. The last table, the
-/// EventStream table, is missing if the stack was deployed by a version without that table.
+/// Returns the names of the current tables, in the order of [`table_logical_ids`]. The EventStream
+/// table, which would be the last one, is missing if the stack was deployed by a version without
+/// that table.
 ///
 /// # Errors
 /// Returns [`RestoreError::IncompleteStack`] if the stack outputs lack the name of any other table.

@@ -49,7 +49,7 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Physical id. `None` until the resource has been created.
+    /// Physical id of the resource in AWS. `None` until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
@@ -58,7 +58,7 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let read_error = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let file = fs::File::open(path).map_err(read_error)?;
     let mut json_text = String::new();
-    // Reading one byte more than the limit shows that the file is too large.
+    // Read one byte more than the limit, to find out whether the file is too large.
     file.take(RESOURCES_BYTES_MAX + 1).read_to_string(&mut json_text).map_err(read_error)?;
     parse_names(&json_text)
         .map_err(|error| SynthError::Resources { path: path.to_owned(), why: error })

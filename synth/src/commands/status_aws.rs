@@ -16,7 +16,7 @@ use crate::error::SynthError;
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix of the logical ids of dead-letter queues.
+/// Suffix of the logical id of every dead-letter queue.
 const DEAD_LETTERS_SUFFIX: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -37,7 +37,7 @@ struct AwsStatus {
     alarms: Option<Vec<Alarm>>,
     /// Queues with dead letters. `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors for the parts of the status that could not be read.
+    /// Errors that occurred while reading the parts of the status that are unknown.
     unknown: Vec<String>,
 }
 

@@ -45,7 +45,8 @@ pub(super) struct AwsSummary<'a> {
     pub(super) region: &'a str,
 }
 
-/// Variables of the summary template for a local deployment. With `--json`, they are the result.
+/// Variables of the summary template for a local deployment. With `--json`, they are printed as the
+/// result.
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
@@ -59,7 +60,8 @@ struct LocalView<'a> {
     already: bool,
 }
 
-/// Variables of the summary template for a deployment to AWS. With `--json`, they are the result.
+/// Variables of the summary template for a deployment to AWS. With `--json`, they are printed as
+/// the result.
 #[derive(Serialize)]
 struct AwsView<'a> {
     stack: &'a str,

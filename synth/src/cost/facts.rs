@@ -1,4 +1,4 @@
-//! Facts about a template that determine the cost of the stack.
+//! Facts about a template that determine the cost of its stack.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,8 @@ impl StackFacts {
             ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                 self.feeds_entries = true;
             }
-            // The mapping of a stream has a starting position, but the mapping of a queue does not.
+            // An event source mapping reads from a stream if it has a starting position. A mapping
+            // that reads from a queue does not have one.
             ResourceType::EventSourceMapping
                 if property(resource, "StartingPosition").is_none() =>
             {

@@ -12,22 +12,25 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Metric period in seconds. CloudWatch retains hourly values longer than any other values.
+/// Period of most metrics, in seconds. CloudWatch retains hourly values longer than values of
+/// shorter periods.
 const HOUR_S: u32 = 3_600;
-/// Metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
+/// Period of the metrics for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// The metric queries return read request units, but the meter counts half units.
+/// Number of half units in a read request unit. CloudWatch reports read request units, but the
+/// meter counts half units.
 const HALF_UNITS_PER_READ_UNIT: f64 = 2.0;
 
-/// Notes on usage that the measurement excludes.
+/// Notes for the report on usage that is not measured.
 const NOTES: [&str; 3] = [
     "not included, because AWS has no free metric: S3 requests, KMS requests",
     "not included: data transfer out of AWS, prices of other regions, taxes",
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Note on how traces are measured. Shown if tracing is enabled.
+/// Note for the report on how the number of traces is determined. It is shown if tracing is
+/// enabled.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
@@ -43,7 +46,7 @@ enum Quantity {
     StoredBytes,
 }
 
-/// A metric query and the quantity that the query measures.
+/// A CloudWatch metric query, and the quantity of the bill to which its values are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
     pub(crate) query: MetricQuery,
@@ -63,7 +66,7 @@ pub(crate) struct MeasuredUsage {
     pub(crate) hours: u64,
 }
 
-/// Returns the queries that measure a resource.
+/// Returns the metric queries that measure the usage of a resource.
 pub(crate) fn usage_queries(
     logical_id: &str,
     resource_type: &str,
@@ -91,7 +94,7 @@ pub(crate) fn usage_queries(
     queries
 }
 
-/// Returns the metrics of a resource type, each with the quantity that the metric measures.
+/// Returns the metrics that measure the usage of a resource type, each with the measured quantity.
 fn measured_metrics(resource_type: ResourceType) -> &'static [(Quantity, &'static str)] {
     match resource_type {
         ResourceType::Table => &[

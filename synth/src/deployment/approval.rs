@@ -8,7 +8,7 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Maximum number of names that a list shows.
+/// Maximum number of logical ids that a message lists.
 const SHOWN_IDS_MAX: usize = 5;
 
 /// The approval that a deployment needs.
@@ -66,8 +66,8 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of the template changes and the predicted changes that satisfy the given
-/// predicates.
+/// Returns the logical ids of all resources for which one of the predicates is true: the first for
+/// a change of the template, or the second for a change that CloudFormation predicts.
 fn matching_ids(
     difference: &Difference,
     matches_template_change: impl Fn(&ResourceChange) -> bool,
@@ -129,7 +129,7 @@ impl fmt::Display for ConfirmationReasons {
     }
 }
 
-/// Lists logical ids. If there are many, the list is shortened by an ellipsis.
+/// Formats a list of logical ids. Shortens a long list with an ellipsis.
 fn format_ids(ids: &BTreeSet<String>) -> String {
     let shown_ids: Vec<&str> = ids.iter().take(SHOWN_IDS_MAX).map(String::as_str).collect();
     let ellipsis = if ids.len() > SHOWN_IDS_MAX { ", …" } else { "" };

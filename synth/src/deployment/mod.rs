@@ -1,5 +1,5 @@
-//! Deployment logic for AWS, without I/O: which changes need confirmation, which stacks belong to
-//! Cellar, which operations a stack status permits, and how stack events are reported.
+//! Decisions about deployments to AWS, without I/O: which changes need confirmation, which stacks
+//! belong to Cellar, which operations a stack status permits, and how stack events are reported.
 
 mod approval;
 mod failure;

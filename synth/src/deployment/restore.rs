@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::aws::ImportedTable;
 use crate::moment::format_utc;
 
-/// Table properties that DynamoDB does not restore. The next deployment sets these properties.
+/// Properties of a table that DynamoDB does not restore. The next deployment sets them.
 const UNRESTORED_PROPERTIES: [&str; 3] =
     ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
@@ -61,7 +61,7 @@ pub(crate) enum RestoreError {
         /// Name of the table to restore.
         source_table: String,
     },
-    /// The deployed stack lacks a prerequisite of the restore.
+    /// The deployed stack lacks something that the restore requires.
     #[error("the deployed stack {stack} has no {missing}")]
     #[diagnostic(
         code(synth::restore::other_stack),
@@ -97,7 +97,7 @@ pub(crate) struct TableRestore {
     pub(crate) is_imported: bool,
 }
 
-/// Logical id and physical name of a resource in the stack.
+/// The logical id and the physical name of a resource in the stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackResource<'a> {
     pub(crate) logical_id: &'a str,
@@ -171,7 +171,7 @@ impl TableRestore {
     }
 }
 
-/// Returns the logical ids of those tables of an incarnation that are in the stack.
+/// Returns the logical ids of the tables that the stack contains from the given incarnation.
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
     let mut logical_ids = Vec::from(table_logical_ids(incarnation));
     logical_ids.push(feed_table_logical_id(incarnation));

@@ -8,7 +8,7 @@ use cellar_stacks::difference::{
 
 use super::report::Report;
 
-/// Returns the sign that marks an action in a list of changes.
+/// Returns the character that marks an action in a list of changes, such as `+`.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -30,8 +30,8 @@ pub(super) fn action_predicate(action: ChangeAction) -> &'static str {
     }
 }
 
-/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the changes
-/// that cause this change.
+/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the
+/// resources whose changes cause it to change.
 pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();

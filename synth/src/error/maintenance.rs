@@ -88,7 +88,7 @@ pub(crate) enum MaintenanceError {
         /// Error of the first failed item.
         first_error: PortError,
     },
-    /// Some findings are losses, which this command cannot repair.
+    /// Data is lost, and this command cannot restore it.
     #[error("{lost_count} findings cannot be repaired by this command")]
     #[diagnostic(
         code(synth::lost),

@@ -224,8 +224,8 @@ pub(crate) enum SynthError {
         /// Name of the differing setting, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state directory, but is not recorded there, because its stack
-    /// is starting or stopping.
+    /// Another process has locked the state directory but has not recorded itself there, because
+    /// its stack is starting or stopping.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
@@ -299,7 +299,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// CloudFormation stack status.
         status: String,
-        /// The failed resource with the reason, if the stack events contain them.
+        /// The failed resource and the reason for the failure, if the stack events contain them.
         cause: Option<String>,
         help: String,
     },
@@ -387,7 +387,7 @@ pub(crate) enum SynthError {
     #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// The failed resource with its type. If no resource failed, the stack.
+        /// Description of the failed resource or, if no resource failed, of the stack.
         resource: String,
         /// Past participle of the failed operation, such as "deployed".
         done: &'static str,

@@ -17,13 +17,13 @@ use super::serve::start_local_cloud;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Region for signing requests to local queues.
+/// Region with which requests to local queues are signed.
 const SIGNING_REGION: &str = "local";
 
 /// Port number that selects any free port.
 const FREE_PORT: u16 = 0;
 
-/// Whether the functions run in a local stack that is started for a single command.
+/// Whether the functions of a local stack run if the stack is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
@@ -51,8 +51,8 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// Services of a local stack. The stack was already running or was started for this command. In
-/// either case, the process of the stack holds the lock on the state directory.
+/// Services of a local stack, which was already running or was started for this command. In either
+/// case, the process of the stack holds the lock on the state directory.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct LocalServices {
 }
 
 enum TemporaryStack {
-    /// Task that runs the functions, and the sender that stops the task.
+    /// A task that runs the functions, and the sender that stops this task.
     Serving(oneshot::Sender<()>, JoinHandle<()>),
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),

@@ -41,7 +41,7 @@ pub(crate) enum CheckOutcome {
 #[derive(Debug)]
 pub(super) struct CheckFailed;
 
-/// Outcome of a check, or the error of a failed request.
+/// Outcome of a check, or the error of a request that failed.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {

@@ -61,7 +61,7 @@ pub(crate) enum ElfFault {
         version: String,
         /// Library file name.
         library: String,
-        /// Example of a symbol in the binary that requires this library version.
+        /// Name of a symbol in the binary that requires this library version, as an example.
         symbol: Option<String>,
     },
 }

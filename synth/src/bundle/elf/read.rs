@@ -17,7 +17,7 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// ELF magic bytes, followed by the class and the byte order.
+/// First bytes of an ELF file. The class and the byte order follow.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
@@ -42,7 +42,7 @@ pub(super) struct VersionNeed {
     pub(super) version: String,
     /// Library file name.
     pub(super) library: String,
-    /// Example of a symbol in the binary that requires this version.
+    /// Name of a symbol in the binary that requires this version, as an example.
     pub(super) symbol: Option<String>,
 }
 
@@ -95,7 +95,7 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// The shared libraries that a binary requires.
+/// The shared libraries that a binary requires at run time.
 struct LibraryNeeds {
     /// File names of the libraries.
     libraries: Vec<String>,
@@ -105,8 +105,9 @@ struct LibraryNeeds {
 
 /// Reads the names of the required shared libraries.
 ///
-/// The names are read from the section headers, although the loader uses the segments. Therefore, a
-/// dynamically linked binary without section headers is rejected.
+/// The names are read from the section headers, whereas the dynamic loader uses the segments. A
+/// dynamically linked binary without section headers is rejected, because its libraries would not
+/// be found.
 fn read_library_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -183,7 +184,7 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Returns the first symbol with each version index.
+/// Finds, for each of the given version indexes, the name of the first symbol with this index.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -205,8 +206,8 @@ fn read_symbols(
     Ok(symbol_names)
 }
 
-/// Converts a name to a string of bounded length, because a malicious binary can reference the same
-/// long name many times.
+/// Converts a name to a string. Rejects a long name, because a malicious binary can reference the
+/// same long name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

@@ -46,7 +46,7 @@ pub(crate) struct DeployArguments {
     pub(crate) aws: AwsArguments,
 }
 
-/// Argument names that apply only to a stack in AWS.
+/// Names of the arguments that apply only to a stack in AWS.
 const AWS_ONLY: [&str; 9] = [
     "plan",
     "yes",
@@ -58,7 +58,8 @@ const AWS_ONLY: [&str; 9] = [
     "monitor_minutes",
     "ignore_alarms",
 ];
-/// Argument names whose values are stored in a saved plan. Cannot be combined with `--plan`.
+/// Names of the arguments whose values are stored in a saved plan. They cannot be combined with
+/// `--plan`.
 const PLANNED: [&str; 6] =
     ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
@@ -121,7 +122,7 @@ pub(crate) struct AwsArguments {
     pub(crate) ignore_alarms: bool,
 }
 
-/// Maximum of `--monitor-minutes` (CloudFormation limit).
+/// Maximum of `--monitor-minutes`, as limited by CloudFormation.
 const MONITOR_MINUTES_MAX: i64 = 180;
 
 /// Arguments of `smoke`.

@@ -58,7 +58,7 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Argument names for an estimate, which conflict with `--since`.
+/// Names of the arguments that describe the expected usage. They conflict with `--since`.
 const USAGE_ARGUMENTS: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
@@ -106,8 +106,8 @@ fn parse_gb(text: &str) -> Result<u64, String> {
     Ok(thousandths * BYTES_PER_GB / 1_000)
 }
 
-/// Multiplies a decimal number by a power of ten. Returns `None` unless the product is a whole
-/// number.
+/// Multiplies a decimal number, such as `1.5`, by a power of ten. Returns `None` unless the product
+/// is a whole number.
 fn scale_decimal(number: &str, factor: u64) -> Option<u64> {
     let (whole_digits, fraction_digits) = number.split_once('.').unwrap_or((number, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Accepted range of `logs --limit`. The maximum is limited because the lines are sorted in memory.
+/// Accepted range of `logs --limit`. The lines are sorted in memory, so their number must be
+/// limited.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
 /// Accepted range of `logs --since`, in seconds. CloudWatch retains log lines for at most ten
 /// years.

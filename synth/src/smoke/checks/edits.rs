@@ -62,7 +62,7 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
         .spreadsheet(log_id)
         .append(&append_request(head, Operation::InsertRows(first_row)))
         .await?;
-    // The base of this edit is older than the inserted row.
+    // This edit is based on a position before the row was inserted.
     let late_edit = set_column(0, &["followed".to_owned()]);
     let edit_reply = client.spreadsheet(log_id).append(&append_request(head, late_edit)).await?;
     let head_after_edit = Head { head: edit_reply.head, incarnation: head.incarnation };
@@ -72,7 +72,7 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
     });
     client.spreadsheet(log_id).append(&append_request(head_after_edit, delete_row)).await?;
     let committed_edit = edit_reply.results.first().and_then(|result| result.committed.clone());
-    // Other smoke tests that run against the same stack may have moved the row further.
+    // Other smoke tests on the same stack may have moved the row further.
     let has_moved = match committed_edit.as_deref() {
         Some([Operation::SetCells(set_cells)]) => set_cells.cells.iter().all(|edit| edit.row > 0),
         _ => false,
@@ -123,8 +123,8 @@ pub(super) async fn latest_cell_value(
     read_cell_value(client, log_id, &query).await
 }
 
-/// Reads the value of a cell at an earlier position, from a log that already contains
-/// `min_position`.
+/// Reads the value of a cell at an earlier position. The stack answers from a log that contains at
+/// least `min_position`.
 pub(super) async fn earlier_cell_value(
     client: &Client,
     log_id: LogId,

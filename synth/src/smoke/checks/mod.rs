@@ -72,7 +72,8 @@ async fn check_spreadsheet(
     check(report, "other spreadsheets are hidden", hidden_check).await
 }
 
-/// Appends a request twice, and reads the cell at the new position and at the position before it.
+/// Appends a request twice, and then reads the cell at the position of the edit and at the position
+/// before it.
 async fn check_append_and_read(
     client: &Client,
     log_id: LogId,

@@ -27,19 +27,20 @@ use crate::smoke::report::{CheckOutcome, CheckResult};
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Index of the column for the large entry check.
+/// Index of the column to which the large entry check writes.
 const EXTERNAL_COLUMN: u32 = 1;
-/// Index of the first of the two columns for the snapshot check.
+/// Index of the first of the two columns to which the snapshot check writes.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells that together contain enough bytes to make a snapshot due.
+/// Number of cells that the snapshot check writes. Together, they are large enough to make a
+/// snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
 /// Number of mutations that write the cells of the snapshot check.
 const SNAPSHOT_MUTATIONS: usize = 2;
-/// Number of 36-byte words in the cell of the large entry check.
+/// Number of times that the large entry check repeats a 36-byte word in its cell.
 const LARGE_TEXT_REPETITIONS: usize = 1_000;
-/// Number of rows to clear after the smoke test. Includes all cells that the test sets.
+/// Number of rows to clear after the smoke test. They include all cells that the test set.
 const USED_ROWS: u32 = 16;
-/// Number of columns to clear after the smoke test. Includes all cells that the test sets.
+/// Number of columns to clear after the smoke test. They include all cells that the test set.
 const USED_COLUMNS: u32 = 4;
 
 /// Uploads the body of a large entry with a presigned request, and checks that the cell of the
@@ -100,7 +101,8 @@ pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResul
     Ok(compare_values("D1", &Value::Text(cell_text), &value))
 }
 
-/// Returns a text that makes a snapshot due if it is written to [`SNAPSHOT_CELLS`] cells.
+/// Returns a text of such a length that a snapshot becomes due if the text is written to
+/// [`SNAPSHOT_CELLS`] cells.
 fn text_that_makes_snapshot_due() -> String {
     let word = Uuid::new_v4().to_string();
     let snapshot_bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
