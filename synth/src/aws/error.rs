@@ -141,7 +141,7 @@ pub(crate) enum AwsError {
         stack_region: String,
     },
     /// CloudFormation rejected the change set.
-    #[error("CloudFormation rejected the changes of stack {stack}: {reason}")]
+    #[error("CloudFormation rejected the changes to stack {stack}: {reason}")]
     #[diagnostic(
         code(synth::aws::change_set),
         help("nothing was changed; fix the cause, then run the same command again")
@@ -188,7 +188,7 @@ pub(crate) enum AwsError {
         pages: usize,
     },
     /// A response lacks a required field.
-    #[error("the response of AWS lacks {missing}")]
+    #[error("the response from AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     IncompleteReply { missing: &'static str },
 }

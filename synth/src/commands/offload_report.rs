@@ -1,5 +1,6 @@
 //! Report of `synth offload`: a table of log segments per spreadsheet, and the totals.
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::KeepReason, retention::Plan, retention::Policy};
@@ -7,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::maintenance::ReportKind;
-use crate::moment::format_table_time;
+use crate::moment::format_utc;
 
 /// Message shown if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
@@ -109,16 +110,19 @@ impl OffloadReport {
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
             &self.total;
         if *offload_segments == 0 {
-            return format!("Nothing to offload: all {segments} segments stay in the tables.");
+            let kept = count(*segments, "segment stays", "segments stay");
+            return format!("Nothing to offload: {kept} in the tables.");
         }
+        let all_segments = count(*segments, "segment", "segments");
         if self.dry_run {
             let offload_kilobytes = offload_bytes.div_ceil(BYTES_PER_KB);
             return format!(
-                "To offload: {offload_segments} of {segments} segments, {offload_entries} entries, \
-                 {offload_kilobytes} KB."
+                "To offload: {offload_segments} of {all_segments}, {}, {offload_kilobytes} KB.",
+                count(*offload_entries, "entry", "entries")
             );
         }
-        format!("Offloaded: {offload_segments} of {segments} segments; {deleted} entries trimmed.")
+        let trimmed = count(*deleted, "entry trimmed", "entries trimmed");
+        format!("Offloaded: {offload_segments} of {all_segments}; {trimmed}.")
     }
 }
 
@@ -145,7 +149,7 @@ impl SegmentRow {
                 Self::of_segment(planned, action, reason)
             }
             SegmentOutcome::Offloaded(planned, offload) => {
-                let reason = format!("{} entries trimmed", offload.deleted);
+                let reason = count(offload.deleted, "entry trimmed", "entries trimmed");
                 let mut row = Self::of_segment(planned, "offloaded", reason);
                 row.offloaded = offload.offloaded.or(row.offloaded);
                 row.deleted = offload.deleted;
@@ -189,9 +193,9 @@ fn format_table(rows: &[SegmentRow]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["segment", "entries", "bytes", "closed (UTC)", "action", "why"]);
+    table.set_header(["segment", "entries", "bytes", "closed", "action", "why"]);
     for row in rows {
-        let closing_time = row.ended.map_or_else(|| "-".to_owned(), format_table_time);
+        let closing_time = row.ended.map_or_else(|| "-".to_owned(), format_utc);
         table.add_row([
             row.segment.to_string(),
             row.entries.to_string(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::count::count;
 use cellar_catalog::purge::DeletedPlan;
 use cellar_catalog::spreadsheet::Person;
 use cellar_engine::catalog::CatalogStore;
@@ -74,7 +75,10 @@ async fn purge_with(
         text: plan_report.to_text(),
         item_count: due_count,
         action: "purging",
-        question: format!("Permanently remove {due_count} spreadsheets? This cannot be undone."),
+        question: format!(
+            "Permanently remove {}? This cannot be undone.",
+            count(due_count, "spreadsheet", "spreadsheets")
+        ),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_engine::reprocess::{RebuildPlan, RebuildStart, SnapshotToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -22,7 +23,7 @@ pub(super) async fn rebuild_snapshots(
     let step = output.start_step("Read the log");
     let result = snapshot_repair.reprocess.plan_rebuild(log_id).await;
     let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |rebuild_plan| {
-        format!("{} entries", rebuild_plan.counts.entries)
+        count(rebuild_plan.counts.entries, "entry", "entries")
     })?;
     let is_due = |snapshot: &&SnapshotToRebuild| snapshot.active_silent_s.is_none();
     let due_count = rebuild_plan.snapshots.iter().filter(is_due).count();
@@ -34,7 +35,7 @@ pub(super) async fn rebuild_snapshots(
         text: plan_report.plan_text(),
         item_count: due_count,
         action: "the rebuild",
-        question: format!("Rebuild {due_count} snapshots?"),
+        question: format!("Rebuild {}?", count(due_count, "snapshot", "snapshots")),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use cellar_base::count::count;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::{Finding, RepairOutcome, Scope, SurveyCounts};
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -67,7 +68,7 @@ async fn repair_logs(
         text: plan_report.plan_text(),
         item_count: repairable_count,
         action: "reprocessing",
-        question: format!("Repair {repairable_count} findings?"),
+        question: format!("Repair {}?", count(repairable_count, "finding", "findings")),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());
@@ -104,7 +105,11 @@ async fn survey_logs(
     let step = output.start_step("Check the logs");
     let result = snapshot_repair.reprocess.survey(scope, |finding| findings.push(finding)).await;
     let counts = step.finish(result.map_err(MaintenanceError::ReprocessSurvey), |counts| {
-        format!("{} entries, {} findings", counts.entries, findings.len())
+        format!(
+            "{}, {}",
+            count(counts.entries, "entry", "entries"),
+            count(findings.len(), "finding", "findings")
+        )
     })?;
     Ok(LogSurvey { findings, counts })
 }
@@ -145,7 +150,7 @@ async fn repair_findings(
         }
     }
     if repairs.batch.failed_count == 0 {
-        step.succeed(&format!("{} jobs sent", repairs.sent_jobs.len()));
+        step.succeed(&count(repairs.sent_jobs.len(), "job sent", "jobs sent"));
     } else {
         step.fail();
     }

@@ -1,6 +1,7 @@
 //! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
 //! the snapshot jobs.
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::reprocess::{
@@ -137,11 +138,11 @@ impl ReprocessReport {
                  unfinished ones."
             ),
             JobsResult::Waited { jobs, unfinished: 0 } => {
-                format!("All {jobs} snapshots are built.")
+                format!("Built {}.", count(*jobs, "snapshot", "snapshots"))
             }
             JobsResult::Waited { jobs, unfinished } => format!(
-                "{unfinished} of {jobs} snapshots are not built yet: `synth deploy --local` continues \
-                 with their jobs."
+                "{unfinished} of {} not built yet: `synth deploy --local` continues with the rest.",
+                count(*jobs, "snapshot is", "snapshots are")
             ),
         };
         format!("{}\n{jobs_text}", self.plan_text())
@@ -170,11 +171,15 @@ impl CheckedCounts {
     fn to_text(&self) -> String {
         let Self { spreadsheets, segments, entries, snapshots, large_entries, pending_snapshots } =
             self;
-        format!(
-            "Checked: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
-             {snapshots} Snapshot entries, {large_entries} large entries, {pending_snapshots} pending \
-             snapshots."
-        )
+        let counts = [
+            count(*spreadsheets, "spreadsheet", "spreadsheets"),
+            count(*segments, "segment", "segments"),
+            count(*entries, "entry", "entries"),
+            count(*snapshots, "Snapshot entry", "Snapshot entries"),
+            count(*large_entries, "large entry", "large entries"),
+            count(*pending_snapshots, "pending snapshot", "pending snapshots"),
+        ];
+        format!("Checked: {}.", counts.join(", "))
     }
 }
 
@@ -196,19 +201,19 @@ impl ActionCounts {
 
     fn to_text(&self) -> String {
         let counts_and_labels = [
-            (self.send, "jobs to send"),
-            (self.keep, "bodies to keep"),
-            (self.rebuild, "snapshots to rebuild"),
-            (self.sent, "jobs sent"),
-            (self.kept, "bodies kept"),
-            (self.rebuilding, "snapshots in rebuild"),
-            (self.failed, "failed"),
-            (self.lost, "not repairable by this command"),
+            (self.send, "job to send", "jobs to send"),
+            (self.keep, "body to keep", "bodies to keep"),
+            (self.rebuild, "snapshot to rebuild", "snapshots to rebuild"),
+            (self.sent, "job sent", "jobs sent"),
+            (self.kept, "body kept", "bodies kept"),
+            (self.rebuilding, "snapshot in rebuild", "snapshots in rebuild"),
+            (self.failed, "failed", "failed"),
+            (self.lost, "not repairable by this command", "not repairable by this command"),
         ];
         let mut parts = Vec::new();
-        for (count, label) in counts_and_labels {
-            if count > 0 {
-                parts.push(format!("{count} {label}"));
+        for (number, label, plural_label) in counts_and_labels {
+            if number > 0 {
+                parts.push(count(number, label, plural_label));
             }
         }
         if parts.is_empty() {

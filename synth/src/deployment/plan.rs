@@ -45,7 +45,7 @@ pub(crate) struct PlanBasis {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
     /// The plan was created by a `synth` version with another plan format.
-    #[error("it has version {0}, but this program needs version {PLAN_VERSION}")]
+    #[error("its format has version {0}, but this version of synth reads version {PLAN_VERSION}")]
     Version(u32),
     /// The configuration now selects another stack.
     #[error("it was created for stack {0}")]
@@ -63,13 +63,13 @@ pub(crate) enum StalePlan {
     Commit(String),
     /// The template has changed, but the commit has not. Either files were modified, or this
     /// machine has another default architecture.
-    #[error("the synthesized template has changed since")]
+    #[error("the synthesized template has changed since the plan was created")]
     Template,
     /// The stack has been deployed since the plan was created.
-    #[error("the stack was changed since")]
+    #[error("the stack was changed after the plan was created")]
     Deployed,
     /// The change set was deleted or was already executed.
-    #[error("its change set was deleted or already executed")]
+    #[error("its change set was deleted or has already been executed")]
     ChangeSet,
 }
 
@@ -158,7 +158,7 @@ mod tests {
                 PlanBasis { template: "t2".to_owned(), ..now.clone() },
                 "synthesized template has changed",
             ),
-            (PlanBasis { deployed: None, ..now.clone() }, "stack was changed since"),
+            (PlanBasis { deployed: None, ..now.clone() }, "stack was changed after the plan"),
         ] {
             let error = plan.check_basis("cellar", &other).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");

@@ -88,11 +88,13 @@ impl OldTemplate {
         let config_text = read_file_in_folder_at(&project.folder, commit, &file_name)?;
         let mut notes = Vec::new();
         if config_text.is_none() {
-            notes.push(format!("{commit} has no {file_name}: the old side has the defaults"));
+            notes.push(format!(
+                "{commit} does not contain {file_name}: the old side uses the default configuration"
+            ));
         }
         notes.push(format!(
             "both sides are synthesized by this version of Cellar, the old one from {file_name} at \
-             {commit}: changes of Cellar itself are not shown; to see these changes, commit the output \
+             {commit}: changes to Cellar itself are not shown; to see these changes, commit the output \
              of `synth template` and compare with {commit}:PATH"
         ));
         let file_at_commit = format!("{commit}:{file_name}");

@@ -87,10 +87,12 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Git(#[from] GitError),
     /// A change has at least the severity of `--fail-on`.
-    #[error("the change is {severity}")]
+    #[error("a change has the severity {severity}")]
     #[diagnostic(
         code(synth::grave),
-        help("see the output above; `--fail-on` sets the lowest severity that fails")
+        help(
+            "see the changes above; `--fail-on` sets the lowest severity at which the command fails"
+        )
     )]
     TooSevere {
         /// The highest severity of the changes.
