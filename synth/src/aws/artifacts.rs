@@ -67,16 +67,28 @@ impl Aws {
         &self,
         bucket: &str,
     ) -> Result<ArtifactBucket, AwsError> {
+        if self.has_artifact_bucket(bucket).await? {
+            self.restore_default_bucket_settings(bucket).await
+        } else {
+            self.create_bucket(bucket).await?;
+            Ok(ArtifactBucket::Created)
+        }
+    }
+
+    /// Returns whether the artifact bucket exists in this account and region.
+    ///
+    /// # Errors
+    /// Returns [`AwsError::BucketClosed`] or [`AwsError::BucketElsewhere`] if a bucket with this
+    /// name exists but cannot be used.
+    async fn has_artifact_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
         let head_request =
             self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
-        let Err(error) = head_request.send().await else {
-            return self.restore_default_bucket_settings(bucket).await;
+        let error = match head_request.send().await {
+            Ok(_) => return Ok(true),
+            Err(error) => error,
         };
         match http_status(&error) {
-            Some(HTTP_NOT_FOUND) => {
-                self.create_bucket(bucket).await?;
-                Ok(ArtifactBucket::Created)
-            }
+            Some(HTTP_NOT_FOUND) => Ok(false),
             Some(HTTP_FORBIDDEN) => Err(AwsError::BucketClosed { bucket: bucket.to_owned() }),
             Some(HTTP_MOVED_PERMANENTLY) => Err(AwsError::BucketElsewhere {
                 bucket: bucket.to_owned(),
@@ -126,8 +138,10 @@ impl Aws {
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
         const OPERATION: &str = "find the bundle";
         let head_request = self.s3.head_object().bucket(bucket).key(key);
-        let result = head_request.expected_bucket_owner(&self.account).send().await;
-        let Err(error) = result else { return Ok(true) };
+        let error = match head_request.expected_bucket_owner(&self.account).send().await {
+            Ok(_) => return Ok(true),
+            Err(error) => error,
+        };
         match http_status(&error) {
             Some(HTTP_NOT_FOUND) => Ok(false),
             // An error response to a HEAD request has no body, so S3 does not name the denied

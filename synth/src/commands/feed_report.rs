@@ -114,7 +114,9 @@ impl FeedReport {
     /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         let mut lines = Vec::new();
-        lines.extend(self.repair.map(FeedRepair::to_text));
+        if let Some(repair) = self.repair {
+            lines.push(repair.to_text());
+        }
         let events = count(self.events, "event", "events");
         let streams = count(self.streams, "stream", "streams");
         if !self.has_differences() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cellar_stacks::template::SourceLine;
 use tokio::time::sleep;
 
-use crate::aws::{Aws, AwsError, StackState};
+use crate::aws::{Aws, AwsError, DeploymentEvent, StackState};
 use crate::cli::{Output, ResourceList};
 use crate::deployment::{
     DeploymentFailure, DeploymentProgress, OperationResult, StackCondition, first_failure,
@@ -168,12 +168,12 @@ impl Follower<'_> {
     }
 
     /// Creates the error for a stack whose rollback or deletion failed in CloudFormation.
-    pub(super) async fn stuck_stack_error(
+    pub(super) fn stuck_stack_error(
         &self,
         stack: &StackState,
-    ) -> Result<SynthError, SynthError> {
-        let events = self.aws.all_events(&stack.id).await?;
-        let (cause, advice) = match last_operation_failure(&events) {
+        events: &[DeploymentEvent],
+    ) -> SynthError {
+        let (cause, advice) = match last_operation_failure(events) {
             Some(failure) => {
                 let cause = format!("{}: {}", self.describe_resource(&failure), failure.reason);
                 (Some(cause), failure.advice())
@@ -181,12 +181,12 @@ impl Follower<'_> {
             None => (None, "find the cause in the stack's events in the AWS console".to_owned()),
         };
         let repair_commands = repair_commands(self.stack_name, &stack.status);
-        Ok(SynthError::StackStuck {
+        SynthError::StackStuck {
             stack: self.stack_name.to_owned(),
             status: stack.status.clone(),
             cause,
             help: format!("{advice}, then {repair_commands}"),
-        })
+        }
     }
 
     fn connection_lost(&self, cause: AwsError) -> SynthError {

@@ -45,7 +45,7 @@ pub(super) async fn show_local_logs(
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let path = Project::find_folder(config_selection)?.local_log();
+    let path = Project::find_or_use_defaults(config_selection)?.local_log();
     let mut log_file = LogFile { path, offset: 0, partial_line: Vec::new() };
     let Some(log_text) = log_file.read_new_lines()? else {
         output.print_note(&format!(

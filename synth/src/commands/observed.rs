@@ -44,7 +44,7 @@ impl StackLocation {
         if arguments.aws || arguments.endpoint_url.is_some() {
             return Ok(Self::Aws);
         }
-        let project = Project::find_folder(config_selection)?;
+        let project = Project::find_or_use_defaults(config_selection)?;
         let was_deployed_to_aws = last_deployed_arn(&project)?.is_some();
         Ok(if was_deployed_to_aws { Self::Aws } else { Self::Local })
     }

@@ -43,6 +43,15 @@ pub(super) enum PreviewDetail {
     Changes,
 }
 
+/// Whether the user must confirm the changes of a deployment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirmation {
+    /// Prompt for confirmation if the changes require it.
+    Prompt,
+    /// Do not prompt, because the changes are confirmed in another way.
+    Skip,
+}
+
 impl AwsDeployment<'_> {
     /// Creates a change set and compares the templates. Does not change an existing stack, except
     /// that a stack whose creation never completed is deleted first.
@@ -93,7 +102,7 @@ impl AwsDeployment<'_> {
         self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Prompts for confirmation if the changes require confirmation and `is_confirmed` is not set.
+    /// Checks that no data would be lost, and prompts for confirmation if the changes require it.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
@@ -101,7 +110,7 @@ impl AwsDeployment<'_> {
     pub(super) async fn ensure_approved(
         &self,
         preview: &Preview,
-        is_confirmed: bool,
+        confirmation: Confirmation,
     ) -> Result<(), SynthError> {
         let allowed_losses = &self.arguments.allow_data_loss;
         match required_approval(&preview.difference, preview.predicted_changes(), allowed_losses) {
@@ -109,7 +118,7 @@ impl AwsDeployment<'_> {
                 let logical_ids: Vec<String> = logical_ids.into_iter().collect();
                 Err(SynthError::DataWouldBeLost { ids: logical_ids.join(", ") })
             }
-            Approval::Needed(reasons) if !is_confirmed => {
+            Approval::Needed(reasons) if confirmation == Confirmation::Prompt => {
                 let question = format!("This deployment needs confirmation: {reasons}. Deploy?");
                 confirm("the deployment", &question).await
             }
@@ -153,7 +162,10 @@ impl AwsDeployment<'_> {
             StackCondition::Busy => {
                 Err(SynthError::StackBusy { stack: stack_name.to_owned(), status: stack.status })
             }
-            StackCondition::Stuck => Err(self.follower().stuck_stack_error(&stack).await?),
+            StackCondition::Stuck => {
+                let events = self.aws.all_events(&stack.id).await?;
+                Err(self.follower().stuck_stack_error(&stack, &events))
+            }
             StackCondition::Incomplete => {
                 let note = "The stack was never created completely; its remains are deleted first.";
                 self.output.print_note(note);

@@ -125,7 +125,7 @@ impl<'a> Restore<'a> {
     /// Returns [`RestoreError::OutOfRange`] if any table cannot be restored to the requested time.
     async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
         if let RestoreTime::At(requested_s) = requested
-            && self.has_started(requested_s).await?
+            && self.was_started_earlier(requested_s).await?
         {
             return Ok(requested_s);
         }
@@ -134,24 +134,25 @@ impl<'a> Restore<'a> {
         let range = step.finish(result, |range| {
             format!("{} to {}", format_utc(range.from_s), format_utc(range.to_s))
         })?;
-        let RestoreTime::At(requested_s) = requested else { return Ok(range.to_s) };
-        if !(range.from_s..=range.to_s).contains(&requested_s) {
-            return Err(SynthError::from(RestoreError::OutOfRange {
-                at: format_utc(requested_s),
+        match requested {
+            RestoreTime::Latest => Ok(range.to_s),
+            RestoreTime::At(at_s) if (range.from_s..=range.to_s).contains(&at_s) => Ok(at_s),
+            RestoreTime::At(at_s) => Err(SynthError::from(RestoreError::OutOfRange {
+                at: format_utc(at_s),
                 from: format_utc(range.from_s),
                 to: format_utc(range.to_s),
-            }));
+            })),
         }
-        Ok(requested_s)
     }
 
     /// Returns whether an earlier run has started to restore the tables to this time. That restore
     /// can be resumed even if the tables can no longer be restored to this time.
-    async fn has_started(&self, restore_to_s: u64) -> Result<bool, SynthError> {
+    async fn was_started_earlier(&self, restore_to_s: u64) -> Result<bool, SynthError> {
         let restored_names = self.restored_names(restore_to_s);
-        let Some(first_name) = restored_names.first() else { return Ok(false) };
-        let first_table = self.aws.describe_table(first_name).await?;
-        Ok(first_table.is_some())
+        match restored_names.first() {
+            Some(first_name) => Ok(self.aws.describe_table(first_name).await?.is_some()),
+            None => Ok(false),
+        }
     }
 
     /// Returns the range of times to which all tables can be restored.

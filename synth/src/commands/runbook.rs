@@ -28,13 +28,14 @@ pub(crate) fn write_runbook(
     let template = synthesize(&config)?;
     let physical_names = arguments.resources.as_deref().map(read_names).transpose()?;
     let markdown = render_runbook(&config, &template, physical_names)?;
-    let Some(path) = &arguments.output else {
-        output.print_result(&json!({ "markdown": markdown }), &markdown);
-        return Ok(());
-    };
-    write_output(path, IfExists::Replace, markdown.as_bytes())?;
-    let result = json!({ "written": path, "bytes": markdown.len() });
-    output.print_result(&result, &format!("Wrote {}", path.display()));
+    match &arguments.output {
+        Some(path) => {
+            write_output(path, IfExists::Replace, markdown.as_bytes())?;
+            let result = json!({ "written": path, "bytes": markdown.len() });
+            output.print_result(&result, &format!("Wrote {}", path.display()));
+        }
+        None => output.print_result(&json!({ "markdown": markdown }), &markdown),
+    }
     Ok(())
 }
 

@@ -74,9 +74,13 @@ impl AwsStatus {
     async fn read(observed: &ObservedStack) -> Result<Self, SynthError> {
         let mut unknown = Vec::new();
         let alarms = read_active_alarms(observed).await;
-        unknown.extend(alarms.as_ref().err().map(AwsError::to_string));
+        if let Err(error) = &alarms {
+            unknown.push(error.to_string());
+        }
         let dead_letters = read_dead_letters(observed).await;
-        unknown.extend(dead_letters.as_ref().err().map(AwsError::to_string));
+        if let Err(error) = &dead_letters {
+            unknown.push(error.to_string());
+        }
         let ObservedStack { name, aws, state: stack, .. } = observed;
         let url = stack.outputs.get(OUTPUT_API_URL).map(|url| aws.reachable_url(url));
         let healthy = match &url {

@@ -76,13 +76,16 @@ impl StackFacts {
             ResourceType::Function => {
                 self.functions.insert(logical_id.to_owned(), Function::from_resource(resource));
                 let tracing_mode = property(resource, "TracingConfig/Mode").and_then(Value::as_str);
-                self.tracing |= tracing_mode == Some("Active");
+                if tracing_mode == Some("Active") {
+                    self.tracing = true;
+                }
             }
             ResourceType::Alarm => self.alarms += 1,
             ResourceType::Dashboard => self.dashboards += 1,
             ResourceType::Table => {
-                let kms_key = property(resource, "SSESpecification/KMSMasterKeyId");
-                self.has_kms_key |= kms_key.is_some();
+                if property(resource, "SSESpecification/KMSMasterKeyId").is_some() {
+                    self.has_kms_key = true;
+                }
             }
             ResourceType::LogGroup => {
                 let retention_days = property(resource, "RetentionInDays").and_then(Value::as_u64);

@@ -23,7 +23,7 @@ const UNRESTORED_PROPERTIES: [&str; 3] =
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum RestoreError {
     /// Point-in-time recovery is disabled for a table.
-    #[error("the table {table} has no point-in-time recovery")]
+    #[error("point-in-time recovery is disabled for table {table}")]
     #[diagnostic(
         code(synth::restore::no_recovery),
         help(
@@ -50,10 +50,10 @@ pub(crate) enum RestoreError {
         to: String,
     },
     /// Another table already uses the name of a restored table.
-    #[error("table {table} already exists and is not {source_table} restored to this time")]
+    #[error("table {table} already exists, but was not restored from {source_table} to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
-        help("delete the table, or restore to another second: names contain the time")
+        help("delete the table, or restore to another second, because the name contains the time")
     )]
     NameTaken {
         /// Name of the table that already exists.
@@ -118,19 +118,11 @@ impl TableRestore {
         configured_incarnation: u32,
         stack_resources: &[StackResource<'_>],
     ) -> Self {
-        let mut stack_incarnations = Vec::new();
-        let mut imported_incarnation = None;
-        for resource in stack_resources {
-            let Some(incarnation) = incarnation_of_entry_table(resource.logical_id) else {
-                continue;
-            };
-            stack_incarnations.push(incarnation);
-            let is_restored_table =
-                restored_names.first().is_some_and(|name| name == resource.physical_name);
-            if is_restored_table && imported_incarnation.is_none() {
-                imported_incarnation = Some(incarnation);
-            }
-        }
+        let imported_incarnation = imported_incarnation(restored_names, stack_resources);
+        let stack_incarnations: Vec<u32> = stack_resources
+            .iter()
+            .filter_map(|resource| incarnation_of_entry_table(resource.logical_id))
+            .collect();
         let newest_incarnation =
             stack_incarnations.iter().copied().fold(configured_incarnation, u32::max);
         let incarnation =
@@ -169,6 +161,20 @@ impl TableRestore {
         }
         Some(import_template.to_string())
     }
+}
+
+/// Returns the incarnation under which an earlier run has imported the restored tables into the
+/// stack. Returns `None` if the restored tables are not in the stack.
+fn imported_incarnation(
+    restored_names: &[String],
+    stack_resources: &[StackResource<'_>],
+) -> Option<u32> {
+    // The Entry table is the first table.
+    let restored_entry_table = restored_names.first()?;
+    stack_resources
+        .iter()
+        .filter(|resource| resource.physical_name == restored_entry_table)
+        .find_map(|resource| incarnation_of_entry_table(resource.logical_id))
 }
 
 /// Returns the logical ids of the tables that the stack contains from the given incarnation.

@@ -70,12 +70,12 @@ pub(super) enum Direction {
 
 /// Describes a changed permission.
 pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
-    let principals: Vec<&str> = grant
+    let principal_names: Vec<&str> = grant
         .principals
         .iter()
         .map(|principal| if principal == "*" { "everyone" } else { principal.as_str() })
         .collect();
-    let principals = principals.join(", ");
+    let principals = principal_names.join(", ");
     let actions = grant.actions.join(", ");
     let sentence = match (grant.effect, direction) {
         (Effect::Allow, Direction::Broadened) => format!("{principals} may {actions}"),

@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
         }
         if !self.host.can_build(architecture) {
             if !self.has_zigbuild() {
-                return Err(BundleError::cross(self.host, architecture));
+                return Err(BundleError::needs_cross_compiler(self.host, architecture));
             }
             return self.build_with(BuildTool::Zigbuild, architecture);
         }

@@ -39,7 +39,7 @@ pub(super) fn run_build(
         return Err(BundleError::Build { program, status, last_lines: last_lines.join("\n") });
     }
     let executable = stdout_result.map_err(cargo_error)?;
-    executable.ok_or(BundleError::Nothing { program })
+    executable.ok_or(BundleError::NoBinary { program })
 }
 
 /// Shows the output of the build as progress, and returns its last lines, oldest first.

@@ -6,7 +6,9 @@ use object::elf::{
     DT_NEEDED, DT_VERNEED, ELFCLASS64, ELFDATA2LSB, ET_DYN, ET_EXEC, FileHeader64, PT_DYNAMIC,
     VER_FLG_WEAK, VERSYM_VERSION,
 };
-use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionTable, Sym as _};
+use object::read::elf::{
+    FileHeader as _, ProgramHeader as _, SectionTable, Sym as _, VerneedIterator,
+};
 use object::{LittleEndian, StringTable};
 
 use super::fault::ElfFault;
@@ -55,7 +57,9 @@ pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     let mut loader = None;
     let mut is_dynamic = false;
     for segment in header.program_headers(ENDIAN, binary).map_err(malformed)? {
-        is_dynamic |= segment.p_type(ENDIAN) == PT_DYNAMIC;
+        if segment.p_type(ENDIAN) == PT_DYNAMIC {
+            is_dynamic = true;
+        }
         if let Some(loader_path) = segment.interpreter(ENDIAN, binary).map_err(malformed)? {
             loader = Some(parse_name(loader_path)?);
         }
@@ -150,7 +154,22 @@ fn read_version_needs(
         return Ok(Vec::new());
     };
     let strings = sections.strings(ENDIAN, binary, strings_index).map_err(malformed)?;
-    let mut needs: Vec<(u16, VersionNeed)> = Vec::new();
+    let mut needs_by_index = read_strong_needs(&mut libraries, strings)?;
+    let version_indexes = needs_by_index.iter().map(|(version_index, _)| *version_index);
+    let mut symbols = read_symbols(binary, sections, version_indexes)?;
+    for (version_index, need) in &mut needs_by_index {
+        need.symbol = symbols.remove(version_index);
+    }
+    Ok(needs_by_index.into_iter().map(|(_, need)| need).collect())
+}
+
+/// Reads the required library versions that are not weak, each with its version index. Their
+/// `symbol` is not set.
+fn read_strong_needs(
+    libraries: &mut VerneedIterator<'_, Header>,
+    strings: Strings<'_>,
+) -> Result<Vec<(u16, VersionNeed)>, ElfFault> {
+    let mut needs_by_index = Vec::new();
     let mut version_budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
         let library_name = parse_name(library.file(ENDIAN, strings).map_err(malformed)?)?;
@@ -166,16 +185,11 @@ fn read_version_needs(
                     library: library_name.clone(),
                     symbol: None,
                 };
-                needs.push((version_index, need));
+                needs_by_index.push((version_index, need));
             }
         }
     }
-    let version_indexes = needs.iter().map(|(version_index, _)| *version_index);
-    let mut symbols = read_symbols(binary, sections, version_indexes)?;
-    for (version_index, need) in &mut needs {
-        need.symbol = symbols.remove(version_index);
-    }
-    Ok(needs.into_iter().map(|(_, need)| need).collect())
+    Ok(needs_by_index)
 }
 
 fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
