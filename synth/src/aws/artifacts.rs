@@ -1,5 +1,5 @@
-//! The artifact bucket, which stores Lambda bundles and CloudFormation templates. Created on the
-//! first deployment.
+//! Manages the artifact bucket, which stores Lambda bundles and CloudFormation templates. The first
+//! deployment creates the bucket.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
@@ -99,7 +99,8 @@ impl Aws {
         }
     }
 
-    /// Restores the settings of an existing bucket if it has the default name.
+    /// Restores drifted settings of an existing bucket, but only if the bucket has the default
+    /// name.
     async fn restore_default_bucket_settings(
         &self,
         bucket: &str,

@@ -41,7 +41,7 @@ pub(crate) struct Aws {
     /// SDK configuration, from which other clients are created, such as those of the
     /// `cellar-runtime` crate.
     pub(crate) config: SdkConfig,
-    /// Credentials for signing requests that bypass the SDK.
+    /// Credentials for signing requests that are sent without the SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
     /// AWS account id.
     pub(crate) account: String,

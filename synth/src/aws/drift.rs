@@ -32,7 +32,7 @@ pub(crate) struct Drift {
     pub(crate) physical_id: Option<String>,
     /// Whether the resource was deleted.
     pub(crate) deleted: bool,
-    /// Changed properties. Empty if the resource was deleted.
+    /// Properties whose values have changed. Empty if the resource was deleted.
     pub(crate) differences: Vec<PropertyDrift>,
 }
 

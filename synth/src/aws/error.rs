@@ -152,7 +152,7 @@ pub(crate) enum AwsError {
         /// CloudFormation status reason.
         reason: String,
     },
-    /// Another operation on the stack started first.
+    /// Another operation on the stack was started before this one.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),

@@ -14,7 +14,8 @@ const FILTER_LOG_EVENTS: Operation = Operation {
 };
 /// Number of log lines per page, which is the maximum that CloudWatch Logs allows.
 const PAGE_EVENTS_MAX: u32 = 10_000;
-/// Maximum number of pages read per log group. A selective filter returns many empty pages.
+/// Maximum number of pages that are read per log group. The maximum is high, because a selective
+/// filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
 /// Log group query.

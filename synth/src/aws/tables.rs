@@ -130,8 +130,8 @@ impl Aws {
 impl TableDescription {
     /// Returns `false` if this table was restored from another table or to another time.
     ///
-    /// Returns `true` if the source table and the time match. Also returns `true` if DynamoDB does
-    /// not report them, because it does not do so at the start of a restore.
+    /// Returns `true` if the source table and the time match, or if DynamoDB does not report them
+    /// yet. At the start of a restore, DynamoDB does not report them.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {
         let has_other_source = self.source_arn.as_ref().is_some_and(|arn| arn != source_arn);
         let has_other_time =

@@ -10,11 +10,11 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// File name that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// Unix permissions of the executable. All users may execute it, because Lambda does not document
+/// Unix permissions of the executable. All users may execute it, because AWS does not document
 /// which user runs it.
 const MODE: u32 = 0o755;
-/// Deflate compression level, which is the highest one. Zopfli would save another 3 %, but its
-/// output depends on the processor, because Zopfli uses floating-point logarithms.
+/// Highest compression level of Deflate. Zopfli would save another 3 %, but its output depends on
+/// the processor, because Zopfli uses floating-point logarithms.
 const LEVEL: i64 = 9;
 /// Number of hexadecimal digits of the binary's hash in a bundle name. Sixteen digits (64 bits) are
 /// enough to avoid collisions.

@@ -75,11 +75,15 @@ fn print_estimated_cost(
         bill: Bill::new(&estimated_amounts(&usage, &stack_facts, log_policy)),
         assumptions: estimate_assumptions(&usage, &stack_facts, log_policy),
     };
-    let is_idle = usage == Usage { request_ms: arguments.request_ms, ..Usage::default() };
-    let usage_condition = if is_idle { "while idle" } else { "with this usage" };
+    let usage_condition = if is_idle(usage) { "while idle" } else { "with this usage" };
     let title = format!("Estimated cost of {} per month {usage_condition}:", report.stack);
     print_cost_report(&report, &title, output);
     Ok(())
+}
+
+/// Returns whether the stack is not used at all. The duration of a request is then irrelevant.
+fn is_idle(usage: Usage) -> bool {
+    usage == Usage { request_ms: usage.request_ms, ..Usage::default() }
 }
 
 fn usage_from_arguments(arguments: &CostArguments) -> Usage {

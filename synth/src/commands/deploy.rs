@@ -51,7 +51,7 @@ pub(crate) async fn deploy_stack(
     }
     let deployment = LocalDeployment::prepare(config_selection, arguments, output)?;
     match deployment.matching_running_stack()? {
-        Some(running) => deployment.finish(&running.url, RunMode::AlreadyRunning).await,
+        Some(running) => deployment.finish_deployment(&running.url, RunMode::AlreadyRunning).await,
         None if arguments.detach => deployment.run_in_background().await,
         None => deployment.run_in_foreground(ports).await,
     }
@@ -128,7 +128,7 @@ impl<'a> LocalDeployment<'a> {
         };
         let result = detached_stack.start().await;
         let running = step.finish(result, |running| running.url.clone())?;
-        self.finish(&running.url, RunMode::Background).await
+        self.finish_deployment(&running.url, RunMode::Background).await
     }
 
     async fn run_in_foreground(&self, ports: Ports) -> Result<(), SynthError> {
@@ -139,7 +139,7 @@ impl<'a> LocalDeployment<'a> {
         let cloud = step.finish(result, |cloud| cloud.url().to_owned())?;
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve_until_stopped(cloud));
-        self.finish(&url, RunMode::Foreground).await?;
+        self.finish_deployment(&url, RunMode::Foreground).await?;
         server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
         self.output
             .print_note(&format!("Stopped. The data is kept in {}.", folder.path().display()));
@@ -147,7 +147,7 @@ impl<'a> LocalDeployment<'a> {
     }
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
-    async fn finish(&self, url: &str, run_mode: RunMode) -> Result<(), SynthError> {
+    async fn finish_deployment(&self, url: &str, run_mode: RunMode) -> Result<(), SynthError> {
         let config = &self.project.config;
         let token = mint_for_operator(&self.key_pair, config)?;
         if !self.arguments.no_smoke {

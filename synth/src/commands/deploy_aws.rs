@@ -54,7 +54,7 @@ impl AwsDeployment<'_> {
             None => self.change_stack(Confirmation::Prompt, phase).await?,
         };
         phase.set(DeploymentPhase::Checking);
-        self.finish(&stack, !arguments.no_smoke).await
+        self.finish_deployment(&stack, !arguments.no_smoke).await
     }
 
     /// Creates or updates the stack after confirmation, and returns the new state of the stack.
@@ -115,7 +115,11 @@ impl AwsDeployment<'_> {
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary. Skips
     /// the smoke test if the operator's private key is missing, because no token can be signed.
-    async fn finish(&self, stack: &StackState, with_smoke_test: bool) -> Result<(), SynthError> {
+    async fn finish_deployment(
+        &self,
+        stack: &StackState,
+        with_smoke_test: bool,
+    ) -> Result<(), SynthError> {
         let Some(api_url) = stack.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });
         };

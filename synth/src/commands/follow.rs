@@ -81,8 +81,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Waits until an operation that another process started has ended. Returns after a failed
-    /// operation too.
+    /// Waits until an operation that another process started has ended, whether it succeeds or
+    /// fails.
     pub(super) async fn wait_until_idle(&self, stack: &StackState) -> Result<(), SynthError> {
         let events = self.aws.all_events(&stack.id).await?;
         let mut progress = DeploymentProgress::in_progress(&events);

@@ -16,15 +16,15 @@ use crate::project::ConfigSelection;
 
 /// Polling interval with `--follow`. CloudWatch Logs accepts only a few requests per second.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum time in milliseconds after which CloudWatch Logs returns a new line. With `--follow`, a
-/// line that takes longer is not shown.
+/// Maximum time, in milliseconds, that a new line takes to appear in CloudWatch Logs. With
+/// `--follow`, a line that takes longer is not shown.
 const INGESTION_DELAY_MS: u64 = 60_000;
 /// Maximum number of new lines printed per poll with `--follow`.
 const MAX_FOLLOWED_LINES: usize = 100_000;
 /// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
-/// Each function's command-line argument, name, and logical id of the log group.
+/// For each function: its command-line argument, its name, and the logical id of its log group.
 const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
     (FunctionArgument::Api, "api", "ApiLogGroup"),
     (FunctionArgument::Relay, "relay", "RelayLogGroup"),

@@ -55,9 +55,15 @@ pub(super) async fn show_local_logs(
         ));
         return Ok(());
     };
+    print_newest_lines(&log_text, arguments, output);
+    if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
+}
+
+/// Prints the newest of those lines that the options select.
+fn print_newest_lines(log_text: &str, arguments: &LogsArguments, output: &Output) {
     let start = SystemTime::now().checked_sub(arguments.since).unwrap_or(SystemTime::UNIX_EPOCH);
     let selected_lines: Vec<&str> =
-        lines_since(&log_text, start).filter(|line| is_selected(line, arguments)).collect();
+        lines_since(log_text, start).filter(|line| is_selected(line, arguments)).collect();
     let line_limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let hidden_count = selected_lines.len().saturating_sub(line_limit);
     if hidden_count > 0 {
@@ -66,7 +72,6 @@ pub(super) async fn show_local_logs(
     for line in selected_lines.into_iter().skip(hidden_count) {
         print_line(line, output);
     }
-    if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
 }
 
 impl LogFile {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use cellar::text::escape;
+use cellar_base::count::{count, grouped};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::logs::{Logs, LostCell};
@@ -56,8 +57,9 @@ pub(super) async fn replace_lost_cells(
     let logs = open_logs(data)?;
     let step = output.start_step("Check the cells");
     let result = logs.lost_cells(log_id).await.map_err(MaintenanceError::LostCells);
-    let lost_cells =
-        step.finish(result, |lost| format!("{} lost", format_count(lost.cells.len(), lost.more)))?;
+    let lost_cells = step.finish(result, |lost| {
+        format!("{} lost", format_cell_count(lost.cells.len(), lost.more))
+    })?;
     let mut report = CellsReport {
         spreadsheet: log_id,
         dry_run: arguments.dry_run,
@@ -66,17 +68,17 @@ pub(super) async fn replace_lost_cells(
         positions: Vec::new(),
     };
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
-    let cell_count = format_count(report.cells.len(), report.may_be_incomplete);
+    let cell_count = format_cell_count(report.cells.len(), report.may_be_incomplete);
     let plan = MaintenancePlan {
         text: report.to_text(),
         item_count: report.cells.len(),
         action: "replacing cells",
-        question: format!("Write #LOST! into {cell_count} cells?"),
+        question: format!("Write #LOST! into {cell_count}?"),
     };
     if options.should_carry_out(plan, output).await? {
         let step = output.start_step("Replace the cells");
         let result = replace_cells(&logs, &mut report).await;
-        step.finish(result, |()| format!("{} replaced", report.cells.len()))?;
+        step.finish(result, |()| count(report.cells.len(), "cell replaced", "cells replaced"))?;
     }
     output.print_result(&report, &report.to_text());
     Ok(())
@@ -111,8 +113,13 @@ fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     Ok(logs.with_incarnation(incarnation))
 }
 
-fn format_count(cell_count: usize, may_be_incomplete: bool) -> String {
-    if may_be_incomplete { format!("{cell_count} or more") } else { cell_count.to_string() }
+/// Formats a number of cells, such as `1 cell` or `50 or more cells`.
+fn format_cell_count(cell_count: usize, may_be_incomplete: bool) -> String {
+    if may_be_incomplete {
+        format!("{} or more cells", grouped(cell_count))
+    } else {
+        count(cell_count, "cell", "cells")
+    }
 }
 
 impl LostCellRow {
@@ -136,7 +143,7 @@ impl CellsReport {
         if hidden_count > 0 {
             text.push_str(&format!("… and {hidden_count} more (see --json)\n"));
         }
-        let cell_count = format_count(self.cells.len(), self.may_be_incomplete);
+        let cell_count = format_cell_count(self.cells.len(), self.may_be_incomplete);
         let summary = match self.positions.last() {
             None => format!(
                 "{cell_count} lost. If the bucket lost objects, restore their older versions first, or run \

@@ -89,7 +89,7 @@ async fn start_rebuild(
     Ok(started)
 }
 
-/// Returns an outcome for each snapshot that is not rebuilt, because its log entry has been
+/// Returns the outcomes of the snapshots that are not rebuilt because their log entries have been
 /// offloaded to S3.
 fn offloaded_outcomes(rebuild_plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     rebuild_plan

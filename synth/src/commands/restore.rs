@@ -70,9 +70,9 @@ async fn restore_and_import(
     let restore = Restore::prepare(project, arguments, output).await?;
     let restore_to_s = restore.choose_time(arguments.to).await?;
     let restored_names = restore.restored_names(restore_to_s);
-    let plan = restore.plan(&restored_names).await?;
+    let plan = restore.plan_import(&restored_names).await?;
     if !arguments.yes {
-        restore.confirm(restored_names.len(), restore_to_s).await?;
+        restore.confirm_restore(restored_names.len(), restore_to_s).await?;
     }
     output.print_note(&format!(
         "To resume after an interruption: synth restore --to {}",
@@ -177,7 +177,7 @@ impl<'a> Restore<'a> {
             .collect()
     }
 
-    async fn plan(&self, restored_names: &[String]) -> Result<TableRestore, SynthError> {
+    async fn plan_import(&self, restored_names: &[String]) -> Result<TableRestore, SynthError> {
         let resources = self.aws.stack_resources(&self.stack.id).await?;
         let stack_resources: Vec<StackResource<'_>> = resources
             .iter()
@@ -190,7 +190,11 @@ impl<'a> Restore<'a> {
         Ok(TableRestore::plan(restored_names, configured_incarnation, &stack_resources))
     }
 
-    async fn confirm(&self, table_count: usize, restore_to_s: u64) -> Result<(), SynthError> {
+    async fn confirm_restore(
+        &self,
+        table_count: usize,
+        restore_to_s: u64,
+    ) -> Result<(), SynthError> {
         let question = format!(
             "Restore the {} tables of {} in {} to {}? They are added beside the current tables, which \
              stay in use until `synth deploy`.",

@@ -28,7 +28,7 @@ pub(super) struct SnapshotRepair {
 }
 
 impl SnapshotRepair {
-    /// Creates a repair for the given data.
+    /// Creates a repair of the snapshots and entry bodies in `data`.
     ///
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running local stack is an earlier version,

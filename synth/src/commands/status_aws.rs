@@ -37,7 +37,8 @@ struct AwsStatus {
     alarms: Option<Vec<Alarm>>,
     /// Queues with dead letters. `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors that occurred while reading the parts of the status that are unknown.
+    /// Errors that occurred while the status was read. They are the reason why parts of the status
+    /// are unknown.
     unknown: Vec<String>,
 }
 

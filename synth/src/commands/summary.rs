@@ -75,7 +75,7 @@ struct AwsView<'a> {
     example: &'a str,
 }
 
-/// Moves a malformed profile aside, so that the deployment can write a new profile.
+/// Renames a malformed profile, so that the deployment can write a new profile.
 pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
     match Profile::read(&project.folder) {
         Ok(_) => Ok(()),

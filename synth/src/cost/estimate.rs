@@ -84,7 +84,8 @@ const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 const FREE_ALARMS: u64 = 10;
 /// Number of invocations per hour that X-Ray traces regardless of the sampling rate.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Reciprocal of X-Ray's sampling rate, which applies to all other invocations.
+/// Reciprocal of X-Ray's sampling rate, which applies to the invocations beyond
+/// [`ALWAYS_TRACED_PER_HOUR`].
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected monthly usage of a stack.

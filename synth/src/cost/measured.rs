@@ -66,6 +66,12 @@ pub(crate) struct MeasuredUsage {
     pub(crate) hours: u64,
 }
 
+impl MeasuredUsage {
+    fn values_of(&self, usage_query: &UsageQuery) -> &[f64] {
+        self.values.get(&usage_query.query).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
 /// Returns the metric queries that measure the usage of a resource.
 pub(crate) fn usage_queries(
     logical_id: &str,
@@ -153,7 +159,7 @@ pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     notes
 }
 
-/// Converts the measured usage to amounts per meter.
+/// Converts the measured usage to the amount of each billing meter.
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
@@ -161,40 +167,62 @@ pub(crate) fn measured_amounts(
 ) -> Amounts {
     let mut amounts = Amounts::default();
     let hours = u128::from(usage.hours);
-    let mut invocations = 0;
-    let mut queue_requests = 0;
-    for UsageQuery { query, quantity, logical_id } in queries {
-        let values = usage.values.get(query).map(Vec::as_slice).unwrap_or_default();
-        let sum: f64 = values.iter().sum();
-        match quantity {
-            Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
-            Quantity::ReadUnits => {
-                amounts.add(Meter::TableReads, to_integer(sum * HALF_UNITS_PER_READ_UNIT));
-            }
-            Quantity::Invocations => invocations += to_integer(sum),
-            Quantity::Milliseconds => {
-                if let Some(function) = stack_facts.functions.get(logical_id) {
-                    add_duration(&mut amounts, *function, to_integer(sum));
-                }
-            }
-            Quantity::QueueRequests => queue_requests += to_integer(sum),
-            Quantity::LoggedBytes => {
-                amounts.add(Meter::LogBytes, to_integer(sum));
-                add_log_storage(&mut amounts, to_integer(sum), stack_facts);
-            }
-            Quantity::StoredBytes => {
-                amounts.add(Meter::ObjectStorage, to_integer(average(values)) * hours);
-            }
-        }
+    for usage_query in queries {
+        add_measured_quantity(&mut amounts, usage_query, usage, stack_facts);
     }
+    let invocations = total(Quantity::Invocations, queries, usage);
     amounts.add(Meter::Invocations, invocations);
     add_traces(&mut amounts, invocations, hours, stack_facts);
+    let queue_requests = total(Quantity::QueueRequests, queries, usage);
     add_queue_requests(&mut amounts, queue_requests, hours);
     let table_byte_hours = u128::from(usage.table_bytes) * hours;
     amounts.add(Meter::TableStorage, table_byte_hours);
     amounts.add(Meter::TableBackup, table_byte_hours);
     add_fixed_costs(&mut amounts, stack_facts, hours);
     amounts
+}
+
+/// Adds the measured quantity of a resource, unless the quantity is billed as a total over all
+/// resources.
+fn add_measured_quantity(
+    amounts: &mut Amounts,
+    usage_query: &UsageQuery,
+    usage: &MeasuredUsage,
+    stack_facts: &StackFacts,
+) {
+    let values = usage.values_of(usage_query);
+    let sum: f64 = values.iter().sum();
+    match usage_query.quantity {
+        Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
+        Quantity::ReadUnits => {
+            amounts.add(Meter::TableReads, to_integer(sum * HALF_UNITS_PER_READ_UNIT));
+        }
+        Quantity::Milliseconds => {
+            if let Some(function) = stack_facts.functions.get(&usage_query.logical_id) {
+                add_duration(amounts, *function, to_integer(sum));
+            }
+        }
+        Quantity::LoggedBytes => {
+            amounts.add(Meter::LogBytes, to_integer(sum));
+            add_log_storage(amounts, to_integer(sum), stack_facts);
+        }
+        Quantity::StoredBytes => {
+            let stored_bytes = to_integer(average(values));
+            amounts.add(Meter::ObjectStorage, stored_bytes * u128::from(usage.hours));
+        }
+        Quantity::Invocations | Quantity::QueueRequests => {}
+    }
+}
+
+/// Returns the total of a measured quantity over all resources.
+fn total(quantity: Quantity, queries: &[UsageQuery], usage: &MeasuredUsage) -> u128 {
+    let mut total = 0;
+    for usage_query in queries {
+        if usage_query.quantity == quantity {
+            total += to_integer(usage.values_of(usage_query).iter().sum());
+        }
+    }
+    total
 }
 
 /// Returns the average of the values, or 0 if there are no values.

@@ -33,7 +33,8 @@ pub(crate) enum CheckOutcome {
     Passed,
     /// The check was skipped, for this reason.
     Skipped(String),
-    /// The stack does not behave as expected. Contains a description of the failure.
+    /// The check failed, because the stack did not behave as expected. Contains a description of
+    /// the failure.
     Failed(String),
 }
 

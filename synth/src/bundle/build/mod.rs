@@ -48,8 +48,8 @@ enum BuildTool {
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder, which runs the same cargo as the one that started this program. If cargo
-    /// did not start this program, the builder runs the cargo in PATH.
+    /// Creates a builder. It runs the cargo that started this program or, if there is none, the
+    /// cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);

@@ -19,7 +19,7 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// First bytes of an ELF file. The class and the byte order follow.
+/// Magic bytes at the start of an ELF file. They are followed by the class and the byte order.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
@@ -163,8 +163,8 @@ fn read_version_needs(
     Ok(needs_by_index.into_iter().map(|(_, need)| need).collect())
 }
 
-/// Reads the required library versions that are not weak, each with its version index. Their
-/// `symbol` is not set.
+/// Reads the required library versions that are not weak, each with its version index. The caller
+/// must set the field `symbol`.
 fn read_strong_needs(
     libraries: &mut VerneedIterator<'_, Header>,
     strings: Strings<'_>,

@@ -14,8 +14,8 @@ const ENDIAN: LittleEndian = LittleEndian;
 /// is valid and empty.
 const UNWIND_SECTIONS: [&[u8]; 2] = [b".eh_frame", b".eh_frame_hdr"];
 
-/// Fills the unwind tables of a binary with zeros. Compilers emit unwind tables even for a binary
-/// that is built with `panic = "abort"`, as required here. The tables make up a tenth of the binary
+/// Fills the unwind tables of a binary with zeros. The binary must be built with `panic = "abort"`:
+/// it then contains unwind tables, but does not use them. The tables make up a tenth of the binary
 /// and compress poorly.
 ///
 /// Returns the file unchanged if it has no unwind tables or is not an ELF file.

@@ -28,7 +28,7 @@ const STARTUP_POLL: Duration = Duration::from_secs(1);
 pub(crate) async fn run_checks(target: &SmokeTarget<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
     let Ok((client, log_id)) = open_spreadsheet(target, &mut report).await else { return report };
-    // The report already contains the failed check.
+    // Ignore the error, because the report already contains the failed check.
     let _ = check_spreadsheet(target, &client, log_id, &mut report).await;
     let _ = check(&mut report, "clean up", objects::clean_up(&client, log_id)).await;
     report

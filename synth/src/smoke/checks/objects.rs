@@ -22,8 +22,8 @@ use super::edits::{append_operation, compare_values, latest_cell_value, set_colu
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Timeout for a snapshot. Includes the cold starts of the relay function and the snapshot
-/// function.
+/// Maximum time until a snapshot is built. Includes the cold starts of the relay function and the
+/// snapshot function.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
@@ -52,9 +52,10 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
     let byte_length = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.spreadsheet(log_id).head().await?;
+    let spreadsheet = client.spreadsheet(log_id);
+    let head = spreadsheet.head().await?;
     let upload_request = UploadRequest { bytes: byte_length, sha256: sha256.clone() };
-    let upload_grant = client.spreadsheet(log_id).request_upload(&upload_request).await?;
+    let upload_grant = spreadsheet.request_upload(&upload_request).await?;
     client.upload(&upload_grant, body).await?;
     let completion = CompleteRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -65,8 +66,7 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         bytes: byte_length,
         sha256,
     };
-    let reply =
-        client.spreadsheet(log_id).complete_upload(upload_grant.upload_id, &completion).await?;
+    let reply = spreadsheet.complete_upload(upload_grant.upload_id, &completion).await?;
     let value = latest_cell_value(client, log_id, "B1", reply.head).await?;
     Ok(compare_values("B1", &Value::Text(cell_text), &value))
 }
