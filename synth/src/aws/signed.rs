@@ -176,6 +176,22 @@ fn signed_headers(
     let request =
         SignableRequest::new("POST", url, unsigned_headers.into_iter(), SignableBody::Bytes(body))
             .map_err(|error| error.to_string())?;
+    let signature_headers = sign_request(operation, request, region, credentials, now)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, header_value(&content_type)?);
+    headers.insert(HeaderName::from_static("x-amz-target"), header_value(operation.target)?);
+    headers.extend(signature_headers);
+    Ok(headers)
+}
+
+/// Signs a request. Returns the headers that contain the signature.
+fn sign_request(
+    operation: Operation,
+    request: SignableRequest<'_>,
+    region: &str,
+    credentials: Credentials,
+    now: SystemTime,
+) -> Result<HeaderMap, String> {
     let identity = credentials.into();
     let signing_params = SigningParams::builder()
         .identity(&identity)
@@ -187,16 +203,14 @@ fn signed_headers(
         .map_err(|error| error.to_string())?;
     let signed = sign(request, &signing_params.into()).map_err(|error| error.to_string())?;
     let (instructions, _signature) = signed.into_parts();
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, header_value(&content_type)?);
-    headers.insert(HeaderName::from_static("x-amz-target"), header_value(operation.target)?);
+    let mut signature_headers = HeaderMap::new();
     for (name, value) in instructions.headers() {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| error.to_string())?;
         let mut value = header_value(value)?;
         value.set_sensitive(true);
-        headers.insert(name, value);
+        signature_headers.insert(name, value);
     }
-    Ok(headers)
+    Ok(signature_headers)
 }
 
 fn header_value(value: &str) -> Result<HeaderValue, String> {

@@ -7,7 +7,7 @@ use cellar::text::escape;
 use cellar_base::count::{count, grouped};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::logs::{Logs, LostCell};
+use cellar_engine::logs::{Logs, LostCell, LostCells};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
@@ -60,13 +60,7 @@ pub(super) async fn replace_lost_cells(
     let lost_cells = step.finish(result, |lost| {
         format!("{} lost", format_cell_count(lost.cells.len(), lost.more))
     })?;
-    let mut report = CellsReport {
-        spreadsheet: log_id,
-        dry_run: arguments.dry_run,
-        cells: lost_cells.cells.iter().map(LostCellRow::new).collect(),
-        may_be_incomplete: lost_cells.more,
-        positions: Vec::new(),
-    };
+    let mut report = CellsReport::new(log_id, arguments.dry_run, &lost_cells);
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
     let cell_count = format_cell_count(report.cells.len(), report.may_be_incomplete);
     let plan = MaintenancePlan {
@@ -87,8 +81,7 @@ pub(super) async fn replace_lost_cells(
 /// Replaces the values of all lost cells. Adds the replaced cells to the report.
 async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), MaintenanceError> {
     report.cells.clear();
-    report.may_be_incomplete = true;
-    while report.may_be_incomplete {
+    loop {
         let replacement = logs
             .replace_lost_cells(report.spreadsheet, AUTHOR)
             .await
@@ -96,8 +89,10 @@ async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), Main
         report.cells.extend(replacement.cells.iter().map(LostCellRow::new));
         report.positions.extend(replacement.positions);
         report.may_be_incomplete = replacement.more;
+        if !replacement.more {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 /// Opens the logs of the stack for appending entries in the current incarnation (restore counter).
@@ -134,6 +129,16 @@ impl LostCellRow {
 }
 
 impl CellsReport {
+    fn new(log_id: LogId, dry_run: bool, lost_cells: &LostCells) -> Self {
+        Self {
+            spreadsheet: log_id,
+            dry_run,
+            cells: lost_cells.cells.iter().map(LostCellRow::new).collect(),
+            may_be_incomplete: lost_cells.more,
+            positions: Vec::new(),
+        }
+    }
+
     fn to_text(&self) -> String {
         if self.cells.is_empty() {
             return "Every text of the spreadsheet can be read.".to_owned();

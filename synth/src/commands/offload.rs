@@ -37,12 +37,12 @@ pub(crate) async fn offload_segments(
         Arc::clone(&data.blobs) as _,
         Arc::new(SystemClock),
     );
-    let result = offload_with(&offloader, policy, arguments, output).await;
+    let result = offload_after_confirmation(&offloader, policy, arguments, output).await;
     data.close().await;
     result
 }
 
-async fn offload_with(
+async fn offload_after_confirmation(
     offloader: &Offloader,
     policy: Policy,
     arguments: &OffloadArguments,

@@ -32,7 +32,7 @@ pub(crate) async fn purge_spreadsheets(
     let data =
         StackData::open(config_selection, &arguments.location, LocalFunctions::Running).await?;
     let result = match create_purger(&data) {
-        Ok(purger) => purge_with(&purger, arguments, output).await,
+        Ok(purger) => purge_after_confirmation(&purger, arguments, output).await,
         Err(error) => Err(error),
     };
     data.close().await;
@@ -59,14 +59,22 @@ fn create_purger(data: &StackData) -> Result<Purger, SynthError> {
     Ok(Purger::new(ports, catalog, operator))
 }
 
-async fn purge_with(
+/// Decides for each deleted spreadsheet whether it is due.
+async fn plan_purges(
+    purger: &Purger,
+    output: &Output,
+) -> Result<Vec<PlannedPurge>, MaintenanceError> {
+    let step = output.start_step("Find deleted spreadsheets");
+    let result = purger.plan_purges().await.map_err(MaintenanceError::PurgeSurvey);
+    step.finish(result, |planned| format!("{} deleted", planned.len()))
+}
+
+async fn purge_after_confirmation(
     purger: &Purger,
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.start_step("Find deleted spreadsheets");
-    let result = purger.plan_purges().await.map_err(MaintenanceError::PurgeSurvey);
-    let planned_purges = step.finish(result, |planned| format!("{} deleted", planned.len()))?;
+    let planned_purges = plan_purges(purger, output).await?;
     let due_count = planned_purges.iter().filter(|planned| is_due(planned)).count();
     let planned_outcomes = planned_purges.iter().cloned().map(PurgeOutcome::Planned).collect();
     let plan_report = PurgeReport::new(ReportKind::Plan, planned_outcomes);
