@@ -161,17 +161,17 @@ impl Aws {
                 .enumerate()
                 .map(|(index, query)| (query_id(index), query))
                 .collect();
+            let queries_as_json: Vec<Value> =
+                query_by_id.iter().map(|(id, query)| query.to_json(id)).collect();
             let page_request = |next_token: Option<String>| DataRequest {
-                metric_data_queries: query_by_id
-                    .iter()
-                    .map(|(id, query)| query.to_json(id))
-                    .collect(),
+                metric_data_queries: queries_as_json.clone(),
                 start_time: start_s,
                 end_time: end_s,
                 next_token,
             };
             let pages: Vec<DataPage> = self.read_pages(GET_METRIC_DATA, page_request).await?;
-            for result in pages.into_iter().flat_map(|page| page.metric_data_results) {
+            let results = pages.into_iter().flat_map(|page| page.metric_data_results);
+            for result in results {
                 if let Some(query) = query_by_id.get(&result.id) {
                     values.entry((*query).clone()).or_default().extend(result.values);
                 }

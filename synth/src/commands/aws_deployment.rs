@@ -157,15 +157,9 @@ impl<'a> AwsDeployment<'a> {
     async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
         let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
-        let artifact_bucket = step.finish(result, |artifact_bucket| match artifact_bucket {
-            ArtifactBucket::Created => format!("created {bucket}"),
-            ArtifactBucket::Existing(repair) if repair.restored.is_empty() => bucket.to_owned(),
-            ArtifactBucket::Existing(repair) => {
-                format!("{bucket}, restored {}", repair.restored.join(", "))
-            }
-        })?;
-        if let ArtifactBucket::Existing(repair) = artifact_bucket {
-            for (setting, error) in repair.failed {
+        let outcome = step.finish(result, |outcome| describe_artifact_bucket(bucket, outcome))?;
+        if let ArtifactBucket::Existing(settings_repair) = outcome {
+            for (setting, error) in settings_repair.failed {
                 let note = format!(
                     "The bucket {bucket} has no {setting}, and restoring this setting failed: {error}"
                 );
@@ -203,6 +197,16 @@ impl<'a> AwsDeployment<'a> {
         let result = self.aws.put_artifact(bucket, artifact).await;
         step.finish(result, |()| size_text)?;
         Ok(key)
+    }
+}
+
+fn describe_artifact_bucket(bucket: &str, outcome: &ArtifactBucket) -> String {
+    match outcome {
+        ArtifactBucket::Created => format!("created {bucket}"),
+        ArtifactBucket::Existing(repair) if repair.restored.is_empty() => bucket.to_owned(),
+        ArtifactBucket::Existing(repair) => {
+            format!("{bucket}, restored {}", repair.restored.join(", "))
+        }
     }
 }
 

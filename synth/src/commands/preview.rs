@@ -70,10 +70,7 @@ impl AwsDeployment<'_> {
         let desired = DesiredStack { is_new: current_stack.is_none(), rollback, ..desired };
         let step = self.output.start_step("Compute the changes");
         let result = self.aws.create_change_set(&desired).await;
-        let change_set = step.finish(result, |change_set| match change_set {
-            Some(change_set) => count(change_set.changes.len(), "resource", "resources"),
-            None => "none".to_owned(),
-        })?;
+        let change_set = step.finish(result, |created| describe_changes(created.as_ref()))?;
         Ok(Preview {
             current_stack,
             deployed_hash: deployed_text.as_deref().map(template_hash),
@@ -210,6 +207,13 @@ impl Preview {
     /// Returns the changes that CloudFormation predicts for the deployment.
     fn predicted_changes(&self) -> &[Change] {
         self.change_set.as_ref().map_or(&[], |change_set| change_set.changes.as_slice())
+    }
+}
+
+fn describe_changes(change_set: Option<&ChangeSet>) -> String {
+    match change_set {
+        Some(change_set) => count(change_set.changes.len(), "resource", "resources"),
+        None => "none".to_owned(),
     }
 }
 

@@ -22,8 +22,8 @@ pub(super) async fn rebuild_snapshots(
 ) -> Result<(), SynthError> {
     let step = output.start_step("Read the log");
     let result = snapshot_repair.reprocess.plan_rebuild(log_id).await;
-    let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |rebuild_plan| {
-        count(rebuild_plan.counts.entries, "entry", "entries")
+    let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |plan| {
+        count(plan.counts.entries, "entry", "entries")
     })?;
     let is_due = |snapshot: &&SnapshotToRebuild| snapshot.active_silent_s.is_none();
     let due_count = rebuild_plan.snapshots.iter().filter(is_due).count();

@@ -80,8 +80,8 @@ pub(super) fn render_runbook(
         template: template.clone(),
         incarnation: config.incarnation,
     };
-    let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
-    let alarm_topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
+    let dashboard = names.in_sentence_if_present("Dashboard");
+    let alarm_topic = names.in_sentence_if_present("AlarmTopic");
     let mut templates = Handlebars::new();
     // Disable HTML escaping, because the output is Markdown. All inserted values have been
     // validated.
@@ -201,6 +201,12 @@ impl ResourceNames {
             }
         }
         logical_id.to_owned()
+    }
+
+    /// Like [`Self::in_sentence`], but returns `None` if the stack does not contain the resource.
+    fn in_sentence_if_present(&self, logical_id: &str) -> Option<String> {
+        self.template.resource(logical_id)?;
+        Some(self.in_sentence(logical_id))
     }
 
     /// Returns the name of a resource for use in prose: its physical name or, if that name is
