@@ -43,10 +43,10 @@ pub(crate) struct CostArguments {
     /// Spreadsheets created per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) new_spreadsheets_per_month: u64,
-    /// GB in S3: snapshots, imports, offloaded segments
+    /// Data in S3, in GB: snapshots, imports and offloaded segments
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) s3_gb: u64,
-    /// GB in DynamoDB: entries not offloaded, about 0.2 GB per million edits
+    /// Data in DynamoDB, in GB: entries that are not offloaded (about 0.2 GB per million edits)
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) table_gb: u64,
     /// Average duration of an API request, in milliseconds

@@ -64,7 +64,7 @@ pub(crate) struct LogsArguments {
     /// Functions to show [default: all]
     #[arg(value_enum, conflicts_with = "local")]
     pub(crate) functions: Vec<FunctionArgument>,
-    /// Start of the logs, such as 15m, 2h or 7d ago
+    /// Show only lines newer than this duration, such as 15m, 2h or 7d
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = parse_log_time)]
     pub(crate) since: Duration,
     /// Follow new lines
@@ -76,7 +76,7 @@ pub(crate) struct LogsArguments {
     /// Show only lines that contain this text (case-sensitive)
     #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     pub(crate) filter: Option<String>,
-    /// Maximum number of lines; the newest are shown
+    /// Maximum number of lines to show; older lines are omitted
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(LOG_LINES))]
     pub(crate) limit: u64,
