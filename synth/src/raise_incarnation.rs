@@ -127,8 +127,9 @@ fn set_first_field(fields: &str, incarnation: u32) -> String {
     if fields.trim() == "}" {
         return format!("incarnation: {incarnation}}}");
     }
+    let is_incarnation = |field: &str| field.trim().starts_with("incarnation:");
     let other_fields: Vec<&str> =
-        fields.split(", ").filter(|field| !field.trim().starts_with("incarnation:")).collect();
+        fields.split(", ").filter(|field| !is_incarnation(field)).collect();
     format!("incarnation: {incarnation}, {}", other_fields.join(", "))
 }
 

@@ -30,7 +30,7 @@ const TLS_POLICY: Setting =
     Setting { name: "TLS-only policy", operation: "require TLS for the artifact bucket" };
 const UPLOAD_CLEANUP: Setting = Setting {
     name: "cleanup of unfinished uploads",
-    operation: "set the cleanup of unfinished uploads of the artifact bucket",
+    operation: "configure the cleanup of unfinished uploads to the artifact bucket",
 };
 
 /// Result of [`Aws::repair_settings`].

@@ -138,7 +138,7 @@ impl ProgressStep {
         }
     }
 
-    /// Prints a line that remains after the step has ended.
+    /// Prints a line that stays visible after the step has ended.
     pub(crate) fn print(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| print_line(line)),

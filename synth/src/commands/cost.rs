@@ -177,6 +177,8 @@ fn resource_queries(stack: &ObservedStack) -> Vec<UsageQuery> {
 fn print_cost_report(report: &CostReport, title: &str, output: &Output) {
     let assumption_lines: Vec<String> =
         report.assumptions.iter().map(|assumption| format!("- {assumption}")).collect();
-    let text = format!("{title}\n{}\n{}", report.bill.to_text(), assumption_lines.join("\n"));
+    let bill = report.bill.to_text();
+    let assumptions = assumption_lines.join("\n");
+    let text = format!("{title}\n{bill}\n{assumptions}");
     output.print_result(report, &text);
 }

@@ -77,12 +77,14 @@ impl FindingRow {
                 format!("{stream}: the feed lacks {event_count}, starting with event {from}")
             }
             Self::Beyond { stream, there, indexed } => {
-                format!("{stream}: the feed has {indexed} events, the stream has {there}")
+                format!("{stream}: the feed has {indexed} events, but the stream has {there}")
             }
             Self::Disordered { stream, expected, found, at } => {
-                format!("{stream}: at {at} the feed has event {found} instead of {expected}")
+                format!(
+                    "{stream}: the feed has event {found} instead of {expected} at checkpoint {at}"
+                )
             }
-            Self::Lost { at } => format!("the item at {at} is missing from the feed"),
+            Self::Lost { at } => format!("the item at checkpoint {at} is missing from the feed"),
         }
     }
 

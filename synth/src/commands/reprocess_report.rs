@@ -346,9 +346,11 @@ fn describe_finding(kind: &FindingKind) -> FindingDescription {
         FindingKind::BodyPending { key } => {
             ("body_pending", "keep", format!("the body {key} would expire"))
         }
-        FindingKind::BodyLost { key } => {
-            ("body_lost", "lost", format!("the body {key} was deleted: restore its older version"))
-        }
+        FindingKind::BodyLost { key } => (
+            "body_lost",
+            "lost",
+            format!("the body {key} was deleted: restore its previous object version"),
+        ),
         FindingKind::Unreadable { why } => ("unreadable", "lost", why.clone()),
     };
     FindingDescription { name, planned_action, reason }

@@ -76,7 +76,9 @@ fn parse_names(json_text: &str) -> Result<BTreeMap<String, String>, String> {
         let Some(name) = resource.physical_resource_id else { continue };
         if !is_safe_name(&name) {
             let id = resource.logical_resource_id.escape_debug();
-            return Err(format!("the name of {id} contains characters that no resource name has"));
+            return Err(format!(
+                "the name of {id} contains characters that resource names cannot contain"
+            ));
         }
         names.insert(resource.logical_resource_id, name);
     }

@@ -53,7 +53,9 @@ pub(crate) enum RestoreError {
     #[error("table {table} already exists, but was not restored from {source_table} to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
-        help("delete the table, or restore to another second, because the name contains the time")
+        help(
+            "delete the table, or restore to another second: restored tables are named after the time"
+        )
     )]
     NameTaken {
         /// Name of the table that already exists.
@@ -177,7 +179,8 @@ fn imported_incarnation(
         .find_map(|resource| incarnation_of_entry_table(resource.logical_id))
 }
 
-/// Returns the logical ids of the tables that the stack contains from the given incarnation.
+/// Returns the logical ids of the tables in the stack that belong to the given incarnation (restore
+/// counter).
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
     let mut logical_ids = Vec::from(table_logical_ids(incarnation));
     logical_ids.push(feed_table_logical_id(incarnation));
@@ -221,7 +224,8 @@ pub(crate) fn existed_at(created_s: u64, time_s: u64) -> bool {
 /// The same arguments always yield the same name, so that an interrupted restore finds its tables
 /// again.
 pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u64) -> String {
-    format!("{stack_name}-{logical_id}-{}", format_utc(time_s).replace([':', '-'], ""))
+    let compact_time = format_utc(time_s).replace([':', '-'], "");
+    format!("{stack_name}-{logical_id}-{compact_time}")
 }
 
 #[cfg(test)]

@@ -83,8 +83,8 @@ pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
         (Effect::Deny, Direction::Broadened) => format!("no longer denies {principals} {actions}"),
         (Effect::Deny, Direction::Narrowed) => format!("denies {principals} {actions}"),
     };
-    let mut description =
-        format!("{}: {sentence} on {}", grant.logical_id, grant.resources.join(", "));
+    let resources = grant.resources.join(", ");
+    let mut description = format!("{}: {sentence} on {resources}", grant.logical_id);
     if let Some(condition) = &grant.condition {
         description.push_str(" if ");
         description.push_str(condition);

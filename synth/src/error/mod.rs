@@ -412,7 +412,7 @@ pub(crate) enum SynthError {
     #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
-        help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
+        help("create it with `aws cloudformation describe-stack-resources --stack-name NAME`")
     )]
     Resources {
         path: PathBuf,

@@ -114,7 +114,7 @@ fn parse_text(text: &str) -> Result<String, String> {
     match text.len() {
         0 => Err("the text is empty".to_owned()),
         1..=TEXT_BYTES_MAX => Ok(text.to_owned()),
-        _ => Err(format!("the text has more than {TEXT_BYTES_MAX} bytes")),
+        _ => Err(format!("the filter text has more than {TEXT_BYTES_MAX} bytes")),
     }
 }
 

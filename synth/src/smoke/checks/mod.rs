@@ -147,7 +147,8 @@ async fn wait_until_healthy(target: &SmokeTarget<'_>, client: &Client) -> CheckR
 async fn check_health(client: &Client) -> CheckResult {
     let health = client.health().await?;
     Ok(CheckOutcome::from_condition(health.ok, || {
-        let failing_tables: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
-        format!("these tables do not respond: {failing_tables:?}")
+        let failed_services = health.dependencies.iter().filter(|service| !service.ok);
+        let names: Vec<&str> = failed_services.map(|service| service.name.as_str()).collect();
+        format!("these services do not respond: {}", names.join(", "))
     }))
 }
