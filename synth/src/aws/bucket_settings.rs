@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn keeps_other_statements_and_drops_an_old_own_one() {
-        let aws = Aws::at("http://127.0.0.1:1");
+        let aws = Aws::at_endpoint("http://127.0.0.1:1");
         let own = aws.tls_statement("b");
         let other = json!({ "Sid": "Ours", "Effect": "Allow" });
         let of = |statement: Value| {

@@ -96,7 +96,7 @@ impl Aws {
 
     /// Creates clients for an emulator without connecting to it.
     #[cfg(test)]
-    pub(super) fn at(endpoint_url: &str) -> Self {
+    pub(super) fn at_endpoint(endpoint_url: &str) -> Self {
         let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
         let config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())

@@ -87,7 +87,7 @@ impl Aws {
             match self.attempt_request(&client, operation, body.clone()).await {
                 Ok(reply_body) => break reply_body,
                 Err(AttemptFailure::Retryable(_)) if attempt < ATTEMPTS_MAX => {
-                    let random = uuid::Uuid::new_v4().as_u64_pair().1;
+                    let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
                     let pause_ms = RETRY_BACKOFF.full_jitter_ms(attempt, random);
                     sleep(Duration::from_millis(pause_ms)).await;
                     attempt += 1;

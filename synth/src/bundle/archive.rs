@@ -21,7 +21,7 @@ const LEVEL: i64 = 9;
 const NAME_HASH_DIGITS: usize = 16;
 
 /// Packs a binary into a zip file, which is byte-identical on every machine.
-pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
+pub(super) fn pack_binary(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .compression_level(Some(LEVEL))
@@ -39,7 +39,7 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
 ///
 /// An existing bundle can therefore be found without packing the binary. If the same binary is
 /// packed again, the name is unchanged and nothing is deployed.
-pub(super) fn name(hash: &str, architecture: Architecture) -> String {
+pub(super) fn bundle_file_name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")
 }
@@ -63,14 +63,14 @@ mod tests {
     #[test]
     fn packing_is_reproducible() {
         let binary = pseudorandom(100_000);
-        let packed = pack(&binary).unwrap();
-        assert_eq!(packed, pack(&binary).unwrap());
+        let packed = pack_binary(&binary).unwrap();
+        assert_eq!(packed, pack_binary(&binary).unwrap());
         assert!(packed.len() < binary.len() * 6 / 10, "{}", packed.len());
     }
 
     #[test]
     fn the_zip_contains_one_executable_without_a_time() {
-        let packed = pack(b"program").unwrap();
+        let packed = pack_binary(b"program").unwrap();
         let mut zip = zip::ZipArchive::new(Cursor::new(packed)).unwrap();
         assert_eq!(zip.len(), 1);
         let mut entry = zip.by_index(0).unwrap();
@@ -86,6 +86,9 @@ mod tests {
     #[test]
     fn names_contain_the_hash_and_the_architecture() {
         let hash = "0123456789abcdef0123";
-        assert_eq!(name(hash, Architecture::Arm64), "bootstrap-0123456789abcdef-arm64.zip");
+        assert_eq!(
+            bundle_file_name(hash, Architecture::Arm64),
+            "bootstrap-0123456789abcdef-arm64.zip"
+        );
     }
 }

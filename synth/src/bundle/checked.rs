@@ -56,12 +56,12 @@ impl CheckedBinary {
     /// Returns the name of the bundle for this binary. The name can be computed before packing, so
     /// that an existing bundle can be reused.
     pub(crate) fn bundle_name(&self) -> String {
-        archive::name(&self.hash, self.architecture)
+        archive::bundle_file_name(&self.hash, self.architecture)
     }
 
     /// Packs the binary.
     pub(super) fn pack(self) -> Result<Bundle, BundleError> {
-        let zip = archive::pack(&self.binary).map_err(BundleError::Pack)?;
+        let zip = archive::pack_binary(&self.binary).map_err(BundleError::Pack)?;
         check_size("zip", zip.len(), MAX_ZIP_BYTES)?;
         Ok(Bundle {
             name: self.bundle_name(),

@@ -90,7 +90,7 @@ mod tests {
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
-    use super::super::archive::pack;
+    use super::super::archive::pack_binary;
     use super::*;
 
     fn zip_of(names: impl Iterator<Item = String>) -> Vec<u8> {
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn reads_a_binary_from_a_file_or_a_zip() {
         assert_eq!(bundle(b"binary").unwrap(), b"binary");
-        assert_eq!(bundle(&pack(b"binary").unwrap()).unwrap(), b"binary");
+        assert_eq!(bundle(&pack_binary(b"binary").unwrap()).unwrap(), b"binary");
         let others = ["README", "bootstrap"].map(str::to_owned);
         assert_eq!(bundle(&zip_of(others.into_iter())).unwrap(), b"content");
         let missing = read_bundle(Path::new("/no/such/file")).unwrap_err();
@@ -123,7 +123,7 @@ mod tests {
     fn rejects_a_zip_without_a_binary() {
         let error = bundle(&zip_of(["Bootstrap".to_owned()].into_iter())).unwrap_err();
         assert!(error.to_string().contains("it contains no `bootstrap`"), "{error}");
-        let mut broken = pack(&[1; 10_000]).unwrap();
+        let mut broken = pack_binary(&[1; 10_000]).unwrap();
         broken.truncate(broken.len() - 30);
         assert!(matches!(bundle(&broken), Err(BundleError::Zip { .. })));
     }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_zip_bomb_is_not_unpacked_completely() {
-        let packed = pack(&[0; 100_000]).unwrap();
+        let packed = pack_binary(&[0; 100_000]).unwrap();
         assert!(packed.len() < 1_000);
         assert!(matches!(unpack(&packed, 99_999), Err(UnpackFault::TooLarge(_))));
         assert_eq!(unpack(&packed, 100_000).unwrap().len(), 100_000);
@@ -166,7 +166,7 @@ mod tests {
         fn a_zip_with_changes_is_read_or_refused(
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         ) {
-            let mut bytes = pack(&[5; 300]).unwrap();
+            let mut bytes = pack_binary(&[5; 300]).unwrap();
             for (place, byte) in &changes {
                 let place = place.index(bytes.len());
                 bytes[place] = *byte;

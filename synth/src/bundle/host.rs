@@ -28,7 +28,7 @@ impl Host {
 
     /// Returns whether `cargo build` can build for an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
-        self.system == "linux" && self.processor == processor(architecture)
+        self.system == "linux" && self.processor == processor_name(architecture)
     }
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for Host {
 }
 
 /// Returns the processor name that Rust target triples use for an architecture.
-fn processor(architecture: Architecture) -> &'static str {
+fn processor_name(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
         Architecture::Arm64 => "aarch64",
@@ -48,7 +48,7 @@ fn processor(architecture: Architecture) -> &'static str {
 
 /// Returns the Rust target triple for an architecture.
 pub(super) fn target_triple(architecture: Architecture) -> String {
-    format!("{}-unknown-linux-gnu", processor(architecture))
+    format!("{}-unknown-linux-gnu", processor_name(architecture))
 }
 
 #[cfg(test)]

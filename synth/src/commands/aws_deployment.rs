@@ -157,7 +157,7 @@ impl<'a> AwsDeployment<'a> {
     async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
         let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
-        let outcome = step.finish(result, |outcome| describe_artifact_bucket(bucket, outcome))?;
+        let outcome = step.finish(result, |checked| describe_artifact_bucket(bucket, checked))?;
         if let ArtifactBucket::Existing(settings_repair) = outcome {
             for (setting, error) in settings_repair.failed {
                 let note = format!(

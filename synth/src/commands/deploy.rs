@@ -127,7 +127,7 @@ impl<'a> LocalDeployment<'a> {
             log_file: &self.project.local_log(),
         };
         let result = detached_stack.start().await;
-        let running = step.finish(result, |running| running.url.clone())?;
+        let running = step.finish(result, |started| started.url.clone())?;
         self.finish_deployment(&running.url, RunMode::Background).await
     }
 
@@ -136,7 +136,7 @@ impl<'a> LocalDeployment<'a> {
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
         let folder = self.project.local_state();
         let result = start_local_cloud(&self.template, &folder, &options, ports).await;
-        let cloud = step.finish(result, |cloud| cloud.url().to_owned())?;
+        let cloud = step.finish(result, |started| started.url().to_owned())?;
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve_until_stopped(cloud));
         self.finish_deployment(&url, RunMode::Foreground).await?;

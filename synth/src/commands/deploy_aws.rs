@@ -108,7 +108,7 @@ impl AwsDeployment<'_> {
     ) -> Result<StackState, SynthError> {
         let step = self.output.start_step("Read the plan");
         let result = read_valid_plan(self, path).await;
-        let plan = step.finish(result, |plan| plan.change_set.clone())?;
+        let plan = step.finish(result, |valid_plan| valid_plan.change_set.clone())?;
         phase.set(DeploymentPhase::Changing);
         self.follower().execute_change_set(&plan.change_set, &plan.stack_id).await
     }

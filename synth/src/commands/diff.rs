@@ -108,5 +108,5 @@ pub(super) fn parse_deployed_template(
     template_text: Option<&str>,
 ) -> Result<OldTemplate, SynthError> {
     let description = format!("{stack_name} in {}", aws.account_and_region());
-    OldTemplate::deployed(&description, template_text)
+    OldTemplate::from_deployed(&description, template_text)
 }

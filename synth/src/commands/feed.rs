@@ -57,7 +57,7 @@ async fn repair_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, S
     }
     let step = output.start_step("Add the missing events");
     let result = auditor.repair(&audit).await.map_err(MaintenanceError::Feed);
-    let indexed = step.finish(result, |indexed| count(indexed.events, "event", "events"))?;
+    let indexed = step.finish(result, |written| count(written.events, "event", "events"))?;
     let audit_after_repair = compare_feed(auditor, output).await?;
     let repair = FeedRepair { repaired: true, events: indexed.events };
     Ok(FeedReport::new(&audit_after_repair, Some(repair)))
@@ -66,7 +66,7 @@ async fn repair_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, S
 async fn rebuild_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
     let step = output.start_step("Rebuild the feed");
     let result = auditor.rebuild(|_| {}).await.map_err(MaintenanceError::Feed);
-    let indexed = step.finish(result, |indexed| count(indexed.events, "event", "events"))?;
+    let indexed = step.finish(result, |written| count(written.events, "event", "events"))?;
     let audit_after_rebuild = compare_feed(auditor, output).await?;
     let repair = FeedRepair { repaired: false, events: indexed.events };
     Ok(FeedReport::new(&audit_after_rebuild, Some(repair)))
@@ -75,11 +75,11 @@ async fn rebuild_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, 
 async fn compare_feed(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
     let step = output.start_step("Compare the feed with the event streams");
     let result = auditor.verify().await.map_err(MaintenanceError::Feed);
-    let audit = step.finish(result, |audit| {
+    let audit = step.finish(result, |compared| {
         format!(
             "{} of {}",
-            count(audit.events, "event", "events"),
-            count(audit.streams, "stream", "streams")
+            count(compared.events, "event", "events"),
+            count(compared.streams, "stream", "streams")
         )
     })?;
     Ok(audit)

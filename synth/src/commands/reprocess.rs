@@ -104,10 +104,10 @@ async fn survey_logs(
     let mut findings = Vec::new();
     let step = output.start_step("Check the logs");
     let result = snapshot_repair.reprocess.survey(scope, |finding| findings.push(finding)).await;
-    let counts = step.finish(result.map_err(MaintenanceError::ReprocessSurvey), |counts| {
+    let counts = step.finish(result.map_err(MaintenanceError::ReprocessSurvey), |checked| {
         format!(
             "{}, {}",
-            count(counts.entries, "entry", "entries"),
+            count(checked.entries, "entry", "entries"),
             count(findings.len(), "finding", "findings")
         )
     })?;

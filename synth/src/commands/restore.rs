@@ -131,8 +131,8 @@ impl<'a> Restore<'a> {
         }
         let step = self.output.start_step("Read the restorable range of the tables");
         let result = self.restorable_range().await;
-        let range = step.finish(result, |range| {
-            format!("{} to {}", format_utc(range.from_s), format_utc(range.to_s))
+        let range = step.finish(result, |common| {
+            format!("{} to {}", format_utc(common.from_s), format_utc(common.to_s))
         })?;
         match requested {
             RestoreTime::Latest => Ok(range.to_s),

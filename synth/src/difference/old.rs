@@ -40,7 +40,7 @@ pub(crate) struct OldTemplate {
 impl OldTemplate {
     /// Creates the old side of a comparison from a deployed template. `template_text` is `None` if
     /// nothing is deployed. `stack_description` describes the stack.
-    pub(crate) fn deployed(
+    pub(crate) fn from_deployed(
         stack_description: &str,
         template_text: Option<&str>,
     ) -> Result<Self, SynthError> {
@@ -57,7 +57,7 @@ impl OldTemplate {
                 return Err(SynthError::Io { operation: "read", path: template_path, cause });
             }
         };
-        Self::deployed(&format!("{} (local)", project.config.stack), template_text.as_deref())
+        Self::from_deployed(&format!("{} (local)", project.config.stack), template_text.as_deref())
     }
 
     /// Reads a JSON or YAML template from a file, or from stdin if the path is `-`.

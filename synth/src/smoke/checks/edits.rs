@@ -82,7 +82,7 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
 }
 
 /// Appends a request, and checks that the response contains a log position.
-pub(super) async fn append(
+pub(super) async fn send_append(
     client: &Client,
     log_id: LogId,
     request: AppendRequest,
