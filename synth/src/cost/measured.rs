@@ -170,10 +170,10 @@ pub(crate) fn measured_amounts(
     for usage_query in queries {
         add_measured_quantity(&mut amounts, usage_query, usage, stack_facts);
     }
-    let invocations = total(Quantity::Invocations, queries, usage);
+    let invocations = total_over_resources(Quantity::Invocations, queries, usage);
     amounts.add(Meter::Invocations, invocations);
     add_traces(&mut amounts, invocations, hours, stack_facts);
-    let queue_requests = total(Quantity::QueueRequests, queries, usage);
+    let queue_requests = total_over_resources(Quantity::QueueRequests, queries, usage);
     add_queue_requests(&mut amounts, queue_requests, hours);
     let table_byte_hours = u128::from(usage.table_bytes) * hours;
     amounts.add(Meter::TableStorage, table_byte_hours);
@@ -215,7 +215,7 @@ fn add_measured_quantity(
 }
 
 /// Returns the total of a measured quantity over all resources.
-fn total(quantity: Quantity, queries: &[UsageQuery], usage: &MeasuredUsage) -> u128 {
+fn total_over_resources(quantity: Quantity, queries: &[UsageQuery], usage: &MeasuredUsage) -> u128 {
     let mut total = 0;
     for usage_query in queries {
         if usage_query.quantity == quantity {
