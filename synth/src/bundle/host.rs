@@ -5,9 +5,9 @@ use cellar_stacks::Architecture;
 /// The machine that builds a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Operating system, as in [`std::env::consts::OS`].
+    /// Name of the operating system, in the form of [`std::env::consts::OS`].
     system: &'static str,
-    /// Processor, as in [`std::env::consts::ARCH`].
+    /// Name of the processor, in the form of [`std::env::consts::ARCH`].
     processor: &'static str,
 }
 

@@ -219,8 +219,8 @@ impl LogReader<'_> {
 
     /// Returns the CloudWatch Logs filter pattern, or `None` to read all lines.
     ///
-    /// The pattern may match more lines than the options select, because a pattern cannot combine a
-    /// text with alternatives, and emulators do not support alternatives at all.
+    /// The pattern may match more lines than the options select. A pattern cannot combine
+    /// `--filter` with alternatives, and emulators do not support alternatives at all.
     /// [`Self::is_selected`] excludes the other lines.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {

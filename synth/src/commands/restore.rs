@@ -196,8 +196,8 @@ impl<'a> Restore<'a> {
         restore_to_s: u64,
     ) -> Result<(), SynthError> {
         let question = format!(
-            "Restore the {} tables of {} in {} to {}? They are added beside the current tables, which \
-             stay in use until `synth deploy`.",
+            "Restore the {} tables of {} in {} to {}? The restored tables are added to the stack; \
+             the current tables stay in use until `synth deploy`.",
             table_count,
             self.project.config.stack,
             self.aws.account_and_region(),

@@ -101,7 +101,7 @@ pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResul
     Ok(compare_values("D1", &Value::Text(cell_text), &value))
 }
 
-/// Returns a text of such a length that a snapshot becomes due if the text is written to
+/// Returns a cell text that is long enough to make a snapshot due if it is written to
 /// [`SNAPSHOT_CELLS`] cells.
 fn text_that_makes_snapshot_due() -> String {
     let word = Uuid::new_v4().to_string();
