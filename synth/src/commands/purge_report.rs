@@ -237,6 +237,11 @@ mod tests {
         let sum =
             "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects (3 KB) were removed.";
         assert!(text.ends_with(sum) && text.contains("the bucket is unreachable"), "{text}");
+        let single = PurgedData { entries: 1, objects: 1, object_bytes: 1 };
+        let outcome = PurgeOutcome::Purged(planned(1, DeletedPlan::Purge), single);
+        let singular = PurgeReport::new(ReportKind::Result, vec![outcome]).to_text();
+        let sum = "Purged: 1 of 1 deleted spreadsheet; 1 entry and 1 object (1 KB) were removed.";
+        assert!(singular.ends_with(sum) && singular.contains("1 entry, 1 object"), "{singular}");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["total"]["failed"], 1);
         assert_eq!(json["spreadsheets"][0]["object_bytes"], 2_049);
