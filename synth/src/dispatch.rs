@@ -31,8 +31,8 @@ pub fn main() -> ExitCode {
     main_with(Ports::default())
 }
 
-/// Like [`main`], but with custom `ports` (the clock, random numbers and other dependencies) for a
-/// local stack. Intended for tests.
+/// Like [`main`], but with custom `ports` for a local stack, such as another clock or random number
+/// generator. Intended for tests.
 #[must_use]
 pub fn main_with(ports: Ports) -> ExitCode {
     let arguments = match Arguments::parse_grouped() {

@@ -63,7 +63,7 @@ pub(crate) fn run_git(
         .map_err(cannot_run)?;
     let mut stdout_bytes = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        // Reading one byte more than the limit shows that the output is too long.
+        // Read one byte more than the limit, to find out whether the output is too long.
         let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
         stdout.take(read_limit).read_to_end(&mut stdout_bytes).map_err(cannot_run)?;
     }

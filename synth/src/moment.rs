@@ -11,11 +11,6 @@ pub(crate) fn format_utc(unix_s: u64) -> String {
         .to_string()
 }
 
-/// Formats seconds since the Unix epoch as `2026-11-01 12:00:00`, for use in tables.
-pub(crate) fn format_table_time(unix_s: u64) -> String {
-    format_utc(unix_s).replace('T', " ").trim_end_matches('Z').to_owned()
-}
-
 /// Formats milliseconds since the Unix epoch as `2026-11-01T12:00:00.000Z`.
 pub(crate) fn format_utc_ms(unix_ms: u64) -> String {
     let last_ms = LAST_S * 1_000 + 999;
@@ -34,7 +29,6 @@ mod tests {
     #[test]
     fn formats_times_and_limits_them_to_the_year_9999() {
         assert_eq!(format_utc(1_793_516_645), "2026-11-01T07:04:05Z");
-        assert_eq!(format_table_time(1_793_516_645), "2026-11-01 07:04:05");
         assert_eq!(format_utc_ms(1_793_516_645_678), "2026-11-01T07:04:05.678Z");
         assert_eq!(format_utc(u64::MAX), "9999-12-31T23:59:59Z");
         assert_eq!(format_utc_ms(u64::MAX), "9999-12-31T23:59:59.999Z");

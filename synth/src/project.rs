@@ -1,4 +1,5 @@
-//! A project: the nearest configuration file and the `.cellar/` directory next to that file.
+//! A project, which consists of the nearest configuration file and the `.cellar/` directory next to
+//! that file.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -63,25 +64,15 @@ impl Project {
     }
 
     /// Like [`Self::find`], but uses the default configuration if the configuration is invalid.
-    pub(crate) fn find_folder(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
-        let result = Self::find(selection);
-        let has_invalid_config = matches!(
-            result,
-            Err(SynthError::Config(_)
+    pub(crate) fn find_or_use_defaults(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
+        match Self::find(selection) {
+            Err(
+                SynthError::Config(_)
                 | SynthError::ConfigEncoding { .. }
-                | SynthError::Stage { .. })
-        );
-        if !has_invalid_config {
-            return result;
+                | SynthError::Stage { .. },
+            ) => Ok(Self::with_defaults(config_folder(selection)?)),
+            valid_project_or_other_error => valid_project_or_other_error,
         }
-        let current_folder = env::current_dir().map_err(SynthError::Process)?;
-        let folder = match selection.file {
-            Some(file) => current_folder.join(file).parent().map(Path::to_owned),
-            None => {
-                nearest_folder_with(&current_folder, |folder| folder.join(CONFIG_FILE).exists())
-            }
-        };
-        Ok(Self::with_defaults(folder.unwrap_or(current_folder)))
     }
 
     fn from_nearest(current_folder: &Path) -> Result<Self, SynthError> {
@@ -92,13 +83,14 @@ impl Project {
                 return Self::parse(&path, &text);
             }
         }
-        let Some(folder) =
-            nearest_folder_with(current_folder, |folder| folder.join(STATE_FOLDER).is_dir())
-        else {
-            return Ok(Self::with_defaults(current_folder.to_owned()));
-        };
-        owner::check_trusted(&folder.join(STATE_FOLDER))?;
-        Ok(Self::with_defaults(folder))
+        let has_state_folder = |folder: &Path| folder.join(STATE_FOLDER).is_dir();
+        match nearest_folder_with(current_folder, has_state_folder) {
+            Some(folder) => {
+                owner::check_trusted(&folder.join(STATE_FOLDER))?;
+                Ok(Self::with_defaults(folder))
+            }
+            None => Ok(Self::with_defaults(current_folder.to_owned())),
+        }
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, SynthError> {
@@ -114,10 +106,10 @@ impl Project {
 
     fn select_stage(self, stage: Option<&str>) -> Result<Self, SynthError> {
         let file_name = self.config_file.display().to_string();
-        let Some(config) = config_of_stage(&self.config, stage, &file_name)? else {
-            return Ok(self);
-        };
-        Ok(Self { config, stage: stage.map(str::to_owned), ..self })
+        match config_of_stage(&self.config, stage, &file_name)? {
+            Some(config) => Ok(Self { config, stage: stage.map(str::to_owned), ..self }),
+            None => Ok(self),
+        }
     }
 
     /// Sets the first incarnation (restore counter) of the tables. A local stack always uses the
@@ -193,6 +185,17 @@ pub(crate) fn config_of_stage(
         requested: stage.map(str::to_owned),
         available: config.stage_names().map(str::to_owned).collect(),
     })
+}
+
+/// Returns the directory of the selected configuration file, or the current directory if there is no
+/// configuration file.
+fn config_folder(selection: ConfigSelection<'_>) -> Result<PathBuf, SynthError> {
+    let current_folder = env::current_dir().map_err(SynthError::Process)?;
+    let folder = match selection.file {
+        Some(file) => current_folder.join(file).parent().map(Path::to_owned),
+        None => nearest_folder_with(&current_folder, |folder| folder.join(CONFIG_FILE).exists()),
+    };
+    Ok(folder.unwrap_or(current_folder))
 }
 
 /// Returns the nearest directory for which `matches` returns true. The search begins at `start` and

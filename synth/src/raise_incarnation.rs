@@ -16,18 +16,16 @@ pub(crate) fn raise_incarnation(
     incarnation: u32,
 ) -> Option<String> {
     let old_config = Config::parse(config_text, "").ok()?;
-    let edited_texts = match stage {
-        None => [Some(set_at_top_level(config_text, incarnation)), None],
-        Some(stage) => [
-            set_in_block(config_text, stage, incarnation),
-            set_in_braces(config_text, stage, incarnation),
-        ],
+    let is_safe_edit = |edited_text: &String| match Config::parse(edited_text, "") {
+        Ok(new_config) => differs_only_in_incarnation(&old_config, &new_config, stage, incarnation),
+        Err(_) => false,
     };
-    edited_texts.into_iter().flatten().find(|edited_text| {
-        Config::parse(edited_text, "").is_ok_and(|new_config| {
-            differs_only_in_incarnation(&old_config, &new_config, stage, incarnation)
-        })
-    })
+    match stage {
+        None => Some(set_at_top_level(config_text, incarnation)).filter(is_safe_edit),
+        Some(stage) => set_in_block(config_text, stage, incarnation)
+            .filter(is_safe_edit)
+            .or_else(|| set_in_braces(config_text, stage, incarnation).filter(is_safe_edit)),
+    }
 }
 
 /// Returns whether `old_config` and `new_config` differ only in the incarnation of `stage`, or in
@@ -48,14 +46,16 @@ fn differs_only_in_incarnation(
     {
         return false;
     }
-    old_config.stage_names().all(|name| {
-        let expected_config = if name == stage {
-            stage_config(old_config, name).map(|config| Config { incarnation, ..config })
-        } else {
-            stage_config(old_config, name)
-        };
-        expected_config.is_some() && stage_config(new_config, name) == expected_config
-    })
+    for name in old_config.stage_names() {
+        let Some(mut expected_config) = stage_config(old_config, name) else { return false };
+        if name == stage {
+            expected_config.incarnation = incarnation;
+        }
+        if stage_config(new_config, name) != Some(expected_config) {
+            return false;
+        }
+    }
+    true
 }
 
 fn stage_config(config: &Config, stage: &str) -> Option<Config> {
@@ -83,27 +83,24 @@ fn set_at_top_level(config_text: &str, incarnation: u32) -> String {
 fn set_in_block(config_text: &str, stage: &str, incarnation: u32) -> Option<String> {
     let mut lines: Vec<String> = config_text.lines().map(str::to_owned).collect();
     let stages_index = lines.iter().position(|line| line.trim_end() == "stages:")?;
-    let lines_below_stages = lines.get(stages_index + 1..)?;
-    let header_index = stages_index
-        + 1
-        + lines_below_stages.iter().position(|line| key_of(line) == Some(stage))?;
-    let header_indent = indent_of(lines.get(header_index)?);
-    let stage_lines: Vec<&String> = lines
-        .get(header_index + 1..)?
-        .iter()
-        .take_while(|line| line.trim().is_empty() || indent_of(line) > header_indent)
-        .collect();
-    let first_field = stage_lines.iter().find(|line| !line.trim().is_empty());
-    let field_indent = match first_field {
-        Some(first_field) => indent_of(first_field),
+    let mut lines_below_stages = lines.iter().enumerate().skip(stages_index + 1);
+    let (header_index, header) =
+        lines_below_stages.find(|(_, line)| key_of(line) == Some(stage))?;
+    let header_indent = indent_of(header);
+    let mut fields = lines_below_stages
+        .filter(|(_, line)| !line.trim().is_empty())
+        .take_while(|(_, line)| indent_of(line) > header_indent)
+        .peekable();
+    let field_indent = match fields.peek() {
+        Some((_, first_field)) => indent_of(first_field),
         None => header_indent + INDENT_WIDTH,
     };
-    let existing_index = stage_lines
-        .iter()
-        .position(|line| indent_of(line) == field_indent && key_of(line) == Some("incarnation"));
+    let existing_field = fields
+        .find(|(_, line)| indent_of(line) == field_indent && key_of(line) == Some("incarnation"));
+    let existing_index = existing_field.map(|(index, _)| index);
     let new_field = format!("{}incarnation: {incarnation}", " ".repeat(field_indent));
     match existing_index {
-        Some(index) => *lines.get_mut(header_index + 1 + index)? = new_field,
+        Some(index) => *lines.get_mut(index)? = new_field,
         None => lines.insert(header_index + 1, new_field),
     }
     Some(lines.join("\n") + "\n")
@@ -125,14 +122,14 @@ fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<Str
     }))
 }
 
-/// Inserts the incarnation after the opening brace of a flow-style mapping, before the other
-/// fields.
+/// Adds the incarnation before the other fields of a flow-style mapping.
 fn set_first_field(fields: &str, incarnation: u32) -> String {
     if fields.trim() == "}" {
         return format!("incarnation: {incarnation}}}");
     }
+    let is_incarnation = |field: &str| field.trim().starts_with("incarnation:");
     let other_fields: Vec<&str> =
-        fields.split(", ").filter(|field| !field.trim().starts_with("incarnation:")).collect();
+        fields.split(", ").filter(|field| !is_incarnation(field)).collect();
     format!("incarnation: {incarnation}, {}", other_fields.join(", "))
 }
 

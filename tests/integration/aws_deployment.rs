@@ -220,7 +220,11 @@ async fn a_plan_is_applied_as_it_was_shown_or_not_at_all() {
     assert_eq!(applied.code, 0, "{applied:?}");
     assert!(applied.stderr.contains("Smoke test: 14 checks passed"), "{applied:?}");
     let again = apply();
-    assert!(again.code == 1 && again.stderr.contains("the stack was changed since"), "{again:?}");
+    assert!(
+        again.code == 1
+            && again.stderr.contains("the stack was changed after the plan was created"),
+        "{again:?}"
+    );
     assert_eq!(plan(&[]).code, 0, "the stack is up to date");
 
     // A plan for a change that is reverted afterwards.

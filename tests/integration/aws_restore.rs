@@ -28,7 +28,10 @@ impl Restored {
         let deployed = this.synth(&[&["deploy", "--yes"][..], &bundle].concat());
         assert_eq!(deployed.code, 0, "{deployed:?}");
         let off = this.synth(&["restore", "--to", "latest", "--yes"]);
-        assert!(off.code == 1 && off.stderr.contains("no point-in-time recovery"), "{off:?}");
+        assert!(
+            off.code == 1 && off.stderr.contains("point-in-time recovery is disabled"),
+            "{off:?}"
+        );
         let dynamodb = this.dynamodb();
         for table in this.tables().await {
             let on =

@@ -39,7 +39,7 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
     let broadening_diff = ["diff", "--against", "old.json", "--fail-on", "broadening"];
     let run = project.synth(&broadening_diff);
     assert!(run.code == 1 && run.stdout.contains("Data at risk"), "{run:?}");
-    assert!(run.stderr.contains("the change is destructive"), "{run:?}");
+    assert!(run.stderr.contains("a change has the severity destructive"), "{run:?}");
     let json = project.synth(&["--json", "diff", "--against", "old.json"]);
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!((json.code, &report["severity"]), (2, &"destructive".into()));

@@ -80,7 +80,7 @@ async fn the_command_names_a_lost_text_and_replaces_it_once() {
     tokio::task::block_in_place(|| {
         let named =
             project.synth(&["reprocess", "--local", "--cells", "--spreadsheet", &id, "--dry-run"]);
-        for part in ["B2", "texts", "lost lost", &key, "is missing", "--rebuild", "1 lost"] {
+        for part in ["B2", "texts", "lost lost", &key, "is missing", "--rebuild", "1 cell lost"] {
             assert!(named.stdout.contains(part), "{part}: {named:?}");
         }
         let replaced = repair(&project, &id, &[]);

@@ -210,7 +210,7 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     assert_eq!(actions(&report), done);
     assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
     let again = project.synth(&["purge", "--local"]);
-    let stays = "Nothing to purge: 1 deleted spreadsheets are kept.";
+    let stays = "Nothing to purge: 1 deleted spreadsheet is kept.";
     assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
     assert_eq!(past.is_there(in_use).await, (true, 1));
 }

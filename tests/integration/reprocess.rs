@@ -263,7 +263,7 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     let shown = reprocess(&project, &["--dry-run"]);
     assert_eq!(shown.code, 0, "{shown:?}");
     let last = log.marks[2];
-    for text in [&log.id.to_string(), &last.to_string(), "not made", "1 jobs to send."] {
+    for text in [&log.id.to_string(), &last.to_string(), "not made", "1 job to send."] {
         assert!(shown.stdout.contains(text), "{text}: {}", shown.stdout);
     }
     let report = json(&project, &["--dry-run", "--spreadsheet", &log.id.to_string()]);

@@ -1,5 +1,5 @@
-//! The artifact bucket, which stores Lambda bundles and CloudFormation templates. Created on the
-//! first deployment.
+//! Manages the artifact bucket, which stores Lambda bundles and CloudFormation templates. The first
+//! deployment creates the bucket.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
@@ -10,7 +10,7 @@ use super::bucket_settings::SettingsRepair;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Region of a bucket without a location constraint.
+/// Region of an S3 bucket that has no location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
 /// Response header that contains the bucket's region.
 const REGION_HEADER: &str = "x-amz-bucket-region";
@@ -28,16 +28,16 @@ pub(crate) struct Artifact {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Result of [`Aws::ensure_artifact_bucket`].
+/// Whether [`Aws::ensure_artifact_bucket`] created the artifact bucket or found an existing one.
 #[derive(Debug)]
 pub(crate) enum ArtifactBucket {
     /// The bucket was created.
     Created,
-    /// The bucket already existed. Settings that had drifted were restored.
+    /// The bucket already existed. If its settings had drifted, they were restored.
     Existing(SettingsRepair),
 }
 
-/// Result of [`Aws::upload_unless_present`].
+/// Whether [`Aws::upload_unless_present`] uploaded the object or found it in the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UploadResult {
     /// The object was uploaded.
@@ -53,11 +53,11 @@ impl Aws {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
-    /// Creates the artifact bucket if it does not exist.
+    /// Creates the artifact bucket if it does not exist. A new bucket gets all settings, even if
+    /// its name is custom.
     ///
-    /// If a bucket with the default name exists, any settings that have drifted are restored. If a
-    /// bucket with a custom name exists, its settings are not changed. A new bucket gets all
-    /// settings, even if its name is custom.
+    /// If a bucket with the default name exists, settings that have drifted are restored. The
+    /// settings of an existing bucket with a custom name are not changed.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails. If the process dies after the bucket was
@@ -67,16 +67,28 @@ impl Aws {
         &self,
         bucket: &str,
     ) -> Result<ArtifactBucket, AwsError> {
+        if self.has_artifact_bucket(bucket).await? {
+            self.restore_default_bucket_settings(bucket).await
+        } else {
+            self.create_bucket(bucket).await?;
+            Ok(ArtifactBucket::Created)
+        }
+    }
+
+    /// Returns whether the artifact bucket exists in this account and region.
+    ///
+    /// # Errors
+    /// Returns [`AwsError::BucketClosed`] or [`AwsError::BucketElsewhere`] if a bucket with this
+    /// name exists but cannot be used.
+    async fn has_artifact_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
         let head_request =
             self.s3.head_bucket().bucket(bucket).expected_bucket_owner(&self.account);
-        let Err(error) = head_request.send().await else {
-            return self.restore_default_bucket_settings(bucket).await;
+        let error = match head_request.send().await {
+            Ok(_) => return Ok(true),
+            Err(error) => error,
         };
         match http_status(&error) {
-            Some(HTTP_NOT_FOUND) => {
-                self.create_bucket(bucket).await?;
-                Ok(ArtifactBucket::Created)
-            }
+            Some(HTTP_NOT_FOUND) => Ok(false),
             Some(HTTP_FORBIDDEN) => Err(AwsError::BucketClosed { bucket: bucket.to_owned() }),
             Some(HTTP_MOVED_PERMANENTLY) => Err(AwsError::BucketElsewhere {
                 bucket: bucket.to_owned(),
@@ -87,7 +99,8 @@ impl Aws {
         }
     }
 
-    /// Restores the settings of an existing bucket if it has the default name.
+    /// Restores drifted settings of an existing bucket, but only if the bucket has the default
+    /// name.
     async fn restore_default_bucket_settings(
         &self,
         bucket: &str,
@@ -108,7 +121,7 @@ impl Aws {
         }
         if let Err(error) = request.send().await {
             match error.code() {
-                // A concurrent deployment created the bucket.
+                // Another deployment created the bucket at the same time.
                 Some("BucketAlreadyOwnedByYou") => {}
                 Some("BucketAlreadyExists") => {
                     return Err(AwsError::BucketOfOthers { bucket: bucket.to_owned() });
@@ -126,12 +139,14 @@ impl Aws {
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
         const OPERATION: &str = "find the bundle";
         let head_request = self.s3.head_object().bucket(bucket).key(key);
-        let result = head_request.expected_bucket_owner(&self.account).send().await;
-        let Err(error) = result else { return Ok(true) };
+        let error = match head_request.expected_bucket_owner(&self.account).send().await {
+            Ok(_) => return Ok(true),
+            Err(error) => error,
+        };
         match http_status(&error) {
             Some(HTTP_NOT_FOUND) => Ok(false),
-            // The response to a HEAD request has no body, so the code adds the denied action to the
-            // message.
+            // An error response to a HEAD request has no body, so S3 does not name the denied
+            // action. Add the action to the message.
             Some(HTTP_FORBIDDEN) => {
                 let object_arn = format!("arn:{}:s3:::{bucket}/{key}", self.partition);
                 let message = format!(
@@ -179,7 +194,7 @@ impl Aws {
         Ok(())
     }
 
-    /// Returns the object URL to pass to CloudFormation.
+    /// Returns the URL from which CloudFormation reads an object of the artifact bucket.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
@@ -188,12 +203,14 @@ impl Aws {
     }
 }
 
-/// Returns the HTTP status of an error. The error of a HEAD request has a status but no error code.
+/// Returns the HTTP status of a failed S3 request. A failed HEAD request has a status but no error
+/// code.
 fn http_status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-/// Returns the bucket's region, as given by the S3 error for a request to the wrong region.
+/// Returns the region of the bucket. S3 reports the region in the error response to a request that
+/// was sent to another region.
 fn bucket_region_from_error(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|response| response.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()

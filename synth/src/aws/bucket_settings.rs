@@ -18,7 +18,7 @@ const ABORT_AFTER_DAYS: i32 = 1;
 struct Setting {
     /// Name shown in messages.
     name: &'static str,
-    /// Operation name for the error if the setting cannot be changed.
+    /// Verb phrase that follows "cannot" in the error message if the setting cannot be changed.
     operation: &'static str,
 }
 
@@ -30,7 +30,7 @@ const TLS_POLICY: Setting =
     Setting { name: "TLS-only policy", operation: "require TLS for the artifact bucket" };
 const UPLOAD_CLEANUP: Setting = Setting {
     name: "cleanup of unfinished uploads",
-    operation: "set the cleanup of unfinished uploads of the artifact bucket",
+    operation: "configure the cleanup of unfinished uploads to the artifact bucket",
 };
 
 /// Result of [`Aws::repair_settings`].
@@ -38,7 +38,7 @@ const UPLOAD_CLEANUP: Setting = Setting {
 pub(crate) struct SettingsRepair {
     /// Names of the restored settings.
     pub(crate) restored: Vec<&'static str>,
-    /// Name and error of each setting that could not be restored.
+    /// The settings that could not be restored, each with its name and the error.
     pub(crate) failed: Vec<(&'static str, AwsError)>,
 }
 
@@ -104,8 +104,8 @@ impl Aws {
         Ok(())
     }
 
-    /// Returns the other statements of the bucket policy if the TLS statement is missing. Returns
-    /// `None` if the policy contains the TLS statement or cannot be read.
+    /// Returns the existing statements of the bucket policy, to which the TLS statement must be
+    /// added. Returns `None` if the policy already contains the TLS statement or cannot be read.
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
@@ -139,9 +139,10 @@ impl Aws {
         })
     }
 
-    /// Returns the bucket's other lifecycle rules if no rule deletes all incomplete uploads.
-    /// Returns `None` if there is such a rule, if the response contains no rules, or if the rules
-    /// cannot be read.
+    /// Returns the existing lifecycle rules of the bucket, to which `cleanup_rule` must be added.
+    ///
+    /// Returns `None` if a rule already deletes all incomplete uploads, if the response contains no
+    /// rules, or if the rules cannot be read.
     async fn rules_if_cleanup_is_missing(
         &self,
         bucket: &str,
@@ -210,8 +211,8 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the policy statements whose Sid (statement id) differs from that of
-/// `required_statement`.
+/// Returns the existing policy statements, to which `required_statement` must be added. An outdated
+/// version of `required_statement`, which has the same Sid (statement id), is omitted.
 ///
 /// Returns `None` if the policy already contains `required_statement` or cannot be parsed.
 fn statements_if_missing(policy: &str, required_statement: &Value) -> Option<Vec<Value>> {
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn keeps_other_statements_and_drops_an_old_own_one() {
-        let aws = Aws::at("http://127.0.0.1:1");
+        let aws = Aws::at_endpoint("http://127.0.0.1:1");
         let own = aws.tls_statement("b");
         let other = json!({ "Sid": "Ours", "Effect": "Allow" });
         let of = |statement: Value| {

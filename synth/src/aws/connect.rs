@@ -21,11 +21,13 @@ use super::error::AwsError;
 const EMULATOR_REGION: &str = "us-east-1";
 /// AWS connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout per request attempt, long enough to upload several MB over a slow connection.
+/// Timeout for each attempt to send a request. It is long enough to upload several MB over a slow
+/// connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
 /// Polling interval for an emulator. Emulators respond faster than AWS.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
-/// Default access key id and secret key. By convention, emulators accept this value.
+/// Access key id and secret key for an emulator. By convention, emulators accept this value for
+/// both.
 const EMULATOR_KEY: &str = "test";
 const DEFAULT_PARTITION: &str = "aws";
 
@@ -36,9 +38,10 @@ pub(crate) struct Aws {
     pub(super) dynamodb: aws_sdk_dynamodb::Client,
     pub(super) s3: aws_sdk_s3::Client,
     pub(super) sqs: aws_sdk_sqs::Client,
-    /// SDK configuration for creating further clients, such as those of the runtime.
+    /// SDK configuration, from which other clients are created, such as those of the
+    /// `cellar-runtime` crate.
     pub(crate) config: SdkConfig,
-    /// Credentials for signing requests that bypass the SDK.
+    /// Credentials for signing requests that are sent without the SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
     /// AWS account id.
     pub(crate) account: String,
@@ -93,7 +96,7 @@ impl Aws {
 
     /// Creates clients for an emulator without connecting to it.
     #[cfg(test)]
-    pub(super) fn at(endpoint_url: &str) -> Self {
+    pub(super) fn at_endpoint(endpoint_url: &str) -> Self {
         let credentials = Credentials::new(EMULATOR_KEY, EMULATOR_KEY, None, None, "test");
         let config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
@@ -114,7 +117,7 @@ impl Aws {
         }
     }
 
-    /// Returns the domain suffix of the AWS services in this partition.
+    /// Returns the DNS suffix of the AWS service endpoints in this partition.
     pub(super) fn domain(&self) -> &'static str {
         match self.partition.as_str() {
             "aws-cn" => "amazonaws.com.cn",
@@ -139,8 +142,8 @@ impl Aws {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// Returns the URL at which a function URL is reachable. An emulator serves function URLs under
-    /// its own URL.
+    /// Returns the URL at which a Lambda function URL can be reached. An emulator serves function
+    /// URLs under its own URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
@@ -150,8 +153,8 @@ impl Aws {
     }
 }
 
-/// Looks up the identity of the caller. This is the first request of a command, so a failure may be
-/// caused by a wrong address.
+/// Looks up the AWS identity of the caller. This is the first request of a command, so a failure
+/// may be caused by a wrong region or endpoint.
 async fn get_caller_identity(
     sdk_config: &SdkConfig,
     region: &str,
@@ -190,8 +193,8 @@ async fn load_sdk_config(region: Option<&str>, endpoint_url: Option<&str>) -> Sd
     loader.load().await
 }
 
-/// Returns whether the environment variable AWS_PROFILE is set. For an emulator, the default
-/// profile is not used, because it may require signing in to AWS.
+/// Returns whether the environment variable AWS_PROFILE names a profile. Only then does a profile
+/// apply to an emulator, because the default profile may require a sign-in to AWS.
 fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }

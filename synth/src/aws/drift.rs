@@ -1,4 +1,4 @@
-//! Detection of drift: resources that were changed outside CloudFormation.
+//! Detects drift, which means that resources were changed outside CloudFormation.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,8 +14,7 @@ use super::error::AwsError;
 
 /// Polling interval while a drift detection runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
-/// Timeout for drift detection. Detection is slow, because AWS reads each resource from its
-/// service.
+/// Timeout for drift detection, which is slow, because AWS reads each resource from its service.
 const DETECTION_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Operation name used in errors.
@@ -33,7 +32,7 @@ pub(crate) struct Drift {
     pub(crate) physical_id: Option<String>,
     /// Whether the resource was deleted.
     pub(crate) deleted: bool,
-    /// Changed properties. Empty if the resource was deleted.
+    /// Properties whose values have changed. Empty if the resource was deleted.
     pub(crate) differences: Vec<PropertyDrift>,
 }
 
@@ -42,9 +41,9 @@ pub(crate) struct Drift {
 pub(crate) struct PropertyDrift {
     /// JSON pointer to the property, relative to the resource's properties.
     pub(crate) path: String,
-    /// Value in the template. `None` if the template does not set the property.
+    /// Value of the property in the template. `None` if the template does not set the property.
     pub(crate) expected: Option<String>,
-    /// Actual value of the property. `None` if the property is not set.
+    /// Actual value of the property. `None` if the resource does not have the property.
     pub(crate) actual: Option<String>,
 }
 
@@ -53,7 +52,7 @@ pub(crate) struct PropertyDrift {
 pub(crate) struct DriftReport {
     /// Number of resources that AWS checked.
     pub(crate) checked: usize,
-    /// Resource types in the stack that AWS cannot check.
+    /// Types of resources in the stack whose drift AWS cannot detect.
     pub(crate) unchecked: Vec<String>,
     /// Drifted resources, sorted by logical id.
     pub(crate) drifts: Vec<Drift>,
@@ -143,7 +142,8 @@ impl DriftReport {
 }
 
 impl Drift {
-    /// Converts an SDK resource. Returns `None` if the resource has not drifted or was not checked.
+    /// Converts the drift of a resource from the type of the AWS SDK. Returns `None` if the
+    /// resource has not drifted or was not checked.
     fn from_resource(resource: &StackResourceDrift) -> Option<Self> {
         let deleted = match resource.stack_resource_drift_status()? {
             StackResourceDriftStatus::Deleted => true,
@@ -171,7 +171,8 @@ impl PropertyDrift {
     }
 }
 
-/// Returns a property's value. CloudFormation reports a missing value as the string `null`.
+/// Returns the value of a property, or `None` if the property is not set. CloudFormation reports an
+/// unset property as the string `null`.
 fn present_value(value: Option<&str>) -> Option<String> {
     value.filter(|value| *value != "null").map(str::to_owned)
 }

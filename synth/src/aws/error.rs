@@ -2,10 +2,8 @@
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A failed AWS request.
-///
-/// The field `operation` is the verb phrase after "cannot" in the message, for example "read the
-/// logs".
+/// A failed AWS request. The field `operation` is a verb phrase, such as "read the logs", which
+/// follows "cannot" in the message.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum AwsError {
     /// No region is configured.
@@ -69,7 +67,7 @@ pub(crate) enum AwsError {
     )]
     Denied {
         operation: &'static str,
-        /// AWS error message, which includes the denied action.
+        /// Error message of AWS, which includes the denied action.
         message: String,
     },
     /// AWS cannot be reached.
@@ -83,7 +81,7 @@ pub(crate) enum AwsError {
         /// Message of the innermost cause.
         cause: String,
     },
-    /// AWS was unreachable on the first request of a command. The address may be wrong.
+    /// The first request of a command did not reach AWS, perhaps because of a wrong address.
     #[error("AWS is unreachable {address}: {cause}")]
     #[diagnostic(
         code(synth::aws::nowhere),
@@ -143,7 +141,7 @@ pub(crate) enum AwsError {
         stack_region: String,
     },
     /// CloudFormation rejected the change set.
-    #[error("CloudFormation rejected the changes of stack {stack}: {reason}")]
+    #[error("CloudFormation rejected the changes to stack {stack}: {reason}")]
     #[diagnostic(
         code(synth::aws::change_set),
         help("nothing was changed; fix the cause, then run the same command again")
@@ -154,7 +152,7 @@ pub(crate) enum AwsError {
         /// CloudFormation status reason.
         reason: String,
     },
-    /// Another operation on the stack started first.
+    /// Another operation on the stack was started before this one.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
@@ -190,30 +188,31 @@ pub(crate) enum AwsError {
         pages: usize,
     },
     /// A response lacks a required field.
-    #[error("the response of AWS lacks {missing}")]
+    #[error("the response from AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     IncompleteReply { missing: &'static str },
 }
 
-/// Error codes that indicate a missing permission.
+/// AWS error codes for a missing permission.
 const DENIED_CODES: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// Error codes that indicate a concurrent stack operation. A missing change set is included,
-/// because a stack operation deletes all other change sets of the stack.
+/// AWS error codes for a conflict with another operation on the stack. The code for a missing
+/// change set is included, because a stack operation deletes all other change sets of the stack.
 const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
 /// Suffix of a stack's status while an operation is in progress.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
-/// Text that precedes the denied action in an error message about a missing permission.
+/// Text that precedes the name of the denied action in the AWS error message for a missing
+/// permission.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
-/// Prefix of the SDK's error message about missing credentials.
+/// Prefix of the error message of the SDK if it finds no credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
-/// HTTP status that indicates a missing permission.
+/// HTTP status of a response to a request for which a permission is missing.
 const HTTP_FORBIDDEN: u16 = 403;
-/// Error codes that indicate expired credentials.
+/// AWS error codes for expired credentials.
 const EXPIRED_CODES: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
-/// Error codes that indicate unknown credentials.
+/// AWS error codes for credentials that AWS does not know.
 const UNKNOWN_CREDENTIALS_CODES: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
@@ -235,7 +234,7 @@ impl AwsError {
             service_error.message().map_or_else(|| service_error.to_string(), str::to_owned);
         match (service_error.code(), http_status) {
             (Some(code), _) => Self::from_code(operation, code, service_message),
-            // The response to a HEAD request has no body and therefore no error code.
+            // An error response to a HEAD request has no body and therefore no error code.
             (None, Some(HTTP_FORBIDDEN)) => {
                 let message = "AWS returned 403 without a reason".to_owned();
                 Self::Denied { operation, message }
@@ -250,10 +249,12 @@ impl AwsError {
         }
     }
 
-    /// Converts an SDK error that occurred before any response arrived to an [`AwsError`].
+    /// Creates the error for a request that failed before a response arrived. `causes` contains the
+    /// messages of the SDK error and its causes.
     fn from_causes(operation: &'static str, causes: &[String]) -> Self {
         let innermost = causes.last().cloned().unwrap_or_default();
-        // The SDK has no error variant for missing credentials.
+        // Missing credentials are recognized by the message, because the SDK has no error variant
+        // for them.
         if causes.iter().any(|cause| cause.contains("credentials")) {
             return Self::NoCredentials { operation, cause: shorten_credentials_error(innermost) };
         }
@@ -277,8 +278,8 @@ impl AwsError {
         }
     }
 
-    /// Adds the address to an [`AwsError::Unreachable`] error. Used for the first request of a
-    /// command, because its likely cause of failure is a wrong address.
+    /// Adds the address to an [`AwsError::Unreachable`] error. This is done for the first request
+    /// of a command, because a wrong address is then the likely cause.
     pub(super) fn with_address(self, address: String) -> Self {
         match self {
             Self::Unreachable { cause, .. } => Self::UnreachableAddress { address, cause },
@@ -296,7 +297,7 @@ impl AwsError {
         }
     }
 
-    /// Returns whether the error is permanent. Retrying after a permanent error is pointless.
+    /// Returns whether the error is permanent, so that retrying is pointless.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(
             self,
@@ -313,8 +314,8 @@ pub(crate) fn denied_action(message: &str) -> Option<&str> {
     (!action.is_empty()).then_some(action)
 }
 
-/// Replaces the SDK's long list of credential sources with a short text that includes the profile
-/// name.
+/// Replaces the long list of credential sources in the SDK's message with a short text, which
+/// includes the profile name.
 fn shorten_credentials_error(cause: String) -> String {
     if !cause.starts_with(NO_CREDENTIALS_FOUND) {
         return cause;

@@ -12,9 +12,10 @@ const FILTER_LOG_EVENTS: Operation = Operation {
     json_version: "1.1",
     name: "read the logs",
 };
-/// Number of log lines per page, which is the maximum of CloudWatch Logs.
+/// Number of log lines per page, which is the maximum that CloudWatch Logs allows.
 const PAGE_EVENTS_MAX: u32 = 10_000;
-/// Maximum number of pages read per log group. A selective filter returns many empty pages.
+/// Maximum number of pages that are read per log group. The maximum is high, because a selective
+/// filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
 /// Log group query.
@@ -25,7 +26,8 @@ pub(crate) struct LogQuery {
     pub(crate) log_group_name: String,
     /// Time of the oldest line to return, in milliseconds since the Unix epoch.
     pub(crate) start_time: u64,
-    /// CloudWatch Logs filter pattern. `None` selects all lines.
+    /// CloudWatch Logs filter pattern that selects the lines to return. If `None`, all lines are
+    /// returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct LogQuery {
 pub(crate) enum LogCompleteness {
     /// All pages were read.
     Complete,
-    /// More than [`PAGES_MAX`] pages exist. The remaining pages were not read.
+    /// The log has more than [`PAGES_MAX`] pages, and the remaining pages were not read.
     PagesRemain,
 }
 
@@ -43,7 +45,7 @@ pub(crate) enum LogCompleteness {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Id of the event. AWS always sets the id, but some emulators do not.
+    /// Id of the log event. AWS always sets the id, but some emulators do not.
     pub(crate) event_id: Option<String>,
     /// Time of the line, in milliseconds since the Unix epoch.
     pub(crate) timestamp: u64,

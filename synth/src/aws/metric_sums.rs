@@ -26,7 +26,8 @@ const GET_METRIC_DATA: Operation = Operation {
 const ALARMS_PER_REQUEST: usize = 100;
 /// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Maximum number of pages to read. Even the longest period needs far fewer pages.
+/// Maximum number of pages that are read for a request. Even the metrics of the longest period need
+/// far fewer pages.
 pub(super) const PAGES_MAX: usize = 100;
 
 /// An active alarm.
@@ -35,7 +36,7 @@ pub(super) const PAGES_MAX: usize = 100;
 pub(crate) struct AlarmState {
     /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// Reason that CloudWatch gives for the alarm state.
+    /// Reason that CloudWatch gives for the state of the alarm.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct MetricQuery {
     pub(crate) metric: &'static str,
     /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
-    /// Statistic computed per period: `Sum` or `Average`.
+    /// CloudWatch statistic that is computed per metric period: `Sum` or `Average`.
     pub(crate) statistic: &'static str,
     /// Length of a metric period in seconds.
     pub(crate) period_s: u32,
@@ -101,7 +102,8 @@ struct DataRequest {
 
 /// A page of a paginated response.
 trait NextToken {
-    /// Takes the token that requests the next page. Returns `None` on the last page.
+    /// Removes the token for requesting the next page from this page and returns it. Returns `None`
+    /// for the last page.
     fn take_next_token(&mut self) -> Option<String>;
 }
 
@@ -118,7 +120,7 @@ impl NextToken for DataPage {
 }
 
 impl Aws {
-    /// Returns those of the named alarms that are in the alarm state.
+    /// Returns those of the given alarms that are in the state ALARM.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -141,8 +143,8 @@ impl Aws {
         Ok(active_alarms)
     }
 
-    /// Returns the unsorted values of metrics between two times, given in seconds since the Unix
-    /// epoch. A metric period without measurements has no value.
+    /// Returns the values of the metrics between two times, unsorted. The times are in seconds
+    /// since the Unix epoch. A metric has no value for a period in which nothing was measured.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -159,17 +161,17 @@ impl Aws {
                 .enumerate()
                 .map(|(index, query)| (query_id(index), query))
                 .collect();
+            let queries_as_json: Vec<Value> =
+                query_by_id.iter().map(|(id, query)| query.to_json(id)).collect();
             let page_request = |next_token: Option<String>| DataRequest {
-                metric_data_queries: query_by_id
-                    .iter()
-                    .map(|(id, query)| query.to_json(id))
-                    .collect(),
+                metric_data_queries: queries_as_json.clone(),
                 start_time: start_s,
                 end_time: end_s,
                 next_token,
             };
             let pages: Vec<DataPage> = self.read_pages(GET_METRIC_DATA, page_request).await?;
-            for result in pages.into_iter().flat_map(|page| page.metric_data_results) {
+            let results = pages.into_iter().flat_map(|page| page.metric_data_results);
+            for result in results {
                 if let Some(query) = query_by_id.get(&result.id) {
                     values.entry((*query).clone()).or_default().extend(result.values);
                 }
@@ -178,8 +180,8 @@ impl Aws {
         Ok(values)
     }
 
-    /// Reads all pages of a response. Calls `page_request` with each next-page token to create the
-    /// request for a page.
+    /// Reads all pages of a response. `page_request` creates the request for a page, given the
+    /// token of the page. The first page has no token.
     ///
     /// # Errors
     /// Returns [`AwsError::TooManyPages`] if there are more than [`PAGES_MAX`] pages.

@@ -1,5 +1,6 @@
-//! Minimal JSON client with signed requests for CloudWatch and CloudWatch Logs. The SDKs of these
-//! two services take nearly two minutes to build, and only three read operations are needed.
+//! Minimal client for CloudWatch and CloudWatch Logs, which sends signed JSON requests. It replaces
+//! the SDKs of these services, which take nearly two minutes to build, although only three read
+//! operations are needed.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,8 +22,8 @@ use super::error::{AwsError, causes};
 
 /// Maximum number of attempts per request.
 const ATTEMPTS_MAX: u32 = 5;
-/// Maximum backoff before the first retry, in milliseconds. This backoff is long, because
-/// CloudWatch accepts only a few requests per second.
+/// Maximum pause before the first retry, in milliseconds. The pause is long, because CloudWatch
+/// accepts only a few requests per second.
 const FIRST_PAUSE_MS: u64 = 400;
 /// Backoff between request attempts.
 const RETRY_BACKOFF: Backoff =
@@ -31,11 +32,13 @@ const RETRY_BACKOFF: Backoff =
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout per request attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum response body length, in bytes. A page of log lines is at most 10 MB.
+/// Maximum length of a response body, in bytes. CloudWatch Logs returns at most 10 MB of log lines
+/// per page.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
-/// Maximum number of characters of a non-JSON response body that an error message shows.
+/// Maximum length of the part of a non-JSON response body that an error message contains, in
+/// characters.
 const SHOWN_CHARS_MAX: usize = 200;
-/// Error codes that are retried regardless of the HTTP status.
+/// Error codes after which a request is retried, regardless of the HTTP status.
 const RETRYABLE_CODES: [&str; 7] = [
     "InternalFailure",
     "InternalServiceError",
@@ -46,10 +49,10 @@ const RETRYABLE_CODES: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// Operation of an AWS service with a JSON protocol.
+/// An operation of an AWS service that uses a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
-    /// Service name, used in the domain and in signatures.
+    /// Name of the service, as used in host names and in signatures.
     pub(super) service: &'static str,
     /// Value of the `X-Amz-Target` header.
     pub(super) target: &'static str,
@@ -84,7 +87,7 @@ impl Aws {
             match self.attempt_request(&client, operation, body.clone()).await {
                 Ok(reply_body) => break reply_body,
                 Err(AttemptFailure::Retryable(_)) if attempt < ATTEMPTS_MAX => {
-                    let random = uuid::Uuid::new_v4().as_u64_pair().1;
+                    let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
                     let pause_ms = RETRY_BACKOFF.full_jitter_ms(attempt, random);
                     sleep(Duration::from_millis(pause_ms)).await;
                     attempt += 1;
@@ -104,7 +107,7 @@ impl Aws {
             .timeout(ATTEMPT_TIMEOUT)
             // Disable redirects, because a signature is valid only for one host.
             .redirect(reqwest::redirect::Policy::none());
-        // Do not use a proxy for an emulator on this machine. The SDKs do not use one either.
+        // An emulator runs on this machine, so do not use a proxy. The SDKs do not use one either.
         if self.is_emulator() { builder.no_proxy().build() } else { builder.build() }
     }
 
@@ -139,8 +142,8 @@ impl Aws {
         }
     }
 
-    /// Resolve the credentials for each attempt, because temporary credentials expire and are
-    /// refreshed.
+    /// Returns the current credentials. They are resolved for each attempt, because temporary
+    /// credentials expire and are refreshed.
     async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
         let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
         let Some(provider) = &self.credentials else {
@@ -173,6 +176,22 @@ fn signed_headers(
     let request =
         SignableRequest::new("POST", url, unsigned_headers.into_iter(), SignableBody::Bytes(body))
             .map_err(|error| error.to_string())?;
+    let signature_headers = sign_request(operation, request, region, credentials, now)?;
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, header_value(&content_type)?);
+    headers.insert(HeaderName::from_static("x-amz-target"), header_value(operation.target)?);
+    headers.extend(signature_headers);
+    Ok(headers)
+}
+
+/// Signs a request. Returns the headers that contain the signature.
+fn sign_request(
+    operation: Operation,
+    request: SignableRequest<'_>,
+    region: &str,
+    credentials: Credentials,
+    now: SystemTime,
+) -> Result<HeaderMap, String> {
     let identity = credentials.into();
     let signing_params = SigningParams::builder()
         .identity(&identity)
@@ -184,16 +203,14 @@ fn signed_headers(
         .map_err(|error| error.to_string())?;
     let signed = sign(request, &signing_params.into()).map_err(|error| error.to_string())?;
     let (instructions, _signature) = signed.into_parts();
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, header_value(&content_type)?);
-    headers.insert(HeaderName::from_static("x-amz-target"), header_value(operation.target)?);
+    let mut signature_headers = HeaderMap::new();
     for (name, value) in instructions.headers() {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| error.to_string())?;
         let mut value = header_value(value)?;
         value.set_sensitive(true);
-        headers.insert(name, value);
+        signature_headers.insert(name, value);
     }
-    Ok(headers)
+    Ok(signature_headers)
 }
 
 fn header_value(value: &str) -> Result<HeaderValue, String> {
@@ -228,7 +245,7 @@ fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
     }
 }
 
-/// Converts an error response to an [`AwsError`].
+/// Converts an error response to the failure of a request attempt.
 fn rejection(operation: &'static str, status: StatusCode, body: &[u8]) -> AttemptFailure {
     let ServiceError { code, message } = parse_error(body, status.as_u16());
     let is_retryable = status.is_server_error()
@@ -250,7 +267,7 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Converts an error that occurred while the response body was read.
+/// Converts an error while reading a response body to the failure of a request attempt.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),

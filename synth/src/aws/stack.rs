@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Resource type of events about the stack itself.
+/// Resource type in those events that are about the stack itself.
 pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 
 /// The current state of a stack.
@@ -23,7 +23,8 @@ pub(crate) struct StackState {
     pub(crate) status: String,
     /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
-    /// Last update or creation time of the stack, in milliseconds since the Unix epoch.
+    /// Time at which the stack was last updated or, if it was never updated, created, in
+    /// milliseconds since the Unix epoch.
     pub(crate) changed_ms: Option<u64>,
     /// Output names and values.
     pub(crate) outputs: BTreeMap<String, String>,
@@ -41,13 +42,13 @@ pub(crate) struct Resource {
     /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id. `None` until the resource has been created.
+    /// Physical id of the resource in AWS. `None` until the resource has been created.
     pub(crate) physical_id: Option<String>,
     /// CloudFormation status.
     pub(crate) status: String,
 }
 
-/// CloudFormation event of a resource or the stack itself.
+/// A CloudFormation event of a resource or of the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
     /// Id of the event.

@@ -15,7 +15,7 @@ const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
 /// Error code for a table that already exists or is being created.
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
-/// Time range to which a table can be restored, in seconds since the Unix epoch.
+/// Range of times to which a table can be restored, in seconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RestorableRange {
     /// Earliest time to which the table can be restored.
@@ -24,7 +24,8 @@ pub(crate) struct RestorableRange {
     pub(crate) to_s: u64,
 }
 
-/// Description of a table. If the table was restored, includes its origin.
+/// Description of a DynamoDB table. If the table was restored, it includes the source table and the
+/// time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableDescription {
     /// ARN of the source table, if this table was restored.
@@ -82,11 +83,12 @@ impl Aws {
         }))
     }
 
-    /// Starts restoring a table as a new table, to a time in seconds since the Unix epoch. If
-    /// `kms_key` is `None`, the new table is encrypted like the source.
+    /// Starts to restore a table to the time `restore_to_s`, in seconds since the Unix epoch.
+    /// DynamoDB creates a new table named `target_table_name`. If `kms_key` is `None`, the new
+    /// table is encrypted like the source table.
     ///
-    /// Does nothing if the target table exists. The caller checks the origin of the target table
-    /// with [`Self::describe_table`].
+    /// Does nothing if a table named `target_table_name` exists. The caller must check with
+    /// [`Self::describe_table`] from which table it was restored.
     ///
     /// # Errors
     /// Returns [`AwsError`] if a request to AWS fails.
@@ -126,9 +128,10 @@ impl Aws {
 }
 
 impl TableDescription {
-    /// Returns whether this table may be a restore of the given source table to the given time. At
-    /// first, DynamoDB does not report the source and the time of a restore. Until it does, the
-    /// result is `true`.
+    /// Returns `false` if this table was restored from another table or to another time.
+    ///
+    /// Returns `true` if the source table and the time match, or if DynamoDB does not report them
+    /// yet. At the start of a restore, DynamoDB does not report them.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {
         let has_other_source = self.source_arn.as_ref().is_some_and(|arn| arn != source_arn);
         let has_other_time =

@@ -1,5 +1,5 @@
-//! Creates the zip file for Lambda. The file contains a single executable, but no build time, paths
-//! or user names, so that builds are reproducible.
+//! Creates the zip file for Lambda, which contains a single executable. The zip file contains no
+//! build time, paths or user names, so that builds are reproducible.
 
 use std::io::{Cursor, Write as _};
 
@@ -10,17 +10,18 @@ use zip::{CompressionMethod, DateTime, System, ZipWriter};
 
 /// File name that Lambda executes.
 pub(super) const ENTRY: &str = "bootstrap";
-/// File mode. Everyone may execute the file, because Lambda does not specify its user.
+/// Unix permissions of the executable. All users may execute it, because AWS does not document
+/// which user runs it.
 const MODE: u32 = 0o755;
-/// Highest deflate level. Zopfli would save another 3 %, but its output depends on the processor,
-/// because Zopfli uses floating-point logarithms.
+/// Highest compression level of Deflate. Zopfli would save another 3 %, but its output depends on
+/// the processor, because Zopfli uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hexadecimal hash digits in a bundle name. Sixteen digits (64 bits) are enough to avoid
-/// collisions.
+/// Number of hexadecimal digits of the binary's hash in a bundle name. Sixteen digits (64 bits) are
+/// enough to avoid collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
-/// Packs a binary into a zip file. The zip file is byte-identical on every machine.
-pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
+/// Packs a binary into a zip file, which is byte-identical on every machine.
+pub(super) fn pack_binary(binary: &[u8]) -> ZipResult<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .compression_level(Some(LEVEL))
@@ -33,12 +34,12 @@ pub(super) fn pack(binary: &[u8]) -> ZipResult<Vec<u8>> {
     Ok(zip.finish()?.into_inner())
 }
 
-/// Returns the file name of a bundle.
+/// Returns the file name of a bundle, which contains the hash of the binary rather than of the zip
+/// file.
 ///
-/// The name contains the hash of the binary, not of the zip. If the same binary is packed again,
-/// the name is unchanged, so nothing is deployed. An existing bundle can also be found without
-/// packing the binary.
-pub(super) fn name(hash: &str, architecture: Architecture) -> String {
+/// An existing bundle can therefore be found without packing the binary. If the same binary is
+/// packed again, the name is unchanged and nothing is deployed.
+pub(super) fn bundle_file_name(hash: &str, architecture: Architecture) -> String {
     let hash = hash.get(..NAME_HASH_DIGITS).unwrap_or(hash);
     format!("{ENTRY}-{hash}-{architecture}.zip")
 }
@@ -62,14 +63,14 @@ mod tests {
     #[test]
     fn packing_is_reproducible() {
         let binary = pseudorandom(100_000);
-        let packed = pack(&binary).unwrap();
-        assert_eq!(packed, pack(&binary).unwrap());
+        let packed = pack_binary(&binary).unwrap();
+        assert_eq!(packed, pack_binary(&binary).unwrap());
         assert!(packed.len() < binary.len() * 6 / 10, "{}", packed.len());
     }
 
     #[test]
     fn the_zip_contains_one_executable_without_a_time() {
-        let packed = pack(b"program").unwrap();
+        let packed = pack_binary(b"program").unwrap();
         let mut zip = zip::ZipArchive::new(Cursor::new(packed)).unwrap();
         assert_eq!(zip.len(), 1);
         let mut entry = zip.by_index(0).unwrap();
@@ -85,6 +86,9 @@ mod tests {
     #[test]
     fn names_contain_the_hash_and_the_architecture() {
         let hash = "0123456789abcdef0123";
-        assert_eq!(name(hash, Architecture::Arm64), "bootstrap-0123456789abcdef-arm64.zip");
+        assert_eq!(
+            bundle_file_name(hash, Architecture::Arm64),
+            "bootstrap-0123456789abcdef-arm64.zip"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Lambda binaries that were checked, and the bundles built from these binaries.
+//! Lambda binaries that have passed all checks, and the bundles built from them.
 
 use cellar_stacks::Architecture;
 
@@ -8,7 +8,7 @@ use super::error::BundleError;
 use super::file::check_size;
 use super::limits::MAX_ZIP_BYTES;
 
-/// A binary that was found to run on Lambda with the given architecture.
+/// A binary that has passed the check that it runs on Lambda with the given architecture.
 #[derive(Debug)]
 pub(crate) struct CheckedBinary {
     binary: Vec<u8>,
@@ -21,8 +21,8 @@ pub(crate) struct CheckedBinary {
 /// Bundle ready for upload.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    /// File name, also used as the key in the artifact bucket. Bundles with the same name contain
-    /// the same binary.
+    /// File name of the bundle, which is also its key in the artifact bucket. Bundles with the same
+    /// name contain the same binary.
     pub(crate) name: String,
     /// Target architecture.
     pub(crate) architecture: Architecture,
@@ -30,7 +30,7 @@ pub(crate) struct Bundle {
     pub(crate) hash: String,
     /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,
-    /// Minimum GLIBC version. `None` if the binary is statically linked.
+    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
     /// Content of the zip file.
     pub(crate) zip: Vec<u8>,
@@ -53,15 +53,15 @@ impl CheckedBinary {
         }
     }
 
-    /// Returns the bundle name. The name is known before packing, so that an existing bundle can be
-    /// reused.
+    /// Returns the name of the bundle for this binary. The name can be computed before packing, so
+    /// that an existing bundle can be reused.
     pub(crate) fn bundle_name(&self) -> String {
-        archive::name(&self.hash, self.architecture)
+        archive::bundle_file_name(&self.hash, self.architecture)
     }
 
     /// Packs the binary.
     pub(super) fn pack(self) -> Result<Bundle, BundleError> {
-        let zip = archive::pack(&self.binary).map_err(BundleError::Pack)?;
+        let zip = archive::pack_binary(&self.binary).map_err(BundleError::Pack)?;
         check_size("zip", zip.len(), MAX_ZIP_BYTES)?;
         Ok(Bundle {
             name: self.bundle_name(),

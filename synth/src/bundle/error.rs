@@ -13,7 +13,7 @@ use super::host::{Host, target_triple};
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
     /// The source tree of this program was moved or deleted.
-    #[error("the sources of Cellar were not found in {}", path.display())]
+    #[error("the source code of Cellar was not found in {}", path.display())]
     #[diagnostic(
         code(synth::bundle_sources),
         help(
@@ -51,20 +51,20 @@ pub(crate) enum BundleError {
         /// Last lines of the build output.
         last_lines: String,
     },
-    /// The build succeeded but produced no binary.
-    #[error("{program} built no `bootstrap`")]
+    /// The build succeeded but did not produce a binary.
+    #[error("{program} succeeded but did not build the binary `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
         help("check whether a `build` section in your cargo configuration changes the target")
     )]
-    Nothing {
+    NoBinary {
         /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// Building for this architecture requires a cross-compiler, which is not installed.
+    /// A build for this architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
-    Cross {
+    NeedsCrossCompiler {
         /// The machine that builds.
         host: Host,
         /// Target architecture.
@@ -76,7 +76,7 @@ pub(crate) enum BundleError {
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(
         code(synth::bundle_file),
-        help("pass a zip that `synth bundle` wrote, or a `bootstrap` binary")
+        help("pass a zip file created by `synth bundle`, or a `bootstrap` binary")
     )]
     Read {
         path: PathBuf,
@@ -87,7 +87,9 @@ pub(crate) enum BundleError {
     #[error("{} is not a bundle: {why}", path.display())]
     #[diagnostic(
         code(synth::bundle_zip),
-        help("a bundle is a zip with one file, `bootstrap`; `synth bundle` writes it")
+        help(
+            "a bundle is a zip file that contains only `bootstrap`; create one with `synth bundle`"
+        )
     )]
     Zip {
         path: PathBuf,
@@ -127,14 +129,14 @@ pub(crate) enum BundleError {
 
 impl BundleError {
     /// Creates the error for a build that requires a cross-compiler.
-    pub(super) fn cross(host: Host, architecture: Architecture) -> Self {
+    pub(super) fn needs_cross_compiler(host: Host, architecture: Architecture) -> Self {
         let target = target_triple(architecture);
         let help = format!(
             "install a cross-compiler and run the command again:\n  pip install cargo-zigbuild\n  rustup target \
              add {target}\nor run `synth bundle` on a machine of that architecture and pass its zip to \
              `synth deploy --bundle FILE`"
         );
-        Self::Cross { host, architecture, help }
+        Self::NeedsCrossCompiler { host, architecture, help }
     }
 
     /// Creates the error for a binary that Lambda cannot run.

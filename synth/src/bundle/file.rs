@@ -12,7 +12,7 @@ use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
 /// Magic bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
-/// Magic bytes of a central directory entry.
+/// Magic bytes at the start of each entry in the central directory of a zip file.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
 
 /// Reads a binary, either from a plain file or from a zip file that contains the binary.
@@ -35,7 +35,7 @@ pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks that a size in bytes is at most `limit`. `item` describes what is checked, for use in the
+/// Checks that a size in bytes is at most `limit`. `item` is the name of the checked item for the
 /// error.
 ///
 /// # Errors
@@ -48,7 +48,8 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary. Returns [`BundleError::TooLarge`] if the binary has more than `limit` bytes.
+/// Reads a binary of at most `limit` bytes. The inner result is [`BundleError::TooLarge`] if the
+/// binary is longer.
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -66,7 +67,7 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
-/// Unpacks the binary from a zip. The binary may have at most `limit` bytes.
+/// Unpacks the binary from a zip file. The binary may be at most `limit` bytes long.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
     // Check the number of files first, because [`ZipArchive::new`] reads the whole central
     // directory into memory.
@@ -89,7 +90,7 @@ mod tests {
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
-    use super::super::archive::pack;
+    use super::super::archive::pack_binary;
     use super::*;
 
     fn zip_of(names: impl Iterator<Item = String>) -> Vec<u8> {
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn reads_a_binary_from_a_file_or_a_zip() {
         assert_eq!(bundle(b"binary").unwrap(), b"binary");
-        assert_eq!(bundle(&pack(b"binary").unwrap()).unwrap(), b"binary");
+        assert_eq!(bundle(&pack_binary(b"binary").unwrap()).unwrap(), b"binary");
         let others = ["README", "bootstrap"].map(str::to_owned);
         assert_eq!(bundle(&zip_of(others.into_iter())).unwrap(), b"content");
         let missing = read_bundle(Path::new("/no/such/file")).unwrap_err();
@@ -122,7 +123,7 @@ mod tests {
     fn rejects_a_zip_without_a_binary() {
         let error = bundle(&zip_of(["Bootstrap".to_owned()].into_iter())).unwrap_err();
         assert!(error.to_string().contains("it contains no `bootstrap`"), "{error}");
-        let mut broken = pack(&[1; 10_000]).unwrap();
+        let mut broken = pack_binary(&[1; 10_000]).unwrap();
         broken.truncate(broken.len() - 30);
         assert!(matches!(bundle(&broken), Err(BundleError::Zip { .. })));
     }
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_zip_bomb_is_not_unpacked_completely() {
-        let packed = pack(&[0; 100_000]).unwrap();
+        let packed = pack_binary(&[0; 100_000]).unwrap();
         assert!(packed.len() < 1_000);
         assert!(matches!(unpack(&packed, 99_999), Err(UnpackFault::TooLarge(_))));
         assert_eq!(unpack(&packed, 100_000).unwrap().len(), 100_000);
@@ -165,7 +166,7 @@ mod tests {
         fn a_zip_with_changes_is_read_or_refused(
             changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         ) {
-            let mut bytes = pack(&[5; 300]).unwrap();
+            let mut bytes = pack_binary(&[5; 300]).unwrap();
             for (place, byte) in &changes {
                 let place = place.index(bytes.len());
                 bytes[place] = *byte;

@@ -5,14 +5,14 @@ use cellar_stacks::Architecture;
 /// The machine that builds a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Operating system, as in [`std::env::consts::OS`].
+    /// Name of the operating system, in the form of [`std::env::consts::OS`].
     system: &'static str,
-    /// Processor, as in [`std::env::consts::ARCH`].
+    /// Name of the processor, in the form of [`std::env::consts::ARCH`].
     processor: &'static str,
 }
 
 impl Host {
-    /// Returns the machine that runs this process.
+    /// Returns the operating system and processor on which this process runs.
     pub(crate) fn current() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
@@ -28,7 +28,7 @@ impl Host {
 
     /// Returns whether `cargo build` can build for an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
-        self.system == "linux" && self.processor == processor(architecture)
+        self.system == "linux" && self.processor == processor_name(architecture)
     }
 }
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for Host {
 }
 
 /// Returns the processor name that Rust target triples use for an architecture.
-fn processor(architecture: Architecture) -> &'static str {
+fn processor_name(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
         Architecture::Arm64 => "aarch64",
@@ -48,7 +48,7 @@ fn processor(architecture: Architecture) -> &'static str {
 
 /// Returns the Rust target triple for an architecture.
 pub(super) fn target_triple(architecture: Architecture) -> String {
-    format!("{}-unknown-linux-gnu", processor(architecture))
+    format!("{}-unknown-linux-gnu", processor_name(architecture))
 }
 
 #[cfg(test)]

@@ -23,7 +23,8 @@ pub(crate) use elf::GLIBC;
 pub(crate) use error::BundleError;
 pub(crate) use host::Host;
 
-/// Checks the prebuilt binary. If `prebuilt` is `None`, builds a binary first.
+/// Checks the binary in the file `prebuilt`. If `prebuilt` is `None`, builds a binary and checks
+/// it.
 ///
 /// # Errors
 /// Returns [`BundleError`] if the build fails or if Lambda cannot run the binary.
@@ -41,7 +42,7 @@ pub(crate) fn check_or_build(
     }
 }
 
-/// Packs a binary into a bundle and reports the packing as a step.
+/// Packs a binary into a bundle, and shows the packing as a progress step.
 pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,

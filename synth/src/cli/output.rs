@@ -25,7 +25,7 @@ pub(crate) struct Output {
 /// Progress mode on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
-    /// Lines and spinners that are updated in place.
+    /// Lines and spinners on a terminal, which are updated in place.
     Live,
     /// One line per step.
     Plain,
@@ -57,7 +57,7 @@ impl Output {
         Self { json, progress }
     }
 
-    /// Sets the progress mode if the option `--progress` was given.
+    /// Sets the progress mode to the value of the option `--progress`, if the option was given.
     pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
         let progress = match argument {
             None => self.progress,
@@ -113,7 +113,8 @@ impl Output {
         cellar::cli::report::report(error, self.json);
     }
 
-    /// Prints a note to stderr, in the format of the progress mode. Prints nothing in quiet mode.
+    /// Prints a note to stderr, formatted according to the progress mode. Prints nothing in quiet
+    /// mode.
     pub(crate) fn print_note(&self, text: &str) {
         print_note_in_mode(self.progress, text);
     }
@@ -137,7 +138,7 @@ impl ProgressStep {
         }
     }
 
-    /// Prints a line that remains after the step has ended.
+    /// Prints a line that stays visible after the step has ended.
     pub(crate) fn print(&self, line: &str) {
         match &self.spinner {
             Some(spinner) => spinner.suspend(|| print_line(line)),
@@ -155,7 +156,8 @@ impl ProgressStep {
         self.end(false, "");
     }
 
-    /// Ends the step as succeeded or failed, according to `result`. Returns `result` unchanged.
+    /// Ends the step as succeeded or failed, according to `result`. `describe` creates the message
+    /// for a succeeded step. Returns `result` unchanged.
     pub(crate) fn finish<T, E>(
         self,
         result: Result<T, E>,

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
 use crate::deployment::{EventLine, EventMark};
 
-/// Time without output after which a heartbeat line is printed.
+/// Maximum time without output. After this time, a heartbeat line is printed.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Printer for resource events.

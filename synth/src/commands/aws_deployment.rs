@@ -42,7 +42,7 @@ pub(super) struct AwsDeployment<'a> {
 pub(super) struct NewTemplate {
     /// The template as JSON.
     pub(super) text: String,
-    /// The parsed template, used for comparisons.
+    /// The parsed template, which is compared with other templates.
     pub(super) document: Document,
     /// Source location of each resource definition, by logical id.
     pub(super) sources: BTreeMap<String, SourceLine>,
@@ -93,7 +93,7 @@ impl<'a> AwsDeployment<'a> {
         let template = NewTemplate::from_template(&synthesize(&project.config)?);
         step.succeed(&format_kilobytes(template.text.len()));
         let deployment = Self { project, aws, arguments, output, template };
-        // Check that the stack belongs to Cellar before uploading anything.
+        // Check that the existing stack belongs to Cellar before uploading anything.
         deployment.find_cellar_stack(&deployment.project.config.stack).await?;
         Ok(deployment)
     }
@@ -116,7 +116,7 @@ impl<'a> AwsDeployment<'a> {
         Ok(Some(stack))
     }
 
-    /// Returns a follower, which reports the stack events of an operation.
+    /// Returns a follower, which waits for operations on the stack and reports their events.
     pub(super) fn follower(&self) -> Follower<'_> {
         Follower {
             aws: &self.aws,
@@ -155,19 +155,14 @@ impl<'a> AwsDeployment<'a> {
         })
     }
 
-    /// Creates the artifact bucket. If the bucket exists, restores settings that have drifted.
+    /// Creates the artifact bucket. If the bucket exists and its settings have drifted, restores
+    /// the settings.
     async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
         let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
-        let artifact_bucket = step.finish(result, |artifact_bucket| match artifact_bucket {
-            ArtifactBucket::Created => format!("created {bucket}"),
-            ArtifactBucket::Existing(repair) if repair.restored.is_empty() => bucket.to_owned(),
-            ArtifactBucket::Existing(repair) => {
-                format!("{bucket}, restored {}", repair.restored.join(", "))
-            }
-        })?;
-        if let ArtifactBucket::Existing(repair) = artifact_bucket {
-            for (setting, error) in repair.failed {
+        let outcome = step.finish(result, |checked| describe_artifact_bucket(bucket, checked))?;
+        if let ArtifactBucket::Existing(settings_repair) = outcome {
+            for (setting, error) in settings_repair.failed {
                 let note = format!(
                     "The bucket {bucket} has no {setting}, and restoring this setting failed: {error}"
                 );
@@ -186,8 +181,8 @@ impl<'a> AwsDeployment<'a> {
         tags
     }
 
-    /// Uploads the bundle and returns its key. A bundle with the same binary that was uploaded
-    /// before is reused.
+    /// Uploads the bundle and returns its key in the bucket. If a bundle with the same binary was
+    /// uploaded before, reuses that bundle.
     async fn upload_bundle(
         &self,
         binary: CheckedBinary,
@@ -208,7 +203,18 @@ impl<'a> AwsDeployment<'a> {
     }
 }
 
-/// Uploads a template under a name that contains its hash, and returns the URL of the template.
+fn describe_artifact_bucket(bucket: &str, outcome: &ArtifactBucket) -> String {
+    match outcome {
+        ArtifactBucket::Created => format!("created {bucket}"),
+        ArtifactBucket::Existing(repair) if repair.restored.is_empty() => bucket.to_owned(),
+        ArtifactBucket::Existing(repair) => {
+            format!("{bucket}, restored {}", repair.restored.join(", "))
+        }
+    }
+}
+
+/// Uploads a template under a name that contains the template's hash, and returns the URL of the
+/// upload.
 pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,

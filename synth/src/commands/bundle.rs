@@ -22,7 +22,7 @@ struct BundleReport<'a> {
     binary_bytes: usize,
     /// Hash of the binary.
     blake3: &'a str,
-    /// Minimum GLIBC version with which the binary runs. `None` if the binary is statically linked.
+    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
     glibc: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn write_bundle(
     Ok(())
 }
 
-/// Returns the path of the bundle. `output_option` is the path of a file, or of a directory in
+/// Returns the path to which the bundle is written. `output_option` is a file, or a directory in
 /// which the file is named after the bundle.
 fn bundle_path(output_option: Option<&Path>, bundle_name: &str) -> PathBuf {
     match output_option {

@@ -14,17 +14,19 @@ use crate::error::SynthError;
 use crate::output_file::{IfExists, write_output};
 use crate::project::{CONFIG_FILE, ConfigSelection, Project};
 
-/// Name and Handlebars template of each workflow.
+/// File name (without extension) and Handlebars template of each workflow.
 const WORKFLOWS: [(&str, &str); 2] = [
     ("cellar-diff", include_str!("../../../templates/ci/cellar-diff.yml.hbs")),
     ("cellar-deploy", include_str!("../../../templates/ci/cellar-deploy.yml.hbs")),
 ];
-/// Workflow directory, relative to the repository root.
+/// Directory of the workflows, relative to the root of the repository.
 const WORKFLOW_FOLDER: &str = ".github/workflows";
-/// GitHub environment of the deploy job. The environment can be configured to require approval.
+/// GitHub environment in which the deploy job runs. The environment can be configured to require
+/// approval.
 const DEPLOY_ENVIRONMENT: &str = "production";
 
-/// Start of an expression that GitHub would evaluate, and its harmless replacement.
+/// Characters that start a GitHub expression. In inserted text, they are replaced by
+/// [`BROKEN_EXPRESSION_START`], so that GitHub does not evaluate the text.
 const EXPRESSION_START: &str = "${{";
 const BROKEN_EXPRESSION_START: &str = "$ {{";
 
@@ -151,8 +153,9 @@ impl WorkflowView {
     }
 }
 
-/// Quotes text as a YAML scalar by encoding the text as a JSON string, which is valid YAML. Breaks
-/// up the start of any GitHub expression, so that GitHub does not evaluate the expression.
+/// Quotes text as a YAML scalar by encoding the text as a JSON string, which is valid YAML. If the
+/// text contains the start of a GitHub expression, breaks it up, so that GitHub does not evaluate
+/// the expression.
 fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace(EXPRESSION_START, BROKEN_EXPRESSION_START)).to_string()
 }

@@ -28,7 +28,7 @@ const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
-    /// Basis of the cost: `estimate` or `measured`.
+    /// How the cost was determined: `estimate` or `measured`.
     basis: &'static str,
     /// Billed period in hours.
     period_hours: u128,
@@ -37,7 +37,7 @@ struct CostReport {
     assumptions: Vec<String>,
 }
 
-/// Measured usage, with the metric queries that measured it.
+/// Usage measured by CloudWatch, and the metric queries that were sent.
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
@@ -75,11 +75,15 @@ fn print_estimated_cost(
         bill: Bill::new(&estimated_amounts(&usage, &stack_facts, log_policy)),
         assumptions: estimate_assumptions(&usage, &stack_facts, log_policy),
     };
-    let is_idle = usage == Usage { request_ms: arguments.request_ms, ..Usage::default() };
-    let usage_condition = if is_idle { "while idle" } else { "with this usage" };
+    let usage_condition = if is_idle(usage) { "while idle" } else { "with this usage" };
     let title = format!("Estimated cost of {} per month {usage_condition}:", report.stack);
     print_cost_report(&report, &title, output);
     Ok(())
+}
+
+/// Returns whether the stack is not used at all. The duration of a request is then irrelevant.
+fn is_idle(usage: Usage) -> bool {
+    usage == Usage { request_ms: usage.request_ms, ..Usage::default() }
 }
 
 fn usage_from_arguments(arguments: &CostArguments) -> Usage {
@@ -139,14 +143,15 @@ async fn measure_usage(
     Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, stack_facts })
 }
 
-/// Reads the metrics of the last `hours`. Daily metrics are read for a longer period.
+/// Reads the values of metrics for the last `hours` hours. Daily metrics are read for at least
+/// [`BUCKET_SIZE_PERIOD_S`], because they are reported late.
 async fn read_metric_values(
     stack: &ObservedStack,
     queries: &[UsageQuery],
     hours: u64,
 ) -> Result<BTreeMap<MetricQuery, Vec<f64>>, AwsError> {
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    // Round the period to whole hours, as CloudWatch does.
+    // Round the period to whole hours, because CloudWatch also does so.
     let end_s = now_s.next_multiple_of(HOUR_S);
     let hourly_start_s = end_s.saturating_sub(hours.saturating_mul(HOUR_S));
     let daily_start_s = hourly_start_s.min(end_s.saturating_sub(BUCKET_SIZE_PERIOD_S));
@@ -172,6 +177,8 @@ fn resource_queries(stack: &ObservedStack) -> Vec<UsageQuery> {
 fn print_cost_report(report: &CostReport, title: &str, output: &Output) {
     let assumption_lines: Vec<String> =
         report.assumptions.iter().map(|assumption| format!("- {assumption}")).collect();
-    let text = format!("{title}\n{}\n{}", report.bill.to_text(), assumption_lines.join("\n"));
+    let bill = report.bill.to_text();
+    let assumptions = assumption_lines.join("\n");
+    let text = format!("{title}\n{bill}\n{assumptions}");
     output.print_result(report, &text);
 }

@@ -29,21 +29,22 @@ pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
     pub(super) blobs: Arc<S3Blobs>,
-    /// The snapshot table and queue. `None` if the local stack runs an earlier version, without
-    /// snapshots.
+    /// The PendingSnapshots table and the queue of snapshot jobs. `None` if the running local stack
+    /// is an earlier version, which has no snapshots.
     pub(super) snapshots: Option<SnapshotServices>,
-    /// URL of the stack, if its functions keep running after this command. `None` if the local
-    /// stack was started only for this command.
+    /// URL of the stack if the stack keeps running after this command. `None` if the local stack
+    /// was started only for this command.
     pub(super) running_url: Option<String>,
     feed_scope: FeedScope,
-    /// The feed tables. `None` if the stack was deployed by a version without a feed.
+    /// The EventStream table and the Feed table. `None` if the stack was deployed by a version
+    /// without a feed.
     feed: Option<FeedTables>,
     local: Option<LocalServices>,
 }
 
 impl StackData {
-    /// Opens a stack's data. Starts the local stack if it is not running. In that case, `functions`
-    /// determines whether its functions run.
+    /// Connects to the data of the selected stack. If the local stack is selected and not running,
+    /// starts it for this command. In that case, `functions` determines whether its functions run.
     pub(super) async fn open(
         config_selection: ConfigSelection<'_>,
         location: &LocationArguments,
@@ -106,7 +107,7 @@ impl StackData {
         })
     }
 
-    /// Returns the auditor, which compares the feed with the event streams and repairs the feed.
+    /// Returns an auditor, which compares the feed with the event streams and repairs the feed.
     ///
     /// # Errors
     /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
@@ -141,7 +142,7 @@ impl StackData {
         self.feed.as_ref().ok_or_else(|| MaintenanceError::NoFeedTable.into())
     }
 
-    /// Stops the local stack if [`Self::open`] started it.
+    /// Stops the local stack if [`Self::open`] has started it.
     pub(super) async fn close(self) {
         if let Some(local) = self.local {
             local.close().await;

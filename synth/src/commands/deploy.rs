@@ -28,12 +28,12 @@ struct LocalDeployment<'a> {
     output: &'a Output,
 }
 
-/// Process that runs the deployed local stack.
+/// Whether the local stack runs in this process or in a background process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
     /// This process.
     Foreground,
-    /// A background process started by this command.
+    /// The stack runs in a background process that this command started.
     Background,
     /// A process started earlier.
     AlreadyRunning,
@@ -51,7 +51,7 @@ pub(crate) async fn deploy_stack(
     }
     let deployment = LocalDeployment::prepare(config_selection, arguments, output)?;
     match deployment.matching_running_stack()? {
-        Some(running) => deployment.finish(&running.url, RunMode::AlreadyRunning).await,
+        Some(running) => deployment.finish_deployment(&running.url, RunMode::AlreadyRunning).await,
         None if arguments.detach => deployment.run_in_background().await,
         None => deployment.run_in_foreground(ports).await,
     }
@@ -127,8 +127,8 @@ impl<'a> LocalDeployment<'a> {
             log_file: &self.project.local_log(),
         };
         let result = detached_stack.start().await;
-        let running = step.finish(result, |running| running.url.clone())?;
-        self.finish(&running.url, RunMode::Background).await
+        let running = step.finish(result, |started| started.url.clone())?;
+        self.finish_deployment(&running.url, RunMode::Background).await
     }
 
     async fn run_in_foreground(&self, ports: Ports) -> Result<(), SynthError> {
@@ -136,10 +136,10 @@ impl<'a> LocalDeployment<'a> {
         let options = Options { stack: self.project.config.stack.clone(), port: self.port() };
         let folder = self.project.local_state();
         let result = start_local_cloud(&self.template, &folder, &options, ports).await;
-        let cloud = step.finish(result, |cloud| cloud.url().to_owned())?;
+        let cloud = step.finish(result, |started| started.url().to_owned())?;
         let url = cloud.url().to_owned();
         let server = tokio::spawn(serve_until_stopped(cloud));
-        self.finish(&url, RunMode::Foreground).await?;
+        self.finish_deployment(&url, RunMode::Foreground).await?;
         server.await.map_err(|error| SynthError::Process(std::io::Error::other(error)))?;
         self.output
             .print_note(&format!("Stopped. The data is kept in {}.", folder.path().display()));
@@ -147,7 +147,7 @@ impl<'a> LocalDeployment<'a> {
     }
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary.
-    async fn finish(&self, url: &str, run_mode: RunMode) -> Result<(), SynthError> {
+    async fn finish_deployment(&self, url: &str, run_mode: RunMode) -> Result<(), SynthError> {
         let config = &self.project.config;
         let token = mint_for_operator(&self.key_pair, config)?;
         if !self.arguments.no_smoke {

@@ -11,9 +11,9 @@ use cellar_stacks::cellar::OUTPUT_API_URL;
 use super::aws_deployment::AwsDeployment;
 use super::interrupt::run_interruptibly;
 use super::plan::read_valid_plan;
-use super::preview::PreviewDetail;
+use super::preview::{Confirmation, Preview, PreviewDetail};
 use super::summary::{AwsSummary, finish_aws_deployment};
-use crate::aws::{AwsError, StackState};
+use crate::aws::{AwsError, ChangeSet, StackState};
 use crate::cli::{DeployArguments, Output};
 use crate::deployment::DeploymentPhase;
 use crate::error::SynthError;
@@ -21,7 +21,7 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::tokens::{MintedToken, mint_for_operator, operator_key};
 
-/// Timeout after which a new function URL must be reachable.
+/// Time within which a new function URL must become reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Deploys the stack to AWS or to an AWS emulator.
@@ -42,7 +42,7 @@ pub(crate) async fn deploy_to_aws(
 }
 
 impl AwsDeployment<'_> {
-    /// Changes the stack and finishes the deployment. Updates `phase` along the way.
+    /// Changes the stack and finishes the deployment. Sets `phase` at the start of each phase.
     async fn deploy(
         &self,
         arguments: &DeployArguments,
@@ -50,29 +50,44 @@ impl AwsDeployment<'_> {
     ) -> Result<(), SynthError> {
         let stack = match &arguments.plan {
             Some(path) => self.apply_plan(path, phase).await?,
-            None => self.change_stack(arguments.yes, phase).await?,
+            None if arguments.yes => self.change_stack(Confirmation::Skip, phase).await?,
+            None => self.change_stack(Confirmation::Prompt, phase).await?,
         };
         phase.set(DeploymentPhase::Checking);
-        self.finish(&stack, !arguments.no_smoke).await
+        self.finish_deployment(&stack, !arguments.no_smoke).await
     }
 
     /// Creates or updates the stack after confirmation, and returns the new state of the stack.
     /// Changes nothing if the stack is already up to date.
     async fn change_stack(
         &self,
-        is_confirmed: bool,
+        confirmation: Confirmation,
         phase: &Cell<DeploymentPhase>,
     ) -> Result<StackState, SynthError> {
         let preview = self.create_preview(self.upload_artifacts().await?).await?;
-        let Some(change_set) = &preview.change_set else {
-            let missing = "the resources of a new stack";
-            return preview
-                .current_stack
-                .ok_or_else(|| AwsError::IncompleteReply { missing }.into());
-        };
-        self.print_preview(&preview, PreviewDetail::Changes);
-        if let Err(not_approved) = self.ensure_approved(&preview, is_confirmed).await {
-            self.delete_change_set(&preview).await?;
+        match &preview.change_set {
+            Some(change_set) => {
+                self.execute_if_approved(&preview, change_set, confirmation, phase).await
+            }
+            None => {
+                let missing = "the resources of a new stack";
+                preview.current_stack.ok_or_else(|| AwsError::IncompleteReply { missing }.into())
+            }
+        }
+    }
+
+    /// Shows the changes, executes the change set after confirmation, and returns the new state of
+    /// the stack. If the change set is not executed, deletes it.
+    async fn execute_if_approved(
+        &self,
+        preview: &Preview,
+        change_set: &ChangeSet,
+        confirmation: Confirmation,
+        phase: &Cell<DeploymentPhase>,
+    ) -> Result<StackState, SynthError> {
+        self.print_preview(preview, PreviewDetail::Changes);
+        if let Err(not_approved) = self.ensure_approved(preview, confirmation).await {
+            self.delete_change_set(preview).await?;
             return Err(not_approved);
         }
         phase.set(DeploymentPhase::Changing);
@@ -80,7 +95,7 @@ impl AwsDeployment<'_> {
         if let Err(SynthError::Aws(_)) = &result {
             // Delete the change set, which was not executed. Ignore deletion errors, because the
             // first error is the root cause.
-            let _ = self.delete_change_set(&preview).await;
+            let _ = self.delete_change_set(preview).await;
         }
         result
     }
@@ -93,14 +108,18 @@ impl AwsDeployment<'_> {
     ) -> Result<StackState, SynthError> {
         let step = self.output.start_step("Read the plan");
         let result = read_valid_plan(self, path).await;
-        let plan = step.finish(result, |plan| plan.change_set.clone())?;
+        let plan = step.finish(result, |valid_plan| valid_plan.change_set.clone())?;
         phase.set(DeploymentPhase::Changing);
         self.follower().execute_change_set(&plan.change_set, &plan.stack_id).await
     }
 
     /// Finishes a deployment: runs the smoke test, saves the profile, and prints the summary. Skips
     /// the smoke test if the operator's private key is missing, because no token can be signed.
-    async fn finish(&self, stack: &StackState, with_smoke_test: bool) -> Result<(), SynthError> {
+    async fn finish_deployment(
+        &self,
+        stack: &StackState,
+        with_smoke_test: bool,
+    ) -> Result<(), SynthError> {
         let Some(api_url) = stack.outputs.get(OUTPUT_API_URL) else {
             return Err(SynthError::NoOutput { output: OUTPUT_API_URL });
         };

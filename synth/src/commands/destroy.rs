@@ -28,8 +28,9 @@ async fn stop_local_stack(
     arguments: &DestroyArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let folder = Project::find_folder(config_selection)?.local_state();
-    // Show the resolved path, because a parent directory may be a symbolic link.
+    let folder = Project::find_or_use_defaults(config_selection)?.local_state();
+    // Show the path without symbolic links, because a parent directory may be a link to another
+    // place.
     let data_path = folder.path().canonicalize().unwrap_or_else(|_| folder.path().to_owned());
     if arguments.delete_data && !arguments.yes {
         let question = format!("Permanently delete everything in {}?", data_path.display());

@@ -44,27 +44,38 @@ async fn delete_stack(
     let stack_name = &config.stack;
     let aws = Aws::connect(config, arguments.endpoint_url.as_deref()).await?;
     let account_and_region = aws.account_and_region();
-    let Some(stack) = aws.find_stack(stack_name).await? else {
-        let result = json!({ "stack": stack_name, "deleted": false });
-        let text = format!("Stack {stack_name} does not exist in {account_and_region}.");
-        output.print_result(&result, &text);
-        return Ok(());
-    };
-    if !is_cellar_stack(stack_name, &stack) {
-        return Err(SynthError::ForeignStack { stack: stack_name.clone(), account_and_region });
+    match aws.find_stack(stack_name).await? {
+        None => {
+            let result = json!({ "stack": stack_name, "deleted": false });
+            let text = format!("Stack {stack_name} does not exist in {account_and_region}.");
+            output.print_result(&result, &text);
+            Ok(())
+        }
+        Some(stack) if !is_cellar_stack(stack_name, &stack) => {
+            Err(SynthError::ForeignStack { stack: stack_name.clone(), account_and_region })
+        }
+        Some(stack) => {
+            delete_cellar_stack(stack_name, &aws, &stack, arguments, output, phase).await
+        }
     }
-    let data_names = data_names(&stack);
+}
+
+async fn delete_cellar_stack(
+    stack_name: &str,
+    aws: &Aws,
+    stack: &StackState,
+    arguments: &DestroyArguments,
+    output: &Output,
+    phase: &Cell<DeploymentPhase>,
+) -> Result<(), SynthError> {
+    let data_names = data_names(stack);
     if !arguments.yes {
+        let stack_and_account = format!("{stack_name} in {}", aws.account_and_region());
         let question = if arguments.delete_data {
             let data_list = data_names.join(", ");
-            format!(
-                "Permanently delete stack {stack_name} in {account_and_region} and ALL ITS DATA \
-                 ({data_list})?"
-            )
+            format!("Permanently delete stack {stack_and_account} and ALL ITS DATA ({data_list})?")
         } else {
-            format!(
-                "Delete stack {stack_name} in {account_and_region}? Its tables and its bucket are kept."
-            )
+            format!("Delete stack {stack_and_account}? Its tables and its bucket are kept.")
         };
         confirm("deleting the stack", &question).await?;
     }
@@ -72,12 +83,11 @@ async fn delete_stack(
     // Delete the data before the stack. The names of the tables and the bucket come from the
     // outputs of the stack, so an interrupted deletion can be resumed.
     if arguments.delete_data {
-        delete_data(&aws, &stack, output).await?;
+        delete_data(aws, stack, output).await?;
     }
     let sources = BTreeMap::new();
-    let follower =
-        Follower { aws: &aws, output, stack_name, command: "destroy", sources: &sources };
-    follower.delete_stack(&stack).await?;
+    let follower = Follower { aws, output, stack_name, command: "destroy", sources: &sources };
+    follower.delete_stack(stack).await?;
     let kept_names = if arguments.delete_data { Vec::new() } else { data_names };
     print_deletion(stack_name, &kept_names, arguments.delete_data, output);
     Ok(())

@@ -75,8 +75,8 @@ async fn read_old_template(
     parse_deployed_template(&aws, stack_name, template_text.as_deref())
 }
 
-/// Adjusts the configuration as `synth deploy --local` does: adds the local signing key and sets
-/// the first incarnation.
+/// Adjusts the configuration as `synth deploy --local` does: adds the local signing key, and sets
+/// the incarnation (restore counter) to its first value.
 fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     project.use_local_incarnation();
     match read_key(&project.local_key()) {
@@ -108,5 +108,5 @@ pub(super) fn parse_deployed_template(
     template_text: Option<&str>,
 ) -> Result<OldTemplate, SynthError> {
     let description = format!("{stack_name} in {}", aws.account_and_region());
-    OldTemplate::deployed(&description, template_text)
+    OldTemplate::from_deployed(&description, template_text)
 }

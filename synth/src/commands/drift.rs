@@ -20,8 +20,8 @@ pub(crate) async fn show_drift(
     let stack = deployed_stack(&project, &aws).await?;
     let step = output.start_step("Detect drift");
     let result = aws.detect_drift(&stack.id).await;
-    let report = step.finish(result, |report| {
-        format!("{} checked", count(report.checked, "resource", "resources"))
+    let report = step.finish(result, |detected| {
+        format!("{} checked", count(detected.checked, "resource", "resources"))
     })?;
     output.print_result(&report, &format_drift_report(&project.config.stack, &report));
     let has_drift = !report.drifts.is_empty();

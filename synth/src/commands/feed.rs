@@ -1,5 +1,6 @@
 //! `synth feed`: verifies, repairs or rebuilds the feed (all catalog events in one order).
 
+use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Auditor, Finding};
 
 use super::confirm::confirm;
@@ -41,40 +42,45 @@ async fn run_with_data(
 ) -> Result<bool, SynthError> {
     let auditor = data.auditor()?;
     let report = match command {
-        FeedCommand::Verify(_) => FeedReport::new(&compare(&auditor, output).await?, None),
-        FeedCommand::Repair(_) => repair(&auditor, output).await?,
-        FeedCommand::Rebuild(_) => rebuild(&auditor, output).await?,
+        FeedCommand::Verify(_) => FeedReport::new(&compare_feed(&auditor, output).await?, None),
+        FeedCommand::Repair(_) => repair_feed(&auditor, output).await?,
+        FeedCommand::Rebuild(_) => rebuild_feed(&auditor, output).await?,
     };
     output.print_result(&report, &report.to_text());
     Ok(report.has_differences())
 }
 
-async fn repair(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
-    let audit = compare(auditor, output).await?;
+async fn repair_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
+    let audit = compare_feed(auditor, output).await?;
     if !audit.findings.iter().any(Finding::can_be_repaired) {
         return Ok(FeedReport::new(&audit, None));
     }
     let step = output.start_step("Add the missing events");
     let result = auditor.repair(&audit).await.map_err(MaintenanceError::Feed);
-    let indexed = step.finish(result, |indexed| format!("{} events", indexed.events))?;
-    let audit_after_repair = compare(auditor, output).await?;
+    let indexed = step.finish(result, |written| count(written.events, "event", "events"))?;
+    let audit_after_repair = compare_feed(auditor, output).await?;
     let repair = FeedRepair { repaired: true, events: indexed.events };
     Ok(FeedReport::new(&audit_after_repair, Some(repair)))
 }
 
-async fn rebuild(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
+async fn rebuild_feed(auditor: &Auditor, output: &Output) -> Result<FeedReport, SynthError> {
     let step = output.start_step("Rebuild the feed");
     let result = auditor.rebuild(|_| {}).await.map_err(MaintenanceError::Feed);
-    let indexed = step.finish(result, |indexed| format!("{} events", indexed.events))?;
-    let audit_after_rebuild = compare(auditor, output).await?;
+    let indexed = step.finish(result, |written| count(written.events, "event", "events"))?;
+    let audit_after_rebuild = compare_feed(auditor, output).await?;
     let repair = FeedRepair { repaired: false, events: indexed.events };
     Ok(FeedReport::new(&audit_after_rebuild, Some(repair)))
 }
 
-async fn compare(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
+async fn compare_feed(auditor: &Auditor, output: &Output) -> Result<Audit, SynthError> {
     let step = output.start_step("Compare the feed with the event streams");
     let result = auditor.verify().await.map_err(MaintenanceError::Feed);
-    let audit = step
-        .finish(result, |audit| format!("{} events of {} streams", audit.events, audit.streams))?;
+    let audit = step.finish(result, |compared| {
+        format!(
+            "{} of {}",
+            count(compared.events, "event", "events"),
+            count(compared.streams, "stream", "streams")
+        )
+    })?;
     Ok(audit)
 }

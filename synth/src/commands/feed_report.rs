@@ -7,10 +7,11 @@ use serde::Serialize;
 /// Maximum number of findings in the text report. The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// Feed repair or rebuild that preceded the comparison.
+/// A repair or rebuild of the feed, which was done before the feed was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
-    /// Whether missing events were added. If not, the whole feed was rebuilt.
+    /// Whether the feed was repaired by adding the missing events. If not, the whole feed was
+    /// rebuilt.
     pub(super) repaired: bool,
     /// Number of events written to the feed.
     pub(super) events: u64,
@@ -40,7 +41,7 @@ pub(super) struct FeedReport {
     findings: Vec<FindingRow>,
 }
 
-/// A difference between the feed and the event streams.
+/// A difference between the feed and the event streams, as a row of the report.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum FindingRow {
@@ -76,12 +77,14 @@ impl FindingRow {
                 format!("{stream}: the feed lacks {event_count}, starting with event {from}")
             }
             Self::Beyond { stream, there, indexed } => {
-                format!("{stream}: the feed has {indexed} events, the stream has {there}")
+                format!("{stream}: the feed has {indexed} events, but the stream has {there}")
             }
             Self::Disordered { stream, expected, found, at } => {
-                format!("{stream}: at {at} the feed has event {found} instead of {expected}")
+                format!(
+                    "{stream}: the feed has event {found} instead of {expected} at checkpoint {at}"
+                )
             }
-            Self::Lost { at } => format!("the item at {at} is missing from the feed"),
+            Self::Lost { at } => format!("the item at checkpoint {at} is missing from the feed"),
         }
     }
 
@@ -91,7 +94,8 @@ impl FindingRow {
 }
 
 impl FeedReport {
-    /// Builds the report from the comparison and the repair that preceded it, if any.
+    /// Builds the report from the result of the comparison, and from the preceding repair or
+    /// rebuild, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),
@@ -112,7 +116,9 @@ impl FeedReport {
     /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         let mut lines = Vec::new();
-        lines.extend(self.repair.map(FeedRepair::to_text));
+        if let Some(repair) = self.repair {
+            lines.push(repair.to_text());
+        }
         let events = count(self.events, "event", "events");
         let streams = count(self.streams, "stream", "streams");
         if !self.has_differences() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cellar_stacks::template::SourceLine;
 use tokio::time::sleep;
 
-use crate::aws::{Aws, AwsError, StackState};
+use crate::aws::{Aws, AwsError, DeploymentEvent, StackState};
 use crate::cli::{Output, ResourceList};
 use crate::deployment::{
     DeploymentFailure, DeploymentProgress, OperationResult, StackCondition, first_failure,
@@ -17,7 +17,8 @@ use crate::error::SynthError;
 
 /// Polling interval for stack events.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Maximum number of consecutive failed polls. After that, the operation continues in AWS.
+/// Maximum number of consecutive failed polls. After that, the command stops waiting, although the
+/// operation continues in AWS.
 const MAX_FAILED_READS: u32 = 30;
 
 /// Reports the events of stack operations and waits until the operations have ended.
@@ -29,20 +30,20 @@ pub(super) struct Follower<'a> {
     pub(super) output: &'a Output,
     /// Name of the stack.
     pub(super) stack_name: &'a str,
-    /// Name of the running command, without `synth`. The user can resume an operation by running
-    /// the command again.
+    /// Name of the running command, such as "deploy". The user can run it again to resume an
+    /// operation.
     pub(super) command: &'static str,
     /// Source location of each resource definition, by logical id.
     pub(super) sources: &'a BTreeMap<String, SourceLine>,
 }
 
-/// An operation that has ended, with the stack as it was afterwards.
+/// An operation that has ended, and the state of the stack after the operation.
 struct EndedOperation {
     result: OperationResult,
     stack: StackState,
 }
 
-/// Condition under which [`Follower::report_until`] returns.
+/// Condition that ends the wait in [`Follower::report_until`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
     /// The operation has ended. CloudFormation's cleanup may still be in progress.
@@ -80,8 +81,8 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Waits until an operation that another process started has ended. Returns after a failed
-    /// operation too.
+    /// Waits until an operation that another process started has ended, whether it succeeds or
+    /// fails.
     pub(super) async fn wait_until_idle(&self, stack: &StackState) -> Result<(), SynthError> {
         let events = self.aws.all_events(&stack.id).await?;
         let mut progress = DeploymentProgress::in_progress(&events);
@@ -92,7 +93,7 @@ impl Follower<'_> {
     /// Starts an operation and waits until it has ended.
     ///
     /// # Errors
-    /// Returns [`SynthError::DeployFailed`] if the result is not `expected_result`. Returns
+    /// Returns [`SynthError::DeployFailed`] if the outcome is not `expected_result`. Returns
     /// [`SynthError::ConnectionLost`] if AWS becomes unreachable while waiting.
     async fn run_operation(
         &self,
@@ -103,7 +104,7 @@ impl Follower<'_> {
         let earlier_events = self.aws.all_events(stack_id).await?;
         let mut progress = DeploymentProgress::starting_after(&earlier_events);
         if let Err(error) = start_request.await {
-            // The operation may have started even though the response was lost.
+            // The operation may have started, even though its response was lost.
             let may_have_started = matches!(error, AwsError::Unreachable { .. });
             return Err(if may_have_started { self.connection_lost(error) } else { error.into() });
         }
@@ -115,7 +116,7 @@ impl Follower<'_> {
         Ok(stack)
     }
 
-    /// Reports events until the condition is met.
+    /// Reports the events of an operation until `condition` is met.
     async fn report_until(
         &self,
         stack_id: &str,
@@ -150,7 +151,7 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints new stack events and returns the stack's state.
+    /// Prints the new events of the stack and returns the state of the stack.
     async fn print_new_events(
         &self,
         stack_id: &str,
@@ -167,12 +168,12 @@ impl Follower<'_> {
     }
 
     /// Creates the error for a stack whose rollback or deletion failed in CloudFormation.
-    pub(super) async fn stuck_stack_error(
+    pub(super) fn stuck_stack_error(
         &self,
         stack: &StackState,
-    ) -> Result<SynthError, SynthError> {
-        let events = self.aws.all_events(&stack.id).await?;
-        let (cause, advice) = match last_operation_failure(&events) {
+        events: &[DeploymentEvent],
+    ) -> SynthError {
+        let (cause, advice) = match last_operation_failure(events) {
             Some(failure) => {
                 let cause = format!("{}: {}", self.describe_resource(&failure), failure.reason);
                 (Some(cause), failure.advice())
@@ -180,12 +181,12 @@ impl Follower<'_> {
             None => (None, "find the cause in the stack's events in the AWS console".to_owned()),
         };
         let repair_commands = repair_commands(self.stack_name, &stack.status);
-        Ok(SynthError::StackStuck {
+        SynthError::StackStuck {
             stack: self.stack_name.to_owned(),
             status: stack.status.clone(),
             cause,
             help: format!("{advice}, then {repair_commands}"),
-        })
+        }
     }
 
     fn connection_lost(&self, cause: AwsError) -> SynthError {
@@ -193,7 +194,7 @@ impl Follower<'_> {
         SynthError::ConnectionLost { stack, command: self.command, cause }
     }
 
-    /// Creates the error for an operation that did not have the expected result.
+    /// Creates the error for an operation that ended with an unexpected result.
     fn operation_error(
         &self,
         stack: &StackState,

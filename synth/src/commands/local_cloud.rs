@@ -1,4 +1,4 @@
-//! The hidden command that runs the local stack in the background.
+//! `synth local-cloud`, a hidden command: runs the local stack in a background process.
 
 use std::io::Read as _;
 

@@ -16,14 +16,15 @@ use crate::project::ConfigSelection;
 
 /// Polling interval with `--follow`. CloudWatch Logs accepts only a few requests per second.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum ingestion delay in milliseconds. With `--follow`, lines that arrive later are not shown.
+/// Maximum time, in milliseconds, that a new line takes to appear in CloudWatch Logs. With
+/// `--follow`, a line that takes longer is not shown.
 const INGESTION_DELAY_MS: u64 = 60_000;
 /// Maximum number of new lines printed per poll with `--follow`.
 const MAX_FOLLOWED_LINES: usize = 100_000;
 /// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
-/// Functions, each with its command-line argument, its name, and the logical id of its log group.
+/// For each function: its command-line argument, its name, and the logical id of its log group.
 const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
     (FunctionArgument::Api, "api", "ApiLogGroup"),
     (FunctionArgument::Relay, "relay", "RelayLogGroup"),
@@ -115,8 +116,8 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Prints the newest lines since `start_ms` that are not in `seen_lines`, at most `line_limit`
-    /// lines. Returns the number of printed lines.
+    /// Prints the newest lines since `start_ms`, at most `line_limit`. Skips the lines in
+    /// `seen_lines`. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
@@ -142,7 +143,7 @@ impl LogReader<'_> {
         Ok(printed_count)
     }
 
-    /// Adds the selected lines of a log group to `newest_lines`.
+    /// Adds the lines of a log group to `newest_lines`, if the options select them.
     async fn read_log_group(
         &self,
         log_group: &LogGroup,
@@ -200,7 +201,7 @@ impl LogReader<'_> {
     }
 
     /// Returns whether the options select a line. CloudWatch Logs filters the lines too, but may
-    /// return lines that the options do not select.
+    /// return lines that the options exclude.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(filter_text) = &self.arguments.filter
             && !message.contains(filter_text)
@@ -211,14 +212,16 @@ impl LogReader<'_> {
         if self.arguments.errors {
             return is_fault;
         }
-        // Platform lines that report a timeout are always shown, because no other line reports the
-        // timeout. They count as faults.
+        // A platform line that reports a timeout is a fault and is always shown, because no other
+        // line reports the timeout.
         self.arguments.all || is_fault || !is_platform_line(message)
     }
 
-    /// Returns the CloudWatch Logs filter pattern. A pattern cannot combine a text with
-    /// alternatives, and emulators do not support alternatives at all. The pattern may therefore
-    /// match unwanted lines. These lines are excluded by [`Self::is_selected`].
+    /// Returns the CloudWatch Logs filter pattern, or `None` to read all lines.
+    ///
+    /// The pattern may match more lines than the options select. A pattern cannot combine
+    /// `--filter` with alternatives, and emulators do not support alternatives at all.
+    /// [`Self::is_selected`] excludes the other lines.
     fn filter_pattern(&self) -> Option<String> {
         match &self.arguments.filter {
             Some(filter_text) => Some(quoted_pattern(filter_text)),

@@ -19,7 +19,7 @@ const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
-/// Length of the line prefix that contains the log level, in bytes.
+/// Number of bytes at the start of a line within which the log level is searched for.
 const LEVEL_BYTES: usize = 48;
 
 /// A log line.
@@ -35,7 +35,7 @@ struct LogFile {
     path: PathBuf,
     /// Offset of the first unread byte.
     offset: u64,
-    /// Incomplete last line, which the stack is still writing.
+    /// The incomplete last line of the file, to which the stack is still writing.
     partial_line: Vec<u8>,
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn show_local_logs(
     arguments: &LogsArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let path = Project::find_folder(config_selection)?.local_log();
+    let path = Project::find_or_use_defaults(config_selection)?.local_log();
     let mut log_file = LogFile { path, offset: 0, partial_line: Vec::new() };
     let Some(log_text) = log_file.read_new_lines()? else {
         output.print_note(&format!(
@@ -55,9 +55,15 @@ pub(super) async fn show_local_logs(
         ));
         return Ok(());
     };
+    print_newest_lines(&log_text, arguments, output);
+    if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
+}
+
+/// Prints the newest of those lines that the options select.
+fn print_newest_lines(log_text: &str, arguments: &LogsArguments, output: &Output) {
     let start = SystemTime::now().checked_sub(arguments.since).unwrap_or(SystemTime::UNIX_EPOCH);
     let selected_lines: Vec<&str> =
-        lines_since(&log_text, start).filter(|line| is_selected(line, arguments)).collect();
+        lines_since(log_text, start).filter(|line| is_selected(line, arguments)).collect();
     let line_limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let hidden_count = selected_lines.len().saturating_sub(line_limit);
     if hidden_count > 0 {
@@ -66,7 +72,6 @@ pub(super) async fn show_local_logs(
     for line in selected_lines.into_iter().skip(hidden_count) {
         print_line(line, output);
     }
-    if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
 }
 
 impl LogFile {
@@ -112,7 +117,8 @@ impl LogFile {
         file.take(TAIL_BYTES_MAX).read_to_end(&mut new_bytes).map_err(read_error)?;
         self.offset += u64::try_from(new_bytes.len()).unwrap_or(u64::MAX);
         if is_gap {
-            // Drop the first line, because reading may have started in the middle of that line.
+            // Drop the first line, which may be incomplete because reading may have started in its
+            // middle.
             let first_line_end = new_bytes.iter().position(|byte| *byte == b'\n');
             new_bytes.drain(..first_line_end.map_or(new_bytes.len(), |end| end + 1));
         }
@@ -120,7 +126,7 @@ impl LogFile {
         Ok(Some(self.take_complete_lines()))
     }
 
-    /// Removes the complete lines from `partial_line`.
+    /// Removes the complete lines from `partial_line` and returns them.
     fn take_complete_lines(&mut self) -> String {
         let last_newline = self.partial_line.iter().rposition(|byte| *byte == b'\n');
         let Some(last_newline) = last_newline else { return String::new() };

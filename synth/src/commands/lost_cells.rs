@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use cellar::text::escape;
+use cellar_base::count::{count, grouped};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_engine::logs::{Logs, LostCell};
+use cellar_engine::logs::{Logs, LostCell, LostCells};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
@@ -16,7 +17,7 @@ use super::maintenance::{MaintenanceOptions, MaintenancePlan};
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Author of the log entries that overwrite lost cells.
+/// Author name in the log entries that overwrite lost cells.
 const AUTHOR: &str = "synth reprocess";
 /// Maximum number of cells shown in the text report. The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
@@ -32,7 +33,7 @@ struct CellsReport {
     /// Whether the list of cells may be incomplete.
     #[serde(rename = "more")]
     may_be_incomplete: bool,
-    /// Positions of the log entries that replace the lost cells.
+    /// Positions of the log entries that replaced the lost cells.
     positions: Vec<Position>,
 }
 
@@ -56,27 +57,22 @@ pub(super) async fn replace_lost_cells(
     let logs = open_logs(data)?;
     let step = output.start_step("Check the cells");
     let result = logs.lost_cells(log_id).await.map_err(MaintenanceError::LostCells);
-    let lost_cells =
-        step.finish(result, |lost| format!("{} lost", format_count(lost.cells.len(), lost.more)))?;
-    let mut report = CellsReport {
-        spreadsheet: log_id,
-        dry_run: arguments.dry_run,
-        cells: lost_cells.cells.iter().map(LostCellRow::new).collect(),
-        may_be_incomplete: lost_cells.more,
-        positions: Vec::new(),
-    };
+    let lost_cells = step.finish(result, |lost| {
+        format!("{} lost", format_cell_count(lost.cells.len(), lost.more))
+    })?;
+    let mut report = CellsReport::new(log_id, arguments.dry_run, &lost_cells);
     let options = MaintenanceOptions { dry_run: arguments.dry_run, yes: arguments.yes };
-    let cell_count = format_count(report.cells.len(), report.may_be_incomplete);
+    let cell_count = format_cell_count(report.cells.len(), report.may_be_incomplete);
     let plan = MaintenancePlan {
         text: report.to_text(),
         item_count: report.cells.len(),
         action: "replacing cells",
-        question: format!("Write #LOST! into {cell_count} cells?"),
+        question: format!("Write #LOST! into {cell_count}?"),
     };
     if options.should_carry_out(plan, output).await? {
         let step = output.start_step("Replace the cells");
         let result = replace_cells(&logs, &mut report).await;
-        step.finish(result, |()| format!("{} replaced", report.cells.len()))?;
+        step.finish(result, |()| count(report.cells.len(), "cell replaced", "cells replaced"))?;
     }
     output.print_result(&report, &report.to_text());
     Ok(())
@@ -85,8 +81,7 @@ pub(super) async fn replace_lost_cells(
 /// Replaces the values of all lost cells. Adds the replaced cells to the report.
 async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), MaintenanceError> {
     report.cells.clear();
-    report.may_be_incomplete = true;
-    while report.may_be_incomplete {
+    loop {
         let replacement = logs
             .replace_lost_cells(report.spreadsheet, AUTHOR)
             .await
@@ -94,11 +89,13 @@ async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), Main
         report.cells.extend(replacement.cells.iter().map(LostCellRow::new));
         report.positions.extend(replacement.positions);
         report.may_be_incomplete = replacement.more;
+        if !replacement.more {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
-/// Opens the stack's logs for edits in the current incarnation (restore counter).
+/// Opens the logs of the stack for appending entries in the current incarnation (restore counter).
 fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let logs = Logs::new(
@@ -111,8 +108,13 @@ fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     Ok(logs.with_incarnation(incarnation))
 }
 
-fn format_count(cell_count: usize, may_be_incomplete: bool) -> String {
-    if may_be_incomplete { format!("{cell_count} or more") } else { cell_count.to_string() }
+/// Formats a number of cells, such as `1 cell` or `50 or more cells`.
+fn format_cell_count(cell_count: usize, may_be_incomplete: bool) -> String {
+    if may_be_incomplete {
+        format!("{} or more cells", grouped(cell_count))
+    } else {
+        count(cell_count, "cell", "cells")
+    }
 }
 
 impl LostCellRow {
@@ -127,6 +129,16 @@ impl LostCellRow {
 }
 
 impl CellsReport {
+    fn new(log_id: LogId, dry_run: bool, lost_cells: &LostCells) -> Self {
+        Self {
+            spreadsheet: log_id,
+            dry_run,
+            cells: lost_cells.cells.iter().map(LostCellRow::new).collect(),
+            may_be_incomplete: lost_cells.more,
+            positions: Vec::new(),
+        }
+    }
+
     fn to_text(&self) -> String {
         if self.cells.is_empty() {
             return "Every text of the spreadsheet can be read.".to_owned();
@@ -136,7 +148,7 @@ impl CellsReport {
         if hidden_count > 0 {
             text.push_str(&format!("… and {hidden_count} more (see --json)\n"));
         }
-        let cell_count = format_count(self.cells.len(), self.may_be_incomplete);
+        let cell_count = format_cell_count(self.cells.len(), self.may_be_incomplete);
         let summary = match self.positions.last() {
             None => format!(
                 "{cell_count} lost. If the bucket lost objects, restore their older versions first, or run \

@@ -1,20 +1,20 @@
-//! Steps that maintenance commands have in common: show the plan, prompt for confirmation, and
-//! process one item at a time.
+//! Steps that all maintenance commands share: show the plan, prompt for confirmation, and process
+//! one item at a time.
 
 use super::confirm::confirm;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Options that maintenance commands have in common.
+/// The options that every maintenance command accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
-    /// `--dry-run`: show the plan without carrying it out.
+    /// `--dry-run`: show the plan but do not carry it out.
     pub(super) dry_run: bool,
     /// `--yes`: skip the confirmation prompt.
     pub(super) yes: bool,
 }
 
-/// What a maintenance report contains.
+/// Whether a maintenance report describes the plan or the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportKind {
     /// The planned actions.
@@ -23,9 +23,9 @@ pub(super) enum ReportKind {
     Result,
 }
 
-/// A maintenance plan that requires confirmation.
+/// A plan that a maintenance command carries out after the user has confirmed it.
 pub(super) struct MaintenancePlan {
-    /// Text of the plan, shown before the confirmation prompt.
+    /// Description of the plan, which is shown before the confirmation prompt.
     pub(super) text: String,
     /// Number of items to process.
     pub(super) item_count: usize,
@@ -60,7 +60,7 @@ impl MaintenanceOptions {
     }
 }
 
-/// Outcomes of items that are processed independently. If an item fails, the remaining items are
+/// Outcomes of items that are processed one at a time. If an item fails, the remaining items are
 /// still processed.
 #[derive(Debug)]
 pub(super) struct BatchOutcome<O, E> {

@@ -44,14 +44,14 @@ impl StackLocation {
         if arguments.aws || arguments.endpoint_url.is_some() {
             return Ok(Self::Aws);
         }
-        let project = Project::find_folder(config_selection)?;
+        let project = Project::find_or_use_defaults(config_selection)?;
         let was_deployed_to_aws = last_deployed_arn(&project)?.is_some();
         Ok(if was_deployed_to_aws { Self::Aws } else { Self::Local })
     }
 }
 
-/// Returns the stack ARN of the last deployment, or `None` if its target was not AWS. Ignores a
-/// profile that is malformed or writable by another user.
+/// Returns the ARN of the last deployed stack, or `None` if the last deployment was not to AWS.
+/// Ignores a profile that is malformed or writable by another user.
 fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
@@ -119,7 +119,8 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource. Returns `None` if the resource was not created.
+    /// Returns the physical id of a resource, or `None` if the stack does not contain the resource
+    /// or has not created it.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()
@@ -139,7 +140,7 @@ impl ObservedStack {
     }
 }
 
-/// Returns a hint if the last deployment used another account or region than `aws`.
+/// Returns a hint for the user if the last deployment was to another account or region than `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {

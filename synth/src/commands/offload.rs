@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::count::count;
 use cellar_engine::retention::{Offloader, PlannedSegment, RetentionError};
 use cellar_engine::system::SystemClock;
 use cellar_log::retention::Policy;
@@ -36,12 +37,12 @@ pub(crate) async fn offload_segments(
         Arc::clone(&data.blobs) as _,
         Arc::new(SystemClock),
     );
-    let result = offload_with(&offloader, policy, arguments, output).await;
+    let result = offload_after_confirmation(&offloader, policy, arguments, output).await;
     data.close().await;
     result
 }
 
-async fn offload_with(
+async fn offload_after_confirmation(
     offloader: &Offloader,
     policy: Policy,
     arguments: &OffloadArguments,
@@ -56,7 +57,7 @@ async fn offload_with(
         text: plan_report.to_text(),
         item_count: due_count,
         action: "offloading",
-        question: format!("Offload {due_count} segments?"),
+        question: format!("Offload {}?", count(due_count, "segment", "segments")),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());
@@ -84,7 +85,7 @@ async fn list_segments(
     let step = output.start_step("List the log segments");
     let result = offloader.plan_all_logs(policy, |segment| planned_segments.push(segment)).await;
     step.finish(result.map_err(MaintenanceError::OffloadSurvey), |()| {
-        format!("{} segments", planned_segments.len())
+        count(planned_segments.len(), "segment", "segments")
     })?;
     Ok(planned_segments)
 }
@@ -106,7 +107,7 @@ async fn offload_due_segments(
         let step = output.start_step(&format!("Offload segment {segment_number} of {log_id}"));
         match offloader.execute(&planned).await {
             Ok(offload) => {
-                step.succeed(&format!("{} entries trimmed", offload.deleted));
+                step.succeed(&count(offload.deleted, "entry trimmed", "entries trimmed"));
                 batch.add_outcome(SegmentOutcome::Offloaded(planned, offload));
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! Report of `synth offload`: a table of log segments per spreadsheet, and the totals.
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_engine::retention::{OffloadOutcome, PlannedSegment};
 use cellar_log::{retention::KeepReason, retention::Plan, retention::Policy};
@@ -7,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::maintenance::ReportKind;
-use crate::moment::format_table_time;
+use crate::moment::format_utc;
 
 /// Message shown if `offload_after_days` is not configured.
 pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
@@ -17,11 +18,11 @@ const BYTES_PER_KB: u64 = 1_024;
 /// Indexes of the right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A segment with the outcome of its offload.
+/// A log segment, and the outcome of its offload.
 pub(super) enum SegmentOutcome {
-    /// The plan only: whether the segment is to be offloaded or kept.
+    /// Nothing was done. The plan says whether the segment is to be offloaded or kept.
     Planned(PlannedSegment),
-    /// The segment was offloaded and trimmed (deleted from the table).
+    /// The segment was offloaded to S3 and trimmed (deleted from the table).
     Offloaded(PlannedSegment, OffloadOutcome),
     /// The offload failed with this error message.
     Failed(PlannedSegment, String),
@@ -61,7 +62,7 @@ struct Total {
     deleted: u64,
 }
 
-/// Returns whether the segment is to be offloaded or trimmed.
+/// Returns whether the plan is to offload or trim the segment.
 pub(super) fn is_due(planned: &PlannedSegment) -> bool {
     matches!(planned.plan, Plan::OffloadAndTrim | Plan::Trim)
 }
@@ -78,7 +79,7 @@ impl OffloadReport {
         }
     }
 
-    /// Builds the report from the segment outcomes.
+    /// Builds the report from the outcome for each segment.
     pub(super) fn new(policy: Policy, kind: ReportKind, outcomes: Vec<SegmentOutcome>) -> Self {
         let rows: Vec<SegmentRow> =
             outcomes.into_iter().map(|outcome| SegmentRow::new(outcome, policy)).collect();
@@ -109,16 +110,19 @@ impl OffloadReport {
         let Total { segments, offload_segments, offload_entries, offload_bytes, deleted } =
             &self.total;
         if *offload_segments == 0 {
-            return format!("Nothing to offload: all {segments} segments stay in the tables.");
+            let kept = count(*segments, "segment stays", "segments stay");
+            return format!("Nothing to offload: {kept} in the tables.");
         }
+        let all_segments = count(*segments, "segment", "segments");
         if self.dry_run {
             let offload_kilobytes = offload_bytes.div_ceil(BYTES_PER_KB);
             return format!(
-                "To offload: {offload_segments} of {segments} segments, {offload_entries} entries, \
-                 {offload_kilobytes} KB."
+                "To offload: {offload_segments} of {all_segments}, {}, {offload_kilobytes} KB.",
+                count(*offload_entries, "entry", "entries")
             );
         }
-        format!("Offloaded: {offload_segments} of {segments} segments; {deleted} entries trimmed.")
+        let trimmed = count(*deleted, "entry trimmed", "entries trimmed");
+        format!("Offloaded: {offload_segments} of {all_segments}; {trimmed}.")
     }
 }
 
@@ -145,7 +149,7 @@ impl SegmentRow {
                 Self::of_segment(planned, action, reason)
             }
             SegmentOutcome::Offloaded(planned, offload) => {
-                let reason = format!("{} entries trimmed", offload.deleted);
+                let reason = count(offload.deleted, "entry trimmed", "entries trimmed");
                 let mut row = Self::of_segment(planned, "offloaded", reason);
                 row.offloaded = offload.offloaded.or(row.offloaded);
                 row.deleted = offload.deleted;
@@ -170,7 +174,7 @@ impl SegmentRow {
     }
 }
 
-/// Returns the planned action and its reason.
+/// Returns the planned action for a segment, and the reason for this action.
 fn describe_plan(plan: Plan, policy: Policy) -> (&'static str, String) {
     let Policy { offload_after_days: days, keep_segments } = policy;
     match plan {
@@ -189,9 +193,9 @@ fn format_table(rows: &[SegmentRow]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["segment", "entries", "bytes", "closed (UTC)", "action", "why"]);
+    table.set_header(["segment", "entries", "bytes", "closed", "action", "why"]);
     for row in rows {
-        let closing_time = row.ended.map_or_else(|| "-".to_owned(), format_table_time);
+        let closing_time = row.ended.map_or_else(|| "-".to_owned(), format_utc);
         table.add_row([
             row.segment.to_string(),
             row.entries.to_string(),

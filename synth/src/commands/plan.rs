@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::aws_deployment::{AwsDeployment, template_hash};
 use super::diff::{check_severity, deployed_template_text};
-use super::preview::{Preview, PreviewDetail};
+use super::preview::{Confirmation, Preview, PreviewDetail};
 use crate::aws::ChangeSet;
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
@@ -33,37 +33,59 @@ pub(crate) async fn save_plan(
     let deployment =
         AwsDeployment::prepare(config_selection, project, &arguments.aws, output).await?;
     let preview = deployment.create_preview(deployment.upload_artifacts().await?).await?;
-    let severity = preview.difference.severity;
-    let Some(change_set) = &preview.change_set else {
-        let report =
-            PlanReport { changes: false, severity: severity.name(), file: None, plan: None };
-        output.print_result(&report, "No changes: no plan was written.");
-        let has_changes = false;
-        return Ok(has_changes);
-    };
-    deployment.print_preview(&preview, PreviewDetail::All);
-    let plan = match write_plan(&deployment, &preview, change_set, arguments, &plan_file).await {
-        Ok(plan) => plan,
-        Err(error) => {
-            deployment.delete_change_set(&preview).await?;
-            return Err(error);
+    match &preview.change_set {
+        Some(change_set) => {
+            deployment.print_preview(&preview, PreviewDetail::All);
+            let plan =
+                write_plan_or_discard(&deployment, &preview, change_set, arguments, &plan_file)
+                    .await?;
+            print_plan(&plan, &preview, arguments, &plan_file, output);
         }
-    };
+        None => {
+            let severity = preview.difference.severity.name();
+            let report = PlanReport { changes: false, severity, file: None, plan: None };
+            output.print_result(&report, "No changes: no plan was written.");
+        }
+    }
+    let has_changes = preview.change_set.is_some();
+    Ok(has_changes)
+}
+
+/// Writes the plan file. If the plan cannot be written, deletes the change set.
+async fn write_plan_or_discard(
+    deployment: &AwsDeployment<'_>,
+    preview: &Preview,
+    change_set: &ChangeSet,
+    arguments: &PlanArguments,
+    plan_file: &Path,
+) -> Result<Plan, SynthError> {
+    let result = write_plan(deployment, preview, change_set, arguments, plan_file).await;
+    if result.is_err() {
+        deployment.delete_change_set(preview).await?;
+    }
+    result
+}
+
+fn print_plan(
+    plan: &Plan,
+    preview: &Preview,
+    arguments: &PlanArguments,
+    plan_file: &Path,
+    output: &Output,
+) {
     let report = PlanReport {
         changes: true,
-        severity: severity.name(),
-        file: Some(&plan_file),
-        plan: Some(&plan),
+        severity: preview.difference.severity.name(),
+        file: Some(plan_file),
+        plan: Some(plan),
     };
     let shown_path = arguments.output.display();
     let text =
         format!("Saved the plan as {shown_path}. Apply it with: synth deploy --plan {shown_path}");
     output.print_result(&report, &text);
-    let has_changes = true;
-    Ok(has_changes)
 }
 
-/// Checks the changes and writes the plan file.
+/// Checks that the changes are permitted, and writes the plan file.
 async fn write_plan(
     deployment: &AwsDeployment<'_>,
     preview: &Preview,
@@ -71,10 +93,9 @@ async fn write_plan(
     arguments: &PlanArguments,
     plan_file: &Path,
 ) -> Result<Plan, SynthError> {
-    // Changes are confirmed only when the plan is applied. Data loss, however, must be allowed when
-    // the plan is created.
-    let is_confirmed = true;
-    deployment.ensure_approved(preview, is_confirmed).await?;
+    // The user confirms the changes later, when the plan is applied. Data loss, however, must
+    // already be allowed now.
+    deployment.ensure_approved(preview, Confirmation::Skip).await?;
     check_severity(preview.difference.severity, arguments.fail_on)?;
     let plan = Plan {
         version: PLAN_VERSION,

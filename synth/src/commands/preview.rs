@@ -20,14 +20,14 @@ use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
 use crate::git;
 
-/// The current stack and the changes that a deployment is predicted to make.
+/// The current stack, and the changes that a deployment would make.
 pub(super) struct Preview {
     /// The current stack. `None` if the stack does not exist.
     pub(super) current_stack: Option<StackState>,
     /// Hash of the deployed template. `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old_template: OldTemplate,
-    /// Monthly cost of the current stack when idle, in US dollars.
+    /// Monthly cost of the current stack without usage, in US dollars.
     current_idle_dollars: Option<String>,
     /// Difference between the deployed template and the new template.
     pub(super) difference: Difference,
@@ -40,13 +40,22 @@ pub(super) struct Preview {
 pub(super) enum PreviewDetail {
     /// All changes are shown.
     All,
-    /// All changes to an existing stack, but only a summary of a new stack.
+    /// All changes to an existing stack are shown, but a new stack is only summarized.
     Changes,
 }
 
+/// Whether the user must confirm the changes of a deployment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Confirmation {
+    /// Prompt for confirmation if the changes require it.
+    Prompt,
+    /// Do not prompt, because the changes are confirmed in another way.
+    Skip,
+}
+
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. An existing stack is not changed. There is
-    /// one exception: a stack whose creation never completed is deleted first.
+    /// Creates a change set and compares the templates. Does not change an existing stack, except
+    /// that a stack whose creation never completed is deleted first.
     pub(super) async fn create_preview(
         &self,
         desired: DesiredStack,
@@ -62,10 +71,7 @@ impl AwsDeployment<'_> {
         let desired = DesiredStack { is_new: current_stack.is_none(), rollback, ..desired };
         let step = self.output.start_step("Compute the changes");
         let result = self.aws.create_change_set(&desired).await;
-        let change_set = step.finish(result, |change_set| match change_set {
-            Some(change_set) => count(change_set.changes.len(), "resource", "resources"),
-            None => "none".to_owned(),
-        })?;
+        let change_set = step.finish(result, |created| describe_changes(created.as_ref()))?;
         Ok(Preview {
             current_stack,
             deployed_hash: deployed_text.as_deref().map(template_hash),
@@ -94,7 +100,7 @@ impl AwsDeployment<'_> {
         self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));
     }
 
-    /// Prompts for confirmation if the changes require confirmation and `is_confirmed` is not set.
+    /// Checks that no data would be lost, and prompts for confirmation if the changes require it.
     ///
     /// # Errors
     /// Returns [`SynthError::DataWouldBeLost`] if a change requires `--allow-data-loss`. Returns
@@ -102,7 +108,7 @@ impl AwsDeployment<'_> {
     pub(super) async fn ensure_approved(
         &self,
         preview: &Preview,
-        is_confirmed: bool,
+        confirmation: Confirmation,
     ) -> Result<(), SynthError> {
         let allowed_losses = &self.arguments.allow_data_loss;
         match required_approval(&preview.difference, preview.predicted_changes(), allowed_losses) {
@@ -110,7 +116,7 @@ impl AwsDeployment<'_> {
                 let logical_ids: Vec<String> = logical_ids.into_iter().collect();
                 Err(SynthError::DataWouldBeLost { ids: logical_ids.join(", ") })
             }
-            Approval::Needed(reasons) if !is_confirmed => {
+            Approval::Needed(reasons) if confirmation == Confirmation::Prompt => {
                 let question = format!("This deployment needs confirmation: {reasons}. Deploy?");
                 confirm("the deployment", &question).await
             }
@@ -126,8 +132,8 @@ impl AwsDeployment<'_> {
         Ok(())
     }
 
-    /// Returns the current state. A new plan is valid only as long as this state does not change.
-    /// `deployed_hash` is the hash of the deployed template.
+    /// Returns the state that a new plan records. The plan can be applied only as long as this
+    /// state does not change. `deployed_hash` is the hash of the deployed template.
     pub(super) fn current_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
@@ -154,7 +160,10 @@ impl AwsDeployment<'_> {
             StackCondition::Busy => {
                 Err(SynthError::StackBusy { stack: stack_name.to_owned(), status: stack.status })
             }
-            StackCondition::Stuck => Err(self.follower().stuck_stack_error(&stack).await?),
+            StackCondition::Stuck => {
+                let events = self.aws.all_events(&stack.id).await?;
+                Err(self.follower().stuck_stack_error(&stack, &events))
+            }
             StackCondition::Incomplete => {
                 let note = "The stack was never created completely; its remains are deleted first.";
                 self.output.print_note(note);
@@ -176,7 +185,7 @@ impl AwsDeployment<'_> {
         self.find_cellar_stack(stack_name).await
     }
 
-    /// Returns the alarms that roll back the deployment. They are selected from the alarms of the
+    /// Returns the alarms that roll back the deployment if they fire. These are the alarms of the
     /// current stack that the new template keeps and that are not active yet.
     async fn rollback_alarms(
         &self,
@@ -212,6 +221,13 @@ impl Preview {
     }
 }
 
+fn describe_changes(change_set: Option<&ChangeSet>) -> String {
+    match change_set {
+        Some(change_set) => count(change_set.changes.len(), "resource", "resources"),
+        None => "none".to_owned(),
+    }
+}
+
 /// Returns a summary of a new stack, with the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut resource_counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -230,7 +246,8 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the idle stack. If the cost changes, includes the current cost.
+/// Formats the monthly cost of the stack without usage. If the cost changes, includes the cost
+/// before the change.
 fn format_idle_cost(current_dollars: Option<&str>, new_dollars: &str) -> String {
     let current_cost = match current_dollars {
         Some(current_dollars) if current_dollars != new_dollars => {

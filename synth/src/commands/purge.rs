@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cellar_base::count::count;
 use cellar_catalog::purge::DeletedPlan;
 use cellar_catalog::spreadsheet::Person;
 use cellar_engine::catalog::CatalogStore;
@@ -16,10 +17,10 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Issuer of the user as which this command accesses the catalog (spreadsheet metadata). No real
-/// token has this issuer.
+/// Token issuer under which this command accesses the catalog (spreadsheet metadata). No real token
+/// has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Subject of the user as which this command accesses the catalog (spreadsheet metadata).
+/// Token subject under which this command accesses the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
 /// Purges the due spreadsheets after confirmation.
@@ -31,7 +32,7 @@ pub(crate) async fn purge_spreadsheets(
     let data =
         StackData::open(config_selection, &arguments.location, LocalFunctions::Running).await?;
     let result = match create_purger(&data) {
-        Ok(purger) => purge_with(&purger, arguments, output).await,
+        Ok(purger) => purge_after_confirmation(&purger, arguments, output).await,
         Err(error) => Err(error),
     };
     data.close().await;
@@ -58,14 +59,22 @@ fn create_purger(data: &StackData) -> Result<Purger, SynthError> {
     Ok(Purger::new(ports, catalog, operator))
 }
 
-async fn purge_with(
+/// Decides for each deleted spreadsheet whether it is due.
+async fn plan_purges(
+    purger: &Purger,
+    output: &Output,
+) -> Result<Vec<PlannedPurge>, MaintenanceError> {
+    let step = output.start_step("Find deleted spreadsheets");
+    let result = purger.plan_purges().await.map_err(MaintenanceError::PurgeSurvey);
+    step.finish(result, |planned| format!("{} deleted", planned.len()))
+}
+
+async fn purge_after_confirmation(
     purger: &Purger,
     arguments: &PurgeArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let step = output.start_step("Find deleted spreadsheets");
-    let result = purger.plan_purges().await.map_err(MaintenanceError::PurgeSurvey);
-    let planned_purges = step.finish(result, |planned| format!("{} deleted", planned.len()))?;
+    let planned_purges = plan_purges(purger, output).await?;
     let due_count = planned_purges.iter().filter(|planned| is_due(planned)).count();
     let planned_outcomes = planned_purges.iter().cloned().map(PurgeOutcome::Planned).collect();
     let plan_report = PurgeReport::new(ReportKind::Plan, planned_outcomes);
@@ -74,7 +83,10 @@ async fn purge_with(
         text: plan_report.to_text(),
         item_count: due_count,
         action: "purging",
-        question: format!("Permanently remove {due_count} spreadsheets? This cannot be undone."),
+        question: format!(
+            "Permanently remove {}? This cannot be undone.",
+            count(due_count, "spreadsheet", "spreadsheets")
+        ),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());

@@ -1,5 +1,6 @@
 //! Report of `synth purge`: a table of deleted spreadsheets, and the totals.
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_catalog::purge::DeletedPlan;
 use cellar_engine::purge::{PlannedPurge, PurgedData};
@@ -7,13 +8,13 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::maintenance::ReportKind;
-use crate::moment::format_table_time;
+use crate::moment::format_utc;
 
 const BYTES_PER_KB: u64 = 1_024;
 
-/// A deleted spreadsheet with the outcome of its purge.
+/// A deleted spreadsheet, and the outcome of its purge.
 pub(super) enum PurgeOutcome {
-    /// The plan only: whether the spreadsheet is to be purged or kept.
+    /// Nothing was done. The plan says whether the spreadsheet is to be purged or kept.
     Planned(PlannedPurge),
     /// The spreadsheet was purged.
     Purged(PlannedPurge, PurgedData),
@@ -73,7 +74,7 @@ impl Total {
 }
 
 impl PurgeReport {
-    /// Builds the report from the spreadsheet outcomes.
+    /// Builds the report from the outcome for each spreadsheet.
     pub(super) fn new(kind: ReportKind, outcomes: Vec<PurgeOutcome>) -> Self {
         let rows: Vec<SpreadsheetRow> = outcomes.into_iter().map(SpreadsheetRow::new).collect();
         let dry_run = kind == ReportKind::Plan;
@@ -91,15 +92,20 @@ impl PurgeReport {
     fn format_total(&self) -> String {
         let Total { deleted, purge, entries, objects, object_bytes, .. } = &self.total;
         if *purge == 0 {
-            return format!("Nothing to purge: {deleted} deleted spreadsheets are kept.");
+            let kept =
+                count(*deleted, "deleted spreadsheet is kept", "deleted spreadsheets are kept");
+            return format!("Nothing to purge: {kept}.");
         }
+        let deleted_spreadsheets = count(*deleted, "deleted spreadsheet", "deleted spreadsheets");
         if self.dry_run {
-            return format!("To purge: {purge} of {deleted} deleted spreadsheets.");
+            return format!("To purge: {purge} of {deleted_spreadsheets}.");
         }
         let object_kilobytes = object_bytes.div_ceil(BYTES_PER_KB);
         format!(
-            "Purged: {purge} of {deleted} deleted spreadsheets; {entries} entries and {objects} \
-             objects ({object_kilobytes} KB) were removed."
+            "Purged: {purge} of {deleted_spreadsheets}; {} and {} ({object_kilobytes} KB) were \
+             removed.",
+            count(*entries, "entry", "entries"),
+            count(*objects, "object", "objects"),
         )
     }
 
@@ -107,12 +113,12 @@ impl PurgeReport {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(["spreadsheet", "name", "deleted (UTC)", "action", "why"]);
+        table.set_header(["spreadsheet", "name", "deleted", "action", "why"]);
         for row in &self.spreadsheets {
             table.add_row([
                 row.spreadsheet.to_string(),
                 row.name.clone(),
-                format_table_time(row.deleted),
+                format_utc(row.deleted),
                 row.action.to_owned(),
                 row.reason.clone(),
             ]);
@@ -158,14 +164,18 @@ impl SpreadsheetRow {
 }
 
 pub(super) fn describe_purged_data(purged_data: &PurgedData) -> String {
-    format!("{} entries, {} objects", purged_data.entries, purged_data.objects)
+    format!(
+        "{}, {}",
+        count(purged_data.entries, "entry", "entries"),
+        count(purged_data.objects, "object", "objects")
+    )
 }
 
-/// Returns the planned action and its reason.
+/// Returns the planned action for a spreadsheet, and the reason for this action.
 fn describe_plan(plan: DeletedPlan) -> (&'static str, String) {
     match plan {
         DeletedPlan::Restorable { until_s } => {
-            ("keep", format!("can be undeleted until {}", format_table_time(until_s)))
+            ("keep", format!("can be undeleted until {}", format_utc(until_s)))
         }
         DeletedPlan::Forked { forks: 1 } => ("keep", "a fork needs its entries".to_owned()),
         DeletedPlan::Forked { forks } => ("keep", format!("{forks} forks need its entries")),
@@ -193,7 +203,7 @@ mod tests {
         let outcomes = (1..).zip(plans).map(|(n, plan)| PurgeOutcome::Planned(planned(n, plan)));
         let text = PurgeReport::new(ReportKind::Plan, outcomes.collect()).to_text();
         for expected in [
-            "can be undeleted until 2026-12-21",
+            "can be undeleted until 2026-12-21T",
             "a fork needs",
             "2 forks need",
             "deleted more than 30 days ago",
@@ -203,7 +213,7 @@ mod tests {
         }
         let kept = PurgeOutcome::Planned(planned(1, DeletedPlan::Forked { forks: 1 }));
         let text = PurgeReport::new(ReportKind::Result, vec![kept]).to_text();
-        assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheets are kept."), "{text}");
+        assert!(text.ends_with("Nothing to purge: 1 deleted spreadsheet is kept."), "{text}");
         assert_eq!(
             PurgeReport::new(ReportKind::Plan, vec![]).to_text(),
             "No spreadsheet is deleted."
@@ -227,6 +237,11 @@ mod tests {
         let sum =
             "Purged: 1 of 2 deleted spreadsheets; 7 entries and 3 objects (3 KB) were removed.";
         assert!(text.ends_with(sum) && text.contains("the bucket is unreachable"), "{text}");
+        let single = PurgedData { entries: 1, objects: 1, object_bytes: 1 };
+        let outcome = PurgeOutcome::Purged(planned(1, DeletedPlan::Purge), single);
+        let singular = PurgeReport::new(ReportKind::Result, vec![outcome]).to_text();
+        let sum = "Purged: 1 of 1 deleted spreadsheet; 1 entry and 1 object (1 KB) were removed.";
+        assert!(singular.ends_with(sum) && singular.contains("1 entry, 1 object"), "{singular}");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["total"]["failed"], 1);
         assert_eq!(json["spreadsheets"][0]["object_bytes"], 2_049);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_engine::reprocess::{RebuildPlan, RebuildStart, SnapshotToRebuild};
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -21,8 +22,8 @@ pub(super) async fn rebuild_snapshots(
 ) -> Result<(), SynthError> {
     let step = output.start_step("Read the log");
     let result = snapshot_repair.reprocess.plan_rebuild(log_id).await;
-    let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |rebuild_plan| {
-        format!("{} entries", rebuild_plan.counts.entries)
+    let rebuild_plan = step.finish(result.map_err(MaintenanceError::Rebuild), |plan| {
+        count(plan.counts.entries, "entry", "entries")
     })?;
     let is_due = |snapshot: &&SnapshotToRebuild| snapshot.active_silent_s.is_none();
     let due_count = rebuild_plan.snapshots.iter().filter(is_due).count();
@@ -34,7 +35,7 @@ pub(super) async fn rebuild_snapshots(
         text: plan_report.plan_text(),
         item_count: due_count,
         action: "the rebuild",
-        question: format!("Rebuild {due_count} snapshots?"),
+        question: format!("Rebuild {}?", count(due_count, "snapshot", "snapshots")),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());
@@ -58,7 +59,8 @@ fn planned_outcomes(rebuild_plan: &RebuildPlan) -> Vec<ReprocessOutcome> {
     outcomes
 }
 
-/// Outcomes per snapshot after a rebuild was started.
+/// A started rebuild: the outcome for each snapshot, and the jobs that were sent to build the
+/// snapshots.
 struct StartedRebuild {
     outcomes: Vec<ReprocessOutcome>,
     sent_jobs: VecDeque<SnapshotJob>,
@@ -87,7 +89,8 @@ async fn start_rebuild(
     Ok(started)
 }
 
-/// Returns the snapshots that are not rebuilt because their log entries have been offloaded to S3.
+/// Returns the outcomes of the snapshots that are not rebuilt because their log entries have been
+/// offloaded to S3.
 fn offloaded_outcomes(rebuild_plan: &RebuildPlan) -> impl Iterator<Item = ReprocessOutcome> {
     rebuild_plan
         .offloaded

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use cellar_base::count::count;
 use cellar_engine::ports::PortError;
 use cellar_engine::reprocess::{Finding, RepairOutcome, Scope, SurveyCounts};
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -17,14 +18,14 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs snapshots and entry bodies after confirmation. With `--rebuild` or `--cells`, performs
-/// that operation instead.
+/// Repairs missing snapshots and expiring entry bodies after confirmation. With `--rebuild` or
+/// `--cells`, rebuilds all snapshots or replaces lost cells instead.
 pub(crate) async fn reprocess_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    // A dry run must not start the functions, because they would process the queued jobs.
+    // In a dry run, do not start the functions, because they would process the queued jobs.
     let functions =
         if arguments.dry_run { LocalFunctions::Suspended } else { LocalFunctions::Running };
     let data = StackData::open(config_selection, &arguments.location, functions).await?;
@@ -67,7 +68,7 @@ async fn repair_logs(
         text: plan_report.plan_text(),
         item_count: repairable_count,
         action: "reprocessing",
-        question: format!("Repair {repairable_count} findings?"),
+        question: format!("Repair {}?", count(repairable_count, "finding", "findings")),
     };
     if !options.should_carry_out(plan, output).await? {
         output.print_result(&plan_report, &plan_report.to_text());
@@ -88,7 +89,7 @@ async fn repair_logs(
     }
 }
 
-/// Findings in the logs, and the number of records that were checked.
+/// Result of checking the logs: the findings, and the number of checked entries and other records.
 struct LogSurvey {
     findings: Vec<Finding>,
     counts: SurveyCounts,
@@ -103,13 +104,17 @@ async fn survey_logs(
     let mut findings = Vec::new();
     let step = output.start_step("Check the logs");
     let result = snapshot_repair.reprocess.survey(scope, |finding| findings.push(finding)).await;
-    let counts = step.finish(result.map_err(MaintenanceError::ReprocessSurvey), |counts| {
-        format!("{} entries, {} findings", counts.entries, findings.len())
+    let counts = step.finish(result.map_err(MaintenanceError::ReprocessSurvey), |checked| {
+        format!(
+            "{}, {}",
+            count(checked.entries, "entry", "entries"),
+            count(findings.len(), "finding", "findings")
+        )
     })?;
     Ok(LogSurvey { findings, counts })
 }
 
-/// Returns an error if any finding is a loss, because this command cannot repair a loss.
+/// Returns [`MaintenanceError::Lost`] if any data is lost, because this command cannot restore it.
 fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
     if lost_count > 0 {
         return Err(MaintenanceError::Lost { lost_count }.into());
@@ -122,8 +127,8 @@ fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
 struct Repairs {
     batch: BatchOutcome<ReprocessOutcome, PortError>,
     sent_jobs: VecDeque<SnapshotJob>,
-    /// Number of entry bodies (S3 objects) that were deleted after they had been found and before
-    /// they were repaired.
+    /// Number of entry bodies (S3 objects) that were deleted after this command had found them and
+    /// before it could keep them.
     lost_meanwhile: usize,
 }
 
@@ -145,7 +150,7 @@ async fn repair_findings(
         }
     }
     if repairs.batch.failed_count == 0 {
-        step.succeed(&format!("{} jobs sent", repairs.sent_jobs.len()));
+        step.succeed(&count(repairs.sent_jobs.len(), "job sent", "jobs sent"));
     } else {
         step.fail();
     }

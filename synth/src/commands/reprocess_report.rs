@@ -1,6 +1,7 @@
 //! Report of `synth reprocess`: a table of findings per spreadsheet, the totals, and the state of
 //! the snapshot jobs.
 
+use cellar_base::count::count;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::reprocess::{
@@ -11,11 +12,11 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Maximum number of rows per spreadsheet shown in the text report. The JSON report contains all
+/// Maximum number of table rows per spreadsheet in the text report. The JSON report contains all
 /// rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding or a snapshot to rebuild, with its outcome.
+/// A finding or a snapshot to rebuild, and what was done about it.
 pub(super) enum ReprocessOutcome {
     /// The finding has not been repaired yet.
     Planned(Finding),
@@ -47,7 +48,7 @@ pub(super) enum JobsResult {
     Waited {
         /// Number of jobs.
         jobs: usize,
-        /// Number of jobs that were unfinished when the wait ended.
+        /// Number of jobs that were unfinished when the command stopped waiting.
         #[serde(rename = "left")]
         unfinished: usize,
     },
@@ -137,11 +138,11 @@ impl ReprocessReport {
                  unfinished ones."
             ),
             JobsResult::Waited { jobs, unfinished: 0 } => {
-                format!("All {jobs} snapshots are built.")
+                format!("Built {}.", count(*jobs, "snapshot", "snapshots"))
             }
             JobsResult::Waited { jobs, unfinished } => format!(
-                "{unfinished} of {jobs} snapshots are not built yet: `synth deploy --local` continues \
-                 with their jobs."
+                "{unfinished} of {} not built yet: `synth deploy --local` continues with the rest.",
+                count(*jobs, "snapshot is", "snapshots are")
             ),
         };
         format!("{}\n{jobs_text}", self.plan_text())
@@ -170,11 +171,15 @@ impl CheckedCounts {
     fn to_text(&self) -> String {
         let Self { spreadsheets, segments, entries, snapshots, large_entries, pending_snapshots } =
             self;
-        format!(
-            "Checked: {spreadsheets} spreadsheets, {segments} segments, {entries} entries, \
-             {snapshots} Snapshot entries, {large_entries} large entries, {pending_snapshots} pending \
-             snapshots."
-        )
+        let counts = [
+            count(*spreadsheets, "spreadsheet", "spreadsheets"),
+            count(*segments, "segment", "segments"),
+            count(*entries, "entry", "entries"),
+            count(*snapshots, "Snapshot entry", "Snapshot entries"),
+            count(*large_entries, "large entry", "large entries"),
+            count(*pending_snapshots, "pending snapshot", "pending snapshots"),
+        ];
+        format!("Checked: {}.", counts.join(", "))
     }
 }
 
@@ -196,19 +201,19 @@ impl ActionCounts {
 
     fn to_text(&self) -> String {
         let counts_and_labels = [
-            (self.send, "jobs to send"),
-            (self.keep, "bodies to keep"),
-            (self.rebuild, "snapshots to rebuild"),
-            (self.sent, "jobs sent"),
-            (self.kept, "bodies kept"),
-            (self.rebuilding, "snapshots in rebuild"),
-            (self.failed, "failed"),
-            (self.lost, "not repairable by this command"),
+            (self.send, "job to send", "jobs to send"),
+            (self.keep, "body to keep", "bodies to keep"),
+            (self.rebuild, "snapshot to rebuild", "snapshots to rebuild"),
+            (self.sent, "job sent", "jobs sent"),
+            (self.kept, "body kept", "bodies kept"),
+            (self.rebuilding, "snapshot in rebuild", "snapshots in rebuild"),
+            (self.failed, "failed", "failed"),
+            (self.lost, "not repairable by this command", "not repairable by this command"),
         ];
         let mut parts = Vec::new();
-        for (count, label) in counts_and_labels {
-            if count > 0 {
-                parts.push(format!("{count} {label}"));
+        for (number, label, plural_label) in counts_and_labels {
+            if number > 0 {
+                parts.push(count(number, label, plural_label));
             }
         }
         if parts.is_empty() {
@@ -305,7 +310,8 @@ impl FindingRow {
     }
 }
 
-/// Name of a finding, with the planned action and the reason for the action.
+/// Words that describe a finding in the report: its name, the planned action, and the reason for
+/// this action.
 struct FindingDescription {
     name: &'static str,
     planned_action: &'static str,
@@ -340,9 +346,11 @@ fn describe_finding(kind: &FindingKind) -> FindingDescription {
         FindingKind::BodyPending { key } => {
             ("body_pending", "keep", format!("the body {key} would expire"))
         }
-        FindingKind::BodyLost { key } => {
-            ("body_lost", "lost", format!("the body {key} was deleted: restore its older version"))
-        }
+        FindingKind::BodyLost { key } => (
+            "body_lost",
+            "lost",
+            format!("the body {key} was deleted: restore its previous object version"),
+        ),
         FindingKind::Unreadable { why } => ("unreadable", "lost", why.clone()),
     };
     FindingDescription { name, planned_action, reason }

@@ -31,7 +31,7 @@ use crate::synthesis::synthesize;
 
 /// Polling interval while tables are being restored.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Timeout for restoring a table. Restoring a large table takes hours.
+/// Maximum time to wait for the restore of a table. A large table takes hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
 /// Restores the tables and imports them into the stack. Prints how to switch the functions to the
@@ -52,11 +52,11 @@ struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
     stack: StackState,
-    /// Current table names, in the order of [`table_logical_ids`]. The last table, the EventStream
-    /// table, is missing if the stack was deployed by a version without that table.
+    /// Names of the current tables, in the order of [`table_logical_ids`]. The EventStream table,
+    /// which would be the last one, is missing if the stack was deployed by a version without that
+    /// table.
     current_tables: Vec<String>,
-    /// Number of tables to restore. These are the first tables in the order of
-    /// [`table_logical_ids`].
+    /// Number of tables to restore, which are the first ones of `current_tables`.
     restored_count: usize,
     output: &'a Output,
 }
@@ -70,9 +70,9 @@ async fn restore_and_import(
     let restore = Restore::prepare(project, arguments, output).await?;
     let restore_to_s = restore.choose_time(arguments.to).await?;
     let restored_names = restore.restored_names(restore_to_s);
-    let plan = restore.plan(&restored_names).await?;
+    let plan = restore.plan_import(&restored_names).await?;
     if !arguments.yes {
-        restore.confirm(restored_names.len(), restore_to_s).await?;
+        restore.confirm_restore(restored_names.len(), restore_to_s).await?;
     }
     output.print_note(&format!(
         "To resume after an interruption: synth restore --to {}",
@@ -114,7 +114,7 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, stack, current_tables, restored_count, output })
     }
 
-    /// Returns the current names of the tables to restore.
+    /// Returns the names of the current tables that are to be restored.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
@@ -125,36 +125,37 @@ impl<'a> Restore<'a> {
     /// Returns [`RestoreError::OutOfRange`] if any table cannot be restored to the requested time.
     async fn choose_time(&self, requested: RestoreTime) -> Result<u64, SynthError> {
         if let RestoreTime::At(requested_s) = requested
-            && self.has_started(requested_s).await?
+            && self.was_started_earlier(requested_s).await?
         {
             return Ok(requested_s);
         }
         let step = self.output.start_step("Read the restorable range of the tables");
         let result = self.restorable_range().await;
-        let range = step.finish(result, |range| {
-            format!("{} to {}", format_utc(range.from_s), format_utc(range.to_s))
+        let range = step.finish(result, |common| {
+            format!("{} to {}", format_utc(common.from_s), format_utc(common.to_s))
         })?;
-        let RestoreTime::At(requested_s) = requested else { return Ok(range.to_s) };
-        if !(range.from_s..=range.to_s).contains(&requested_s) {
-            return Err(SynthError::from(RestoreError::OutOfRange {
-                at: format_utc(requested_s),
+        match requested {
+            RestoreTime::Latest => Ok(range.to_s),
+            RestoreTime::At(at_s) if (range.from_s..=range.to_s).contains(&at_s) => Ok(at_s),
+            RestoreTime::At(at_s) => Err(SynthError::from(RestoreError::OutOfRange {
+                at: format_utc(at_s),
                 from: format_utc(range.from_s),
                 to: format_utc(range.to_s),
-            }));
+            })),
         }
-        Ok(requested_s)
     }
 
-    /// Returns whether an earlier run started to restore the tables to this time. Such a restore
-    /// can be resumed even if the restorable range no longer includes the time.
-    async fn has_started(&self, restore_to_s: u64) -> Result<bool, SynthError> {
+    /// Returns whether an earlier run has started to restore the tables to this time. That restore
+    /// can be resumed even if the tables can no longer be restored to this time.
+    async fn was_started_earlier(&self, restore_to_s: u64) -> Result<bool, SynthError> {
         let restored_names = self.restored_names(restore_to_s);
-        let Some(first_name) = restored_names.first() else { return Ok(false) };
-        let first_table = self.aws.describe_table(first_name).await?;
-        Ok(first_table.is_some())
+        match restored_names.first() {
+            Some(first_name) => Ok(self.aws.describe_table(first_name).await?.is_some()),
+            None => Ok(false),
+        }
     }
 
-    /// Returns the time range to which every table can be restored.
+    /// Returns the range of times to which all tables can be restored.
     async fn restorable_range(&self) -> Result<RestorableRange, SynthError> {
         let mut common_range = RestorableRange { from_s: 0, to_s: u64::MAX };
         for table in self.source_tables() {
@@ -167,7 +168,7 @@ impl<'a> Restore<'a> {
         Ok(common_range)
     }
 
-    /// Returns the names of the restored tables.
+    /// Returns the names that the restored tables get.
     fn restored_names(&self, restore_to_s: u64) -> Vec<String> {
         let stack_name = &self.project.config.stack;
         let logical_ids = table_logical_ids(0).into_iter().take(self.restored_count);
@@ -176,7 +177,7 @@ impl<'a> Restore<'a> {
             .collect()
     }
 
-    async fn plan(&self, restored_names: &[String]) -> Result<TableRestore, SynthError> {
+    async fn plan_import(&self, restored_names: &[String]) -> Result<TableRestore, SynthError> {
         let resources = self.aws.stack_resources(&self.stack.id).await?;
         let stack_resources: Vec<StackResource<'_>> = resources
             .iter()
@@ -189,10 +190,14 @@ impl<'a> Restore<'a> {
         Ok(TableRestore::plan(restored_names, configured_incarnation, &stack_resources))
     }
 
-    async fn confirm(&self, table_count: usize, restore_to_s: u64) -> Result<(), SynthError> {
+    async fn confirm_restore(
+        &self,
+        table_count: usize,
+        restore_to_s: u64,
+    ) -> Result<(), SynthError> {
         let question = format!(
-            "Restore the {} tables of {} in {} to {}? They are added beside the current tables, which \
-             stay in use until `synth deploy`.",
+            "Restore the {} tables of {} in {} to {}? The restored tables are added to the stack; \
+             the current tables stay in use until `synth deploy`.",
             table_count,
             self.project.config.stack,
             self.aws.account_and_region(),
@@ -377,8 +382,9 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the current table names, in the order of [`table_logical_ids`]. The last table, the
-/// EventStream table, is missing if the stack was deployed by a version without that table.
+/// Returns the names of the current tables, in the order of [`table_logical_ids`]. The EventStream
+/// table, which would be the last one, is missing if the stack was deployed by a version without
+/// that table.
 ///
 /// # Errors
 /// Returns [`RestoreError::IncompleteStack`] if the stack outputs lack the name of any other table.

@@ -28,13 +28,14 @@ pub(crate) fn write_runbook(
     let template = synthesize(&config)?;
     let physical_names = arguments.resources.as_deref().map(read_names).transpose()?;
     let markdown = render_runbook(&config, &template, physical_names)?;
-    let Some(path) = &arguments.output else {
-        output.print_result(&json!({ "markdown": markdown }), &markdown);
-        return Ok(());
-    };
-    write_output(path, IfExists::Replace, markdown.as_bytes())?;
-    let result = json!({ "written": path, "bytes": markdown.len() });
-    output.print_result(&result, &format!("Wrote {}", path.display()));
+    match &arguments.output {
+        Some(path) => {
+            write_output(path, IfExists::Replace, markdown.as_bytes())?;
+            let result = json!({ "written": path, "bytes": markdown.len() });
+            output.print_result(&result, &format!("Wrote {}", path.display()));
+        }
+        None => output.print_result(&json!({ "markdown": markdown }), &markdown),
+    }
     Ok(())
 }
 
@@ -49,7 +50,7 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Physical id. `None` until the resource has been created.
+    /// Physical id of the resource in AWS. `None` until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
@@ -58,7 +59,7 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let read_error = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let file = fs::File::open(path).map_err(read_error)?;
     let mut json_text = String::new();
-    // Reading one byte more than the limit shows that the file is too large.
+    // Read one byte more than the limit, to find out whether the file is too large.
     file.take(RESOURCES_BYTES_MAX + 1).read_to_string(&mut json_text).map_err(read_error)?;
     parse_names(&json_text)
         .map_err(|error| SynthError::Resources { path: path.to_owned(), why: error })
@@ -75,7 +76,9 @@ fn parse_names(json_text: &str) -> Result<BTreeMap<String, String>, String> {
         let Some(name) = resource.physical_resource_id else { continue };
         if !is_safe_name(&name) {
             let id = resource.logical_resource_id.escape_debug();
-            return Err(format!("the name of {id} contains characters that no resource name has"));
+            return Err(format!(
+                "the name of {id} contains characters that resource names cannot contain"
+            ));
         }
         names.insert(resource.logical_resource_id, name);
     }

@@ -15,14 +15,14 @@ use serde_json::Value;
 
 const RUNBOOK_TEMPLATE: &str = include_str!("../../../templates/runbook.md.hbs");
 
-/// Pairs the logical id of an alarm with the template of its runbook section.
+/// Expands to the logical id of an alarm and the template of its section in the runbook.
 macro_rules! alarm_section {
     ($id:literal) => {
         ($id, include_str!(concat!("../../../templates/runbook/", $id, ".md.hbs")))
     };
 }
 
-/// Section templates by alarm id, in the order of the runbook.
+/// Logical id of each alarm, and the template of its section, in the order of the runbook.
 const ALARM_SECTIONS: [(&str, &str); 11] = [
     alarm_section!("ApiErrorsAlarm"),
     alarm_section!("ApiThrottlesAlarm"),
@@ -80,8 +80,8 @@ pub(super) fn render_runbook(
         template: template.clone(),
         incarnation: config.incarnation,
     };
-    let dashboard = template.resource("Dashboard").map(|_| names.in_sentence("Dashboard"));
-    let alarm_topic = template.resource("AlarmTopic").map(|_| names.in_sentence("AlarmTopic"));
+    let dashboard = names.in_sentence_if_present("Dashboard");
+    let alarm_topic = names.in_sentence_if_present("AlarmTopic");
     let mut templates = Handlebars::new();
     // Disable HTML escaping, because the output is Markdown. All inserted values have been
     // validated.
@@ -171,8 +171,8 @@ fn describe_condition(alarm: &Resource) -> String {
     )
 }
 
-/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. If the stack lacks
-/// the resource, rendering fails.
+/// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
+/// the stack does not contain the resource.
 struct ResourceNames {
     /// Physical names by logical id. Empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,
@@ -190,8 +190,9 @@ impl ResourceNames {
         }
     }
 
-    /// Returns a resource's logical id in the current incarnation (restore counter). Only the ids
-    /// of tables depend on the incarnation.
+    /// Returns the logical id of a resource in the current incarnation (restore counter). The
+    /// logical id of a table contains the incarnation, and any other logical id is returned
+    /// unchanged.
     fn current_id(&self, logical_id: &str) -> String {
         let current_table_ids = table_ids(self.incarnation);
         for (first_id, current_id) in table_ids(0).into_iter().zip(current_table_ids) {
@@ -200,6 +201,12 @@ impl ResourceNames {
             }
         }
         logical_id.to_owned()
+    }
+
+    /// Like [`Self::in_sentence`], but returns `None` if the stack does not contain the resource.
+    fn in_sentence_if_present(&self, logical_id: &str) -> Option<String> {
+        self.template.resource(logical_id)?;
+        Some(self.in_sentence(logical_id))
     }
 
     /// Returns the name of a resource for use in prose: its physical name or, if that name is

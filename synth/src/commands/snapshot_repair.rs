@@ -14,25 +14,25 @@ use super::reprocess_report::JobsResult;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Timeout after which the wait ends if no further snapshot has finished.
+/// Maximum time during which no snapshot finishes. After this time, the command stops waiting.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Polling interval while snapshots are being built.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Repair of the snapshots and entry bodies of a stack.
+/// Repairs the snapshots and entry bodies of a stack.
 pub(super) struct SnapshotRepair {
-    /// Finds and repairs missing snapshots and entry bodies.
+    /// Finds missing snapshots and expiring entry bodies, and repairs them.
     pub(super) reprocess: Reprocess,
-    /// URL of the stack. `None` unless the stack keeps running after this command.
+    /// URL of the stack if the stack keeps running after this command.
     running_url: Option<String>,
 }
 
 impl SnapshotRepair {
-    /// Creates a repair that uses the stack's data.
+    /// Creates a repair of the snapshots and entry bodies in `data`.
     ///
     /// # Errors
-    /// Returns [`SynthError::OtherLocalStack`] if the running local stack is a version without
-    /// snapshots.
+    /// Returns [`SynthError::OtherLocalStack`] if the running local stack is an earlier version,
+    /// which has no snapshots.
     pub(super) fn new(data: &StackData) -> Result<Self, SynthError> {
         let Some(snapshots) = &data.snapshots else {
             let url = data.running_url.clone().unwrap_or_default();
@@ -71,15 +71,15 @@ impl SnapshotRepair {
         } else {
             step.fail();
         }
-        // An error while waiting does not affect the report, because the jobs have already been
-        // sent.
+        // The jobs have already been sent, so an error while waiting is only printed and does not
+        // fail the command.
         if let Err(error) = wait_result {
             output.print_note(&format!("Cannot read the state of the snapshots: {error}"));
         }
         JobsResult::Waited { jobs: job_count, unfinished: jobs.len() }
     }
 
-    /// Removes finished jobs from the list until the list is empty. Gives up if no snapshot
+    /// Removes finished jobs from `jobs` until the list is empty. Stops waiting if no snapshot
     /// finishes within [`STALL_TIMEOUT`].
     async fn wait_until_finished(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();

@@ -48,7 +48,7 @@ async fn show_local_status(
     config_selection: ConfigSelection<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let folder = Project::find_folder(config_selection)?.local_state();
+    let folder = Project::find_or_use_defaults(config_selection)?.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::Unknown;
     let running = match occupancy {

@@ -16,7 +16,7 @@ use crate::error::SynthError;
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix of the logical ids of dead-letter queues.
+/// Suffix of the logical id of every dead-letter queue.
 const DEAD_LETTERS_SUFFIX: &str = "DeadLetters";
 
 /// Status of a stack in AWS.
@@ -37,7 +37,8 @@ struct AwsStatus {
     alarms: Option<Vec<Alarm>>,
     /// Queues with dead letters. `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors for the parts of the status that could not be read.
+    /// Errors that occurred while the status was read. They are the reason why parts of the status
+    /// are unknown.
     unknown: Vec<String>,
 }
 
@@ -74,9 +75,13 @@ impl AwsStatus {
     async fn read(observed: &ObservedStack) -> Result<Self, SynthError> {
         let mut unknown = Vec::new();
         let alarms = read_active_alarms(observed).await;
-        unknown.extend(alarms.as_ref().err().map(AwsError::to_string));
+        if let Err(error) = &alarms {
+            unknown.push(error.to_string());
+        }
         let dead_letters = read_dead_letters(observed).await;
-        unknown.extend(dead_letters.as_ref().err().map(AwsError::to_string));
+        if let Err(error) = &dead_letters {
+            unknown.push(error.to_string());
+        }
         let ObservedStack { name, aws, state: stack, .. } = observed;
         let url = stack.outputs.get(OUTPUT_API_URL).map(|url| aws.reachable_url(url));
         let healthy = match &url {

@@ -45,7 +45,8 @@ pub(super) struct AwsSummary<'a> {
     pub(super) region: &'a str,
 }
 
-/// Variables of the summary template for a local deployment. With `--json`, they are the result.
+/// Variables of the summary template for a local deployment. With `--json`, they are printed as the
+/// result.
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
@@ -59,7 +60,8 @@ struct LocalView<'a> {
     already: bool,
 }
 
-/// Variables of the summary template for a deployment to AWS. With `--json`, they are the result.
+/// Variables of the summary template for a deployment to AWS. With `--json`, they are printed as
+/// the result.
 #[derive(Serialize)]
 struct AwsView<'a> {
     stack: &'a str,
@@ -73,7 +75,7 @@ struct AwsView<'a> {
     example: &'a str,
 }
 
-/// Moves a malformed profile aside, so that the deployment can write a new profile.
+/// Renames a malformed profile, so that the deployment can write a new profile.
 pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError> {
     match Profile::read(&project.folder) {
         Ok(_) => Ok(()),

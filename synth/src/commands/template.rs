@@ -20,12 +20,13 @@ pub(crate) fn print_template(
         Format::Json => template.to_json(),
         Format::Yaml => template.to_yaml(),
     };
-    let Some(path) = &arguments.output else {
-        output.print_result(&template.to_value(), &formatted_template);
-        return Ok(());
-    };
-    write_output(path, IfExists::Replace, formatted_template.as_bytes())?;
-    let result = json!({ "written": path, "bytes": formatted_template.len() });
-    output.print_result(&result, &format!("Wrote {}", path.display()));
+    match &arguments.output {
+        Some(path) => {
+            write_output(path, IfExists::Replace, formatted_template.as_bytes())?;
+            let result = json!({ "written": path, "bytes": formatted_template.len() });
+            output.print_result(&result, &format!("Wrote {}", path.display()));
+        }
+        None => output.print_result(&template.to_value(), &formatted_template),
+    }
     Ok(())
 }

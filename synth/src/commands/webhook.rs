@@ -19,13 +19,13 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum duration of a delivery run. The command repeats runs until all feed items are delivered.
+/// Maximum duration of a delivery run. The command starts runs until all feed items are delivered.
 const MAX_RUN_DURATION: Duration = Duration::from_secs(60);
 
 /// Webhook delivery progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct DeliveryStatus {
-    /// Checkpoint after the last delivered feed item, if any.
+    /// Checkpoint after the last feed item that was delivered, if any.
     delivered: Option<u64>,
     /// Checkpoint of the last feed item. `None` if the feed is empty.
     last: Option<u64>,

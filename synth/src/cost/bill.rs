@@ -1,4 +1,4 @@
-//! Usage per billing meter, and the resulting bill.
+//! A bill for the measured or estimated usage of AWS services.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::meter::{Meter, Rate};
 
-/// Minimum cost of an item that a bill shows, in pico-dollars.
+/// Smallest amount that a bill shows, in pico-dollars. It is $0.0001.
 const PICODOLLARS_SHOWN: u128 = 100_000_000;
 /// Indexes of the right-aligned bill columns.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
@@ -60,7 +60,7 @@ struct BillItem {
 }
 
 impl Bill {
-    /// Computes the bill for the usage. Meters without usage are omitted.
+    /// Computes the bill for the used amounts. Meters with an amount of zero are omitted.
     pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
         let items: Vec<BillItem> =
@@ -110,18 +110,18 @@ impl BillItem {
     }
 }
 
-/// Divides two integers and rounds the result to the nearest integer.
+/// Divides two integers and rounds the quotient to the nearest integer.
 fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
     dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
 
-/// Formats thousandths as a decimal number such as `1234.5`.
+/// Formats a number of thousandths as a decimal number, such as `1234.5`.
 fn format_thousandths(amount: u128) -> String {
     let text = format!("{}.{:03}", amount / 1_000, amount % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Inserts thousands separators, as in `1,234.5`.
+/// Inserts thousands separators into a decimal number, as in `1,234.5`.
 fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));

@@ -84,13 +84,14 @@ const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
 const FREE_ALARMS: u64 = 10;
 /// Number of invocations per hour that X-Ray traces regardless of the sampling rate.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
-/// Reciprocal of X-Ray's sampling rate, which applies to all other invocations.
+/// Reciprocal of X-Ray's sampling rate, which applies to the invocations beyond
+/// [`ALWAYS_TRACED_PER_HOUR`].
 const TRACE_SAMPLING: u128 = 20;
 
 /// Expected monthly usage of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    /// Number of edits. Each edit sets up to ten cells.
+    /// Number of edits per month. Each edit sets up to ten cells.
     pub(crate) edits: u64,
     /// Number of sheets opened.
     pub(crate) views: u64,
@@ -106,7 +107,7 @@ pub(crate) struct Usage {
     pub(crate) request_ms: u64,
 }
 
-/// Numbers of operations by kind, derived from the usage.
+/// Number of operations of each kind, computed from the expected usage.
 struct OperationCounts {
     edits: u128,
     views: u128,
@@ -116,7 +117,7 @@ struct OperationCounts {
     snapshots: u128,
     rolls: u128,
     imported_objects: u128,
-    /// Number of imports: 1 if the usage includes imported cells, and 0 otherwise.
+    /// Number of imports: 1 if cells are imported, and 0 otherwise.
     imports: u128,
     /// Number of indexer invocations for log entries.
     indexed_batches: u128,
@@ -182,7 +183,7 @@ impl OperationCounts {
             + self.deliveries * DELIVERY_WRITES
             + self.indexed_batches * INDEXER_WRITES;
         amounts.add(Meter::TableWrites, write_units);
-        // Each edit is read by only one snapshot.
+        // Each edit is read once to build a snapshot.
         let edits_read_by_snapshots = if self.snapshots > 0 { self.edits } else { 0 };
         let edits_read_by_views = self.views * self.edits_per_view;
         let read_half_units = self.views * HEAD_HALF_READS
@@ -240,13 +241,14 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
 
-/// Adds the total run time of a function, multiplied by the function's memory.
+/// Adds the run time of a function. Lambda bills the run time multiplied by the memory size of the
+/// function.
 pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_ms: u128) {
     let meter = if function.is_arm { Meter::ArmTime } else { Meter::X86Time };
     amounts.add(meter, u128::from(function.memory_mb).saturating_mul(duration_ms));
 }
 
-/// Adds the storage of new log lines for the retention period.
+/// Adds the storage of new log lines, which are kept for the retention period.
 pub(super) fn add_log_storage(amounts: &mut Amounts, log_bytes: u128, stack_facts: &StackFacts) {
     let hours = u128::from(stack_facts.log_days) * 24;
     amounts.add(Meter::LogStorage, log_bytes.saturating_mul(hours));
@@ -268,13 +270,13 @@ pub(super) fn add_traces(
     amounts.add(Meter::Traces, always_traced_invocations + sampled_invocations);
 }
 
-/// Adds the queue requests of a period of `hours`, minus the free requests.
+/// Adds the queue requests of a period of `hours`, after subtracting the free requests.
 pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u128) {
     let free_requests = FREE_QUEUE_REQUESTS * hours / MONTH_HOURS;
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free_requests));
 }
 
-/// Adds the costs of a period of `hours` that do not depend on usage.
+/// Adds the costs that do not depend on usage, for a period of `hours`.
 pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, hours: u128) {
     let billed_alarms = stack_facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);

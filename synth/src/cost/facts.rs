@@ -1,4 +1,4 @@
-//! Facts about a template that determine the cost of the stack.
+//! Facts about a template that determine the cost of its stack.
 
 use std::collections::BTreeMap;
 
@@ -76,13 +76,16 @@ impl StackFacts {
             ResourceType::Function => {
                 self.functions.insert(logical_id.to_owned(), Function::from_resource(resource));
                 let tracing_mode = property(resource, "TracingConfig/Mode").and_then(Value::as_str);
-                self.tracing |= tracing_mode == Some("Active");
+                if tracing_mode == Some("Active") {
+                    self.tracing = true;
+                }
             }
             ResourceType::Alarm => self.alarms += 1,
             ResourceType::Dashboard => self.dashboards += 1,
             ResourceType::Table => {
-                let kms_key = property(resource, "SSESpecification/KMSMasterKeyId");
-                self.has_kms_key |= kms_key.is_some();
+                if property(resource, "SSESpecification/KMSMasterKeyId").is_some() {
+                    self.has_kms_key = true;
+                }
             }
             ResourceType::LogGroup => {
                 let retention_days = property(resource, "RetentionInDays").and_then(Value::as_u64);
@@ -91,7 +94,8 @@ impl StackFacts {
             ResourceType::EventSourceMapping if logical_id == ENTRY_SOURCE => {
                 self.feeds_entries = true;
             }
-            // The mapping of a stream has a starting position, but the mapping of a queue does not.
+            // An event source mapping reads from a stream if it has a starting position. A mapping
+            // that reads from a queue does not have one.
             ResourceType::EventSourceMapping
                 if property(resource, "StartingPosition").is_none() =>
             {

@@ -12,22 +12,25 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Metric period in seconds. CloudWatch retains hourly values longer than any other values.
+/// Period of most metrics, in seconds. CloudWatch retains hourly values longer than values of
+/// shorter periods.
 const HOUR_S: u32 = 3_600;
-/// Metric period for bucket sizes, in seconds. S3 measures bucket sizes once a day.
+/// Period of the metrics for bucket sizes, in seconds. S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// The metric queries return read request units, but the meter counts half units.
+/// Number of half units in a read request unit. CloudWatch reports read request units, but the
+/// meter counts half units.
 const HALF_UNITS_PER_READ_UNIT: f64 = 2.0;
 
-/// Notes on usage that the measurement excludes.
+/// Notes for the report on usage that is not measured.
 const NOTES: [&str; 3] = [
     "not included, because AWS has no free metric: S3 requests, KMS requests",
     "not included: data transfer out of AWS, prices of other regions, taxes",
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Note on how traces are measured. Shown if tracing is enabled.
+/// Note for the report on how the number of traces is determined. It is shown if tracing is
+/// enabled.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
@@ -43,7 +46,7 @@ enum Quantity {
     StoredBytes,
 }
 
-/// A metric query and the quantity that the query measures.
+/// A CloudWatch metric query, and the quantity of the bill to which its values are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
     pub(crate) query: MetricQuery,
@@ -63,7 +66,13 @@ pub(crate) struct MeasuredUsage {
     pub(crate) hours: u64,
 }
 
-/// Returns the queries that measure a resource.
+impl MeasuredUsage {
+    fn values_of(&self, usage_query: &UsageQuery) -> &[f64] {
+        self.values.get(&usage_query.query).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Returns the metric queries that measure the usage of a resource.
 pub(crate) fn usage_queries(
     logical_id: &str,
     resource_type: &str,
@@ -91,7 +100,7 @@ pub(crate) fn usage_queries(
     queries
 }
 
-/// Returns the metrics of a resource type, each with the quantity that the metric measures.
+/// Returns the metrics that measure the usage of a resource type, each with the measured quantity.
 fn measured_metrics(resource_type: ResourceType) -> &'static [(Quantity, &'static str)] {
     match resource_type {
         ResourceType::Table => &[
@@ -150,7 +159,7 @@ pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     notes
 }
 
-/// Converts the measured usage to amounts per meter.
+/// Converts the measured usage to the amount of each billing meter.
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
@@ -158,40 +167,62 @@ pub(crate) fn measured_amounts(
 ) -> Amounts {
     let mut amounts = Amounts::default();
     let hours = u128::from(usage.hours);
-    let mut invocations = 0;
-    let mut queue_requests = 0;
-    for UsageQuery { query, quantity, logical_id } in queries {
-        let values = usage.values.get(query).map(Vec::as_slice).unwrap_or_default();
-        let sum: f64 = values.iter().sum();
-        match quantity {
-            Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
-            Quantity::ReadUnits => {
-                amounts.add(Meter::TableReads, to_integer(sum * HALF_UNITS_PER_READ_UNIT));
-            }
-            Quantity::Invocations => invocations += to_integer(sum),
-            Quantity::Milliseconds => {
-                if let Some(function) = stack_facts.functions.get(logical_id) {
-                    add_duration(&mut amounts, *function, to_integer(sum));
-                }
-            }
-            Quantity::QueueRequests => queue_requests += to_integer(sum),
-            Quantity::LoggedBytes => {
-                amounts.add(Meter::LogBytes, to_integer(sum));
-                add_log_storage(&mut amounts, to_integer(sum), stack_facts);
-            }
-            Quantity::StoredBytes => {
-                amounts.add(Meter::ObjectStorage, to_integer(average(values)) * hours);
-            }
-        }
+    for usage_query in queries {
+        add_measured_quantity(&mut amounts, usage_query, usage, stack_facts);
     }
+    let invocations = total_over_resources(Quantity::Invocations, queries, usage);
     amounts.add(Meter::Invocations, invocations);
     add_traces(&mut amounts, invocations, hours, stack_facts);
+    let queue_requests = total_over_resources(Quantity::QueueRequests, queries, usage);
     add_queue_requests(&mut amounts, queue_requests, hours);
     let table_byte_hours = u128::from(usage.table_bytes) * hours;
     amounts.add(Meter::TableStorage, table_byte_hours);
     amounts.add(Meter::TableBackup, table_byte_hours);
     add_fixed_costs(&mut amounts, stack_facts, hours);
     amounts
+}
+
+/// Adds the measured quantity of a resource, unless the quantity is billed as a total over all
+/// resources.
+fn add_measured_quantity(
+    amounts: &mut Amounts,
+    usage_query: &UsageQuery,
+    usage: &MeasuredUsage,
+    stack_facts: &StackFacts,
+) {
+    let values = usage.values_of(usage_query);
+    let sum: f64 = values.iter().sum();
+    match usage_query.quantity {
+        Quantity::WriteUnits => amounts.add(Meter::TableWrites, to_integer(sum)),
+        Quantity::ReadUnits => {
+            amounts.add(Meter::TableReads, to_integer(sum * HALF_UNITS_PER_READ_UNIT));
+        }
+        Quantity::Milliseconds => {
+            if let Some(function) = stack_facts.functions.get(&usage_query.logical_id) {
+                add_duration(amounts, *function, to_integer(sum));
+            }
+        }
+        Quantity::LoggedBytes => {
+            amounts.add(Meter::LogBytes, to_integer(sum));
+            add_log_storage(amounts, to_integer(sum), stack_facts);
+        }
+        Quantity::StoredBytes => {
+            let stored_bytes = to_integer(average(values));
+            amounts.add(Meter::ObjectStorage, stored_bytes * u128::from(usage.hours));
+        }
+        Quantity::Invocations | Quantity::QueueRequests => {}
+    }
+}
+
+/// Returns the total of a measured quantity over all resources.
+fn total_over_resources(quantity: Quantity, queries: &[UsageQuery], usage: &MeasuredUsage) -> u128 {
+    let mut total = 0;
+    for usage_query in queries {
+        if usage_query.quantity == quantity {
+            total += to_integer(usage.values_of(usage_query).iter().sum());
+        }
+    }
+    total
 }
 
 /// Returns the average of the values, or 0 if there are no values.

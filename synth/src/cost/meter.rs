@@ -4,16 +4,16 @@ use cellar_api::cost::Prices;
 
 use super::units::{GB, MONTH_HOURS};
 
-/// A billed quantity. A bill lists its items in the order of these variants.
+/// A quantity that AWS bills. The items of a bill are in the order of these variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meter {
     /// Write request units.
     TableWrites,
-    /// Read request units, counted in half units.
+    /// Read request units of the tables. Each half unit counts as one.
     TableReads,
     /// Byte-hours of data in tables.
     TableStorage,
-    /// Byte-hours covered by point-in-time recovery.
+    /// Table data that is covered by point-in-time recovery, in byte-hours.
     TableBackup,
     /// Function invocations.
     Invocations,
@@ -35,7 +35,7 @@ pub(crate) enum Meter {
     LogStorage,
     /// Traced invocations.
     Traces,
-    /// Alarm-hours, excluding the free alarms of the account.
+    /// Alarms, in hours. The free alarms of the account are not counted.
     Alarms,
     /// Dashboard-hours.
     Dashboards,
@@ -43,7 +43,7 @@ pub(crate) enum Meter {
     KmsKeys,
 }
 
-/// The price of a meter, and its names in the bill.
+/// The price of a billed quantity, and how a bill names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// Name of the service.
@@ -52,7 +52,8 @@ pub(crate) struct Rate {
     pub(crate) item: &'static str,
     /// Billed unit.
     pub(crate) unit: &'static str,
-    /// Number of counted units per billed unit, for example the number of byte-hours per GB-month.
+    /// Number of metered units per billed unit. For example, storage is metered in byte-hours and
+    /// billed in GB-months.
     pub(crate) amount_per_unit: u128,
     /// Price per billed unit in pico-dollars (10⁻¹² dollars).
     pub(crate) unit_price: u128,
@@ -74,15 +75,15 @@ impl Rate {
     }
 }
 
-/// Number of pico-dollars in a thousandth of a dollar.
+/// Number of pico-dollars in a thousandth of a US dollar.
 const MILLIDOLLAR: u128 = 1_000_000_000;
 /// Number of byte-hours in a GB-month.
 const GB_MONTH: u128 = GB * MONTH_HOURS;
-/// Number of megabyte-milliseconds in a GB-second.
+/// Number of megabyte-milliseconds in a gigabyte-second, the unit in which Lambda bills run time.
 const GB_SECOND: u128 = 1_024 * 1_000;
 
 impl Meter {
-    /// Returns the meter's public on-demand price in us-east-1.
+    /// Returns the public on-demand price of this meter in the region us-east-1.
     pub(crate) fn rate(self) -> Rate {
         let prices = Prices::US_EAST_1;
         let picodollars = u128::from;

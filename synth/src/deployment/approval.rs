@@ -8,7 +8,7 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Maximum number of names that a list shows.
+/// Maximum number of logical ids that a message lists.
 const SHOWN_IDS_MAX: usize = 5;
 
 /// The approval that a deployment needs.
@@ -42,20 +42,17 @@ pub(crate) fn required_approval(
     predicted_changes: &[Change],
     allowed_losses: &[String],
 ) -> Approval {
-    let lost_ids = matching_ids(difference, loses_data, predicted_changes, deletes_data);
+    let mut lost_ids = template_change_ids(difference, loses_data);
+    lost_ids.extend(predicted_change_ids(predicted_changes, deletes_data));
     let refused_ids: BTreeSet<String> =
         lost_ids.iter().filter(|id| !allowed_losses.contains(id)).cloned().collect();
     if !refused_ids.is_empty() {
         return Approval::Refused(refused_ids);
     }
     let mut at_risk = lost_ids;
-    for change in &difference.resources {
-        if change.severity == Severity::Destructive {
-            at_risk.insert(change.logical_id.clone());
-        }
-    }
-    let mut replaced =
-        matching_ids(difference, is_replaced, predicted_changes, is_certainly_replaced);
+    at_risk.extend(template_change_ids(difference, is_destructive));
+    let mut replaced = template_change_ids(difference, is_replaced);
+    replaced.extend(predicted_change_ids(predicted_changes, is_certainly_replaced));
     replaced.retain(|id| !at_risk.contains(id));
     let broadened = difference.permissions.broadened.len();
     let reasons = ConfirmationReasons { at_risk, broadened, replaced };
@@ -66,26 +63,26 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of the template changes and the predicted changes that satisfy the given
-/// predicates.
-fn matching_ids(
+/// Returns the logical ids of the resources whose change in the template satisfies `matches`.
+fn template_change_ids(
     difference: &Difference,
-    matches_template_change: impl Fn(&ResourceChange) -> bool,
-    predicted_changes: &[Change],
-    matches_prediction: impl Fn(&Change) -> bool,
+    matches: impl Fn(&ResourceChange) -> bool,
 ) -> BTreeSet<String> {
-    let mut logical_ids = BTreeSet::new();
-    for change in &difference.resources {
-        if matches_template_change(change) {
-            logical_ids.insert(change.logical_id.clone());
-        }
-    }
-    for change in predicted_changes {
-        if matches_prediction(change) {
-            logical_ids.insert(change.logical_id.clone());
-        }
-    }
-    logical_ids
+    let matching_changes = difference.resources.iter().filter(|change| matches(change));
+    matching_changes.map(|change| change.logical_id.clone()).collect()
+}
+
+/// Returns the logical ids of the resources whose predicted change satisfies `matches`.
+fn predicted_change_ids(
+    predicted_changes: &[Change],
+    matches: impl Fn(&Change) -> bool,
+) -> BTreeSet<String> {
+    let matching_changes = predicted_changes.iter().filter(|change| matches(change));
+    matching_changes.map(|change| change.logical_id.clone()).collect()
+}
+
+fn is_destructive(change: &ResourceChange) -> bool {
+    change.severity == Severity::Destructive
 }
 
 fn loses_data(change: &ResourceChange) -> bool {
@@ -129,7 +126,7 @@ impl fmt::Display for ConfirmationReasons {
     }
 }
 
-/// Lists logical ids. If there are many, the list is shortened by an ellipsis.
+/// Formats a list of logical ids. Shortens a long list with an ellipsis.
 fn format_ids(ids: &BTreeSet<String>) -> String {
     let shown_ids: Vec<&str> = ids.iter().take(SHOWN_IDS_MAX).map(String::as_str).collect();
     let ellipsis = if ids.len() > SHOWN_IDS_MAX { ", …" } else { "" };

@@ -2,7 +2,7 @@
 
 use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 
-/// Status reasons of secondary failures, which the failure of another resource caused.
+/// Status reasons of resources that failed only because another resource failed.
 const CANCELLED_REASONS: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
@@ -17,8 +17,8 @@ pub(crate) struct DeploymentFailure {
     pub(crate) reason: String,
 }
 
-/// Groups of substrings of status reasons, each group with its advice. The advice of a group
-/// applies if the lower-cased status reason contains one of the group's substrings.
+/// Advice for known status reasons. The advice applies if the lower-cased status reason contains
+/// one of the substrings.
 const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
     (
         &["already exists"],
@@ -71,7 +71,8 @@ impl DeploymentFailure {
     }
 }
 
-/// Returns the first primary failure. A failed resource takes precedence over the failed stack.
+/// Returns the first primary failure. Prefers the failure of a resource to the failure of the
+/// stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let first_resource_failure =
         failures.iter().find(|event| is_primary_failure(event) && is_resource_event(event));
@@ -85,7 +86,8 @@ pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFa
     })
 }
 
-/// Returns whether a failure is primary, which means that no other resource's failure caused it.
+/// Returns whether a failure is primary, which means that it was not caused by the failure of
+/// another resource.
 fn is_primary_failure(event: &DeploymentEvent) -> bool {
     let reason = event.reason.as_deref().unwrap_or_default();
     !CANCELLED_REASONS.iter().any(|cancelled_reason| reason.contains(cancelled_reason))

@@ -1,5 +1,6 @@
-//! Deployment logic for AWS, without I/O: which changes need confirmation, which stacks belong to
-//! Cellar, in which regions a stack can be deployed, which operations a stack status permits, how tables are deleted, and how stack events are reported.
+//! Decisions about deployments to AWS, without I/O: which changes need confirmation, which stacks
+//! belong to Cellar, in which regions a stack can be deployed, which operations a stack status
+//! permits, how tables are deleted, and how stack events are reported.
 
 mod approval;
 mod failure;

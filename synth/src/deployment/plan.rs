@@ -11,7 +11,7 @@ pub(crate) const PLAN_VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
-    /// Version of the plan file format, [`PLAN_VERSION`].
+    /// Version of the plan file format. A plan can be applied only if it is [`PLAN_VERSION`].
     pub(crate) version: u32,
     /// Name of the stack.
     pub(crate) stack: String,
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) basis: PlanBasis,
 }
 
-/// State that must not change between the creation of a plan and its application.
+/// The state for which a plan was created. The plan can be applied only if this state is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanBasis {
@@ -45,12 +45,12 @@ pub(crate) struct PlanBasis {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
     /// The plan was created by a `synth` version with another plan format.
-    #[error("it has version {0}, but this program needs version {PLAN_VERSION}")]
+    #[error("its format has version {0}, but this version of synth reads version {PLAN_VERSION}")]
     Version(u32),
-    /// The configuration now selects another stack.
+    /// The plan was created for another stack than the configured one.
     #[error("it was created for stack {0}")]
     Stack(String),
-    /// The current credentials or region select another account or region.
+    /// The plan was created for another account or region than the current one.
     #[error("it was created for account {account}, {region}")]
     AccountOrRegion {
         /// Account of the plan.
@@ -61,20 +61,20 @@ pub(crate) enum StalePlan {
     /// Another commit has been checked out since the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
-    /// The template has changed, but the commit has not. Either files were modified, or this
-    /// machine has another default architecture.
-    #[error("the synthesized template has changed since")]
+    /// The synthesized template has changed, although the same commit is checked out. Either files
+    /// were modified, or this machine has another default architecture.
+    #[error("the synthesized template has changed since the plan was created")]
     Template,
     /// The stack has been deployed since the plan was created.
-    #[error("the stack was changed since")]
+    #[error("the stack was changed after the plan was created")]
     Deployed,
-    /// The change set was deleted or was already executed.
-    #[error("its change set was deleted or already executed")]
+    /// The change set of the plan was deleted or has already been executed.
+    #[error("its change set was deleted or has already been executed")]
     ChangeSet,
 }
 
 impl Plan {
-    /// Checks that the state is unchanged since the plan was created.
+    /// Checks that the state for which the plan was created is unchanged.
     pub(crate) fn check_basis(
         &self,
         stack_name: &str,
@@ -158,7 +158,7 @@ mod tests {
                 PlanBasis { template: "t2".to_owned(), ..now.clone() },
                 "synthesized template has changed",
             ),
-            (PlanBasis { deployed: None, ..now.clone() }, "stack was changed since"),
+            (PlanBasis { deployed: None, ..now.clone() }, "stack was changed after the plan"),
         ] {
             let error = plan.check_basis("cellar", &other).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");

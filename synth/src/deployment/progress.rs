@@ -19,7 +19,7 @@ pub(crate) enum EventMark {
     Failed,
 }
 
-/// A progress event that is shown to the user.
+/// An event of a stack operation, as it is shown to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EventLine {
     /// Progress of the resource.
@@ -30,7 +30,7 @@ pub(crate) struct EventLine {
     pub(crate) resource_type: String,
     /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Duration of the change in milliseconds. `None` until the change has ended.
+    /// Duration of the resource change in milliseconds. `None` until the change has ended.
     pub(crate) took_ms: Option<u64>,
     /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
@@ -40,7 +40,8 @@ pub(crate) struct EventLine {
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
-    /// Start times of the changes in progress, by logical id, in milliseconds since the Unix epoch.
+    /// Start time of each resource change in progress, by logical id, in milliseconds since the
+    /// Unix epoch.
     started_ms: HashMap<String, u64>,
     finished_ids: HashSet<String>,
     has_started: bool,
@@ -82,8 +83,8 @@ impl DeploymentProgress {
         &self.failures
     }
 
-    /// Adds events, which must be sorted from oldest to newest. Returns the lines to report. Known
-    /// events are skipped.
+    /// Adds events, which must be sorted from oldest to newest, and returns the lines to show for
+    /// them. Skips known events.
     pub(crate) fn add_events(&mut self, events: Vec<DeploymentEvent>) -> Vec<EventLine> {
         let mut lines = Vec::new();
         for event in events {
@@ -95,8 +96,8 @@ impl DeploymentProgress {
         lines
     }
 
-    /// Adds an event and returns the line to report. Returns `None` if the event reports the start
-    /// of a change for the second time.
+    /// Adds an event and returns the line to show for it. Returns `None` if the event repeats the
+    /// start of a resource change.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
         let mark = EventMark::of_status(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {

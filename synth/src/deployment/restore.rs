@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::aws::ImportedTable;
 use crate::moment::format_utc;
 
-/// Table properties that DynamoDB does not restore. The next deployment sets these properties.
+/// Properties of a table that DynamoDB does not restore. The next deployment sets them.
 const UNRESTORED_PROPERTIES: [&str; 3] =
     ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
@@ -23,7 +23,7 @@ const UNRESTORED_PROPERTIES: [&str; 3] =
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum RestoreError {
     /// Point-in-time recovery is disabled for a table.
-    #[error("the table {table} has no point-in-time recovery")]
+    #[error("point-in-time recovery is disabled for table {table}")]
     #[diagnostic(
         code(synth::restore::no_recovery),
         help(
@@ -50,10 +50,12 @@ pub(crate) enum RestoreError {
         to: String,
     },
     /// Another table already uses the name of a restored table.
-    #[error("table {table} already exists and is not {source_table} restored to this time")]
+    #[error("table {table} already exists, but was not restored from {source_table} to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
-        help("delete the table, or restore to another second: names contain the time")
+        help(
+            "delete the table, or restore to another second: restored tables are named after the time"
+        )
     )]
     NameTaken {
         /// Name of the table that already exists.
@@ -61,7 +63,7 @@ pub(crate) enum RestoreError {
         /// Name of the table to restore.
         source_table: String,
     },
-    /// The deployed stack lacks a prerequisite of the restore.
+    /// The deployed stack lacks something that the restore requires.
     #[error("the deployed stack {stack} has no {missing}")]
     #[diagnostic(
         code(synth::restore::other_stack),
@@ -97,7 +99,7 @@ pub(crate) struct TableRestore {
     pub(crate) is_imported: bool,
 }
 
-/// Logical id and physical name of a resource in the stack.
+/// The logical id and the physical name of a resource in the stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackResource<'a> {
     pub(crate) logical_id: &'a str,
@@ -118,19 +120,11 @@ impl TableRestore {
         configured_incarnation: u32,
         stack_resources: &[StackResource<'_>],
     ) -> Self {
-        let mut stack_incarnations = Vec::new();
-        let mut imported_incarnation = None;
-        for resource in stack_resources {
-            let Some(incarnation) = incarnation_of_entry_table(resource.logical_id) else {
-                continue;
-            };
-            stack_incarnations.push(incarnation);
-            let is_restored_table =
-                restored_names.first().is_some_and(|name| name == resource.physical_name);
-            if is_restored_table && imported_incarnation.is_none() {
-                imported_incarnation = Some(incarnation);
-            }
-        }
+        let imported_incarnation = imported_incarnation(restored_names, stack_resources);
+        let stack_incarnations: Vec<u32> = stack_resources
+            .iter()
+            .filter_map(|resource| incarnation_of_entry_table(resource.logical_id))
+            .collect();
         let newest_incarnation =
             stack_incarnations.iter().copied().fold(configured_incarnation, u32::max);
         let incarnation =
@@ -171,7 +165,22 @@ impl TableRestore {
     }
 }
 
-/// Returns the logical ids of those tables of an incarnation that are in the stack.
+/// Returns the incarnation under which an earlier run has imported the restored tables into the
+/// stack. Returns `None` if the restored tables are not in the stack.
+fn imported_incarnation(
+    restored_names: &[String],
+    stack_resources: &[StackResource<'_>],
+) -> Option<u32> {
+    // The Entry table is the first table.
+    let restored_entry_table = restored_names.first()?;
+    stack_resources
+        .iter()
+        .filter(|resource| resource.physical_name == restored_entry_table)
+        .find_map(|resource| incarnation_of_entry_table(resource.logical_id))
+}
+
+/// Returns the logical ids of the tables in the stack that belong to the given incarnation (restore
+/// counter).
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
     let mut logical_ids = Vec::from(table_logical_ids(incarnation));
     logical_ids.push(feed_table_logical_id(incarnation));
@@ -215,7 +224,8 @@ pub(crate) fn existed_at(created_s: u64, time_s: u64) -> bool {
 /// The same arguments always yield the same name, so that an interrupted restore finds its tables
 /// again.
 pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u64) -> String {
-    format!("{stack_name}-{logical_id}-{}", format_utc(time_s).replace([':', '-'], ""))
+    let compact_time = format_utc(time_s).replace([':', '-'], "");
+    format!("{stack_name}-{logical_id}-{compact_time}")
 }
 
 #[cfg(test)]

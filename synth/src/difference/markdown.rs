@@ -17,7 +17,7 @@ pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 /// Maximum number of characters of a value or name that are shown.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Variables of the Markdown template, in plain text. The template escapes the values.
+/// Variables of the Markdown template. They contain plain text, which the template escapes.
 #[derive(Clone, Serialize)]
 struct CommentView {
     marker: String,
@@ -34,7 +34,7 @@ struct CommentView {
     narrowed: Vec<String>,
     sections: Vec<PropertyLine>,
     notes: Vec<String>,
-    /// Numbers of shown and existing lines. `None` unless the comment is truncated.
+    /// Number of shown lines and total number of lines, if the comment is truncated.
     cut: Option<Truncation>,
 }
 
@@ -63,7 +63,7 @@ struct PropertyLine {
     new: Option<String>,
 }
 
-/// Number of shown lines and total number of lines.
+/// Number of lines that a truncated comment shows, and the total number of lines.
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
@@ -75,7 +75,8 @@ pub(crate) fn format_as_markdown(report: &Report<'_>) -> Result<String, SynthErr
     render_within(&CommentView::new(report), COMMENT_BYTES_MAX)
 }
 
-/// Renders a view in at most `bytes_max` bytes. If necessary, drops the least severe lines.
+/// Renders a comment of at most `bytes_max` bytes. If the comment is longer, omits its least severe
+/// lines.
 fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -84,7 +85,7 @@ fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthEr
     if complete_comment.len() <= bytes_max {
         return Ok(complete_comment);
     }
-    // Use binary search to find the maximum number of lines that fits.
+    // Find the maximum number of lines that fit, by binary search.
     let total_lines = view.line_count();
     let mut fitting_lines = 0;
     let mut too_many_lines = total_lines;
@@ -131,7 +132,7 @@ impl CommentView {
         }
     }
 
-    /// Returns the number of lines that can be omitted.
+    /// Returns the number of lines that can be omitted from a long comment.
     fn line_count(&self) -> usize {
         let detail_lines: usize = self.details.iter().map(|detail| detail.lines.len()).sum();
         self.rows.len()
@@ -141,7 +142,7 @@ impl CommentView {
             + self.sections.len()
     }
 
-    /// Returns a copy of the view with only the first lines.
+    /// Returns a copy of the view that contains only the first lines.
     fn truncated(&self, truncation: Truncation) -> Self {
         let mut line_budget = truncation.shown;
         let rows = take_from_budget(&self.rows, &mut line_budget);

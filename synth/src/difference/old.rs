@@ -17,7 +17,7 @@ use crate::synthesis::synthesize;
 /// Source of the old template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TemplateSource {
-    /// Kind of the source: `deployed`, `file` or `revision`.
+    /// Where the template was read from: `deployed`, `file` or `revision`.
     pub(crate) kind: &'static str,
     /// Name of the stack, file or git revision.
     pub(crate) name: String,
@@ -30,23 +30,24 @@ pub(crate) struct TemplateSource {
 pub(crate) struct OldTemplate {
     /// Source of the template.
     pub(crate) source: TemplateSource,
-    /// The parsed template. If `None`, the template does not exist, and everything counts as added.
+    /// The parsed template. `None` if the template does not exist, in which case everything counts
+    /// as added.
     pub(crate) document: Option<Document>,
     /// Notes on the limitations of the comparison.
     pub(crate) notes: Vec<String>,
 }
 
 impl OldTemplate {
-    /// Uses the text of a deployed template. `template_text` is `None` if nothing is deployed.
-    /// `stack_description` describes the stack.
-    pub(crate) fn deployed(
+    /// Creates the old side of a comparison from a deployed template. `template_text` is `None` if
+    /// nothing is deployed. `stack_description` describes the stack.
+    pub(crate) fn from_deployed(
         stack_description: &str,
         template_text: Option<&str>,
     ) -> Result<Self, SynthError> {
         Self::parse("deployed", stack_description, template_text)
     }
 
-    /// Uses the template with which the local stack was last started.
+    /// Reads the template with which the local stack was last started.
     pub(crate) fn from_local_stack(project: &Project) -> Result<Self, SynthError> {
         let template_path = project.local_state().template();
         let template_text = match File::open(&template_path) {
@@ -56,7 +57,7 @@ impl OldTemplate {
                 return Err(SynthError::Io { operation: "read", path: template_path, cause });
             }
         };
-        Self::deployed(&format!("{} (local)", project.config.stack), template_text.as_deref())
+        Self::from_deployed(&format!("{} (local)", project.config.stack), template_text.as_deref())
     }
 
     /// Reads a JSON or YAML template from a file, or from stdin if the path is `-`.
@@ -87,11 +88,13 @@ impl OldTemplate {
         let config_text = read_file_in_folder_at(&project.folder, commit, &file_name)?;
         let mut notes = Vec::new();
         if config_text.is_none() {
-            notes.push(format!("{commit} has no {file_name}: the old side has the defaults"));
+            notes.push(format!(
+                "{commit} does not contain {file_name}: the old side uses the default configuration"
+            ));
         }
         notes.push(format!(
             "both sides are synthesized by this version of Cellar, the old one from {file_name} at \
-             {commit}: changes of Cellar itself are not shown; to see these changes, commit the output \
+             {commit}: changes to Cellar itself are not shown; to see these changes, commit the output \
              of `synth template` and compare with {commit}:PATH"
         ));
         let file_at_commit = format!("{commit}:{file_name}");
@@ -118,8 +121,8 @@ impl OldTemplate {
     }
 }
 
-/// Reads a template. Reads at most one byte more than the size limit, so that [`Document::read`]
-/// can reject an oversized template.
+/// Reads the text of a template. Stops one byte after the size limit, so that [`Document::read`]
+/// can reject a template that is too large.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
     let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();

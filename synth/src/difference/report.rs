@@ -12,7 +12,7 @@ pub(crate) struct Report<'a> {
     pub(crate) stack: &'a str,
     /// Source of the old template.
     pub(crate) against: &'a TemplateSource,
-    /// Notes on the limitations of the comparison.
+    /// Notes on what the comparison does not cover.
     pub(crate) notes: &'a [String],
     /// Number of changes by kind.
     pub(crate) counts: Counts,
@@ -27,7 +27,7 @@ pub(crate) struct Counts {
     pub(crate) resources: usize,
     /// Number of changes that put data at risk.
     pub(crate) destructive: usize,
-    /// Number of broadened groups of permissions.
+    /// Number of permission groups that are broadened.
     pub(crate) broadened: usize,
     /// Number of resources that are replaced or may be replaced.
     pub(crate) replaced: usize,

@@ -17,8 +17,8 @@ impl<'a> Revision<'a> {
     /// Parses a git revision.
     ///
     /// # Errors
-    /// Returns [`GitError`] if the text is empty or starts with `-`. Git would interpret a text
-    /// that starts with `-` as an option.
+    /// Returns [`GitError`] if the revision is empty or starts with `-`. Git would interpret a
+    /// revision that starts with `-` as an option.
     pub(super) fn parse(revision: &'a str) -> Result<Self, GitError> {
         if revision.is_empty() || revision.starts_with('-') {
             let message = "not a valid revision".to_owned();

@@ -8,7 +8,7 @@ use cellar_stacks::difference::{
 
 use super::report::Report;
 
-/// Returns the sign that marks an action in a list of changes.
+/// Returns the character that marks an action in a list of changes, such as `+`.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -30,8 +30,8 @@ pub(super) fn action_predicate(action: ChangeAction) -> &'static str {
     }
 }
 
-/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the changes
-/// that cause this change.
+/// Returns remarks on a changed resource: its risks, a warning if its type changes, and the
+/// resources whose changes cause it to change.
 pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     let mut remarks: Vec<String> =
         change.risks.iter().map(|risk| printable(&risk.to_string())).collect();
@@ -70,12 +70,12 @@ pub(super) enum Direction {
 
 /// Describes a changed permission.
 pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
-    let principals: Vec<&str> = grant
+    let principal_names: Vec<&str> = grant
         .principals
         .iter()
         .map(|principal| if principal == "*" { "everyone" } else { principal.as_str() })
         .collect();
-    let principals = principals.join(", ");
+    let principals = principal_names.join(", ");
     let actions = grant.actions.join(", ");
     let sentence = match (grant.effect, direction) {
         (Effect::Allow, Direction::Broadened) => format!("{principals} may {actions}"),
@@ -83,8 +83,8 @@ pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
         (Effect::Deny, Direction::Broadened) => format!("no longer denies {principals} {actions}"),
         (Effect::Deny, Direction::Narrowed) => format!("denies {principals} {actions}"),
     };
-    let mut description =
-        format!("{}: {sentence} on {}", grant.logical_id, grant.resources.join(", "));
+    let resources = grant.resources.join(", ");
+    let mut description = format!("{}: {sentence} on {resources}", grant.logical_id);
     if let Some(condition) = &grant.condition {
         description.push_str(" if ");
         description.push_str(condition);

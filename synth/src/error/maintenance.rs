@@ -1,5 +1,6 @@
 //! Errors of the maintenance commands.
 
+use cellar_base::count::count;
 use cellar_engine::feed::{FeedError, WebhookError};
 use cellar_engine::logs::LogError;
 use cellar_engine::ports::PortError;
@@ -48,7 +49,7 @@ pub(crate) enum MaintenanceError {
     #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
     OffloadSurvey(RetentionError),
     /// Some segments could not be offloaded.
-    #[error("{failed_count} of {item_count} segments were not offloaded: {first_error}")]
+    #[error("cannot offload {failed_count} of {}: {first_error}", count(*item_count, "segment", "segments"))]
     #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
     Offload {
         /// Number of segments that could not be offloaded.
@@ -63,7 +64,10 @@ pub(crate) enum MaintenanceError {
     #[diagnostic(code(synth::purge_survey), help("nothing was changed; run the command again"))]
     PurgeSurvey(PurgeError),
     /// Some deleted spreadsheets could not be purged.
-    #[error("{failed_count} of {item_count} deleted spreadsheets were not purged: {first_error}")]
+    #[error(
+        "cannot purge {failed_count} of {}: {first_error}",
+        count(*item_count, "deleted spreadsheet", "deleted spreadsheets")
+    )]
     #[diagnostic(code(synth::purge), help("run the command again to purge the rest"))]
     Purge {
         /// Number of spreadsheets that could not be purged.
@@ -78,7 +82,7 @@ pub(crate) enum MaintenanceError {
     #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
     ReprocessSurvey(PortError),
     /// Some findings could not be repaired.
-    #[error("{failed_count} of {item_count} repairs failed: {first_error}")]
+    #[error("{failed_count} of {} failed: {first_error}", count(*item_count, "repair", "repairs"))]
     #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
     Reprocess {
         /// Number of failed repairs.
@@ -88,8 +92,11 @@ pub(crate) enum MaintenanceError {
         /// Error of the first failed item.
         first_error: PortError,
     },
-    /// Some findings are losses, which this command cannot repair.
-    #[error("{lost_count} findings cannot be repaired by this command")]
+    /// Data is lost, and this command cannot restore it.
+    #[error(
+        "{} cannot be repaired by this command",
+        count(*lost_count, "finding", "findings")
+    )]
     #[diagnostic(
         code(synth::lost),
         help(

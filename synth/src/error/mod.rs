@@ -88,10 +88,12 @@ pub(crate) enum SynthError {
     #[diagnostic(transparent)]
     Git(#[from] GitError),
     /// A change has at least the severity of `--fail-on`.
-    #[error("the change is {severity}")]
+    #[error("a change has the severity {severity}")]
     #[diagnostic(
         code(synth::grave),
-        help("see the output above; `--fail-on` sets the lowest severity that fails")
+        help(
+            "see the changes above; `--fail-on` sets the lowest severity at which the command fails"
+        )
     )]
     TooSevere {
         /// The highest severity of the changes.
@@ -225,8 +227,8 @@ pub(crate) enum SynthError {
         /// Name of the differing setting, such as "port".
         setting: &'static str,
     },
-    /// Another process has locked the state directory, but is not recorded there, because its stack
-    /// is starting or stopping.
+    /// Another process has locked the state directory but has not recorded itself there, because
+    /// its stack is starting or stopping.
     #[error("another process is starting or stopping a local stack here")]
     #[diagnostic(code(synth::busy), help("try again in a moment"))]
     Busy,
@@ -300,7 +302,7 @@ pub(crate) enum SynthError {
         stack: String,
         /// CloudFormation stack status.
         status: String,
-        /// The failed resource with the reason, if the stack events contain them.
+        /// The failed resource and the reason for the failure, if the stack events contain them.
         cause: Option<String>,
         help: String,
     },
@@ -388,7 +390,7 @@ pub(crate) enum SynthError {
     #[error("{resource} could not be {done}: {reason}")]
     #[diagnostic(code(synth::deploy_failed), help("{help}"))]
     DeployFailed {
-        /// The failed resource with its type. If no resource failed, the stack.
+        /// Description of the failed resource or, if no resource failed, of the stack.
         resource: String,
         /// Past participle of the failed operation, such as "deployed".
         done: &'static str,
@@ -436,7 +438,7 @@ pub(crate) enum SynthError {
     #[error("{} is not a list of stack resources: {why}", path.display())]
     #[diagnostic(
         code(synth::resources),
-        help("write it with `aws cloudformation describe-stack-resources --stack-name NAME`")
+        help("create it with `aws cloudformation describe-stack-resources --stack-name NAME`")
     )]
     Resources {
         path: PathBuf,

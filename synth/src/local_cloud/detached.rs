@@ -46,7 +46,8 @@ impl DetachedStack<'_> {
         let mut process = self.spawn()?;
         let started = Instant::now();
         loop {
-            // Compare the process ids, because another process may have locked the directory.
+            // Compare the process ids, because another process may have locked the directory
+            // instead.
             if let Occupancy::By(running) = self.folder.occupancy()?
                 && running.pid == process.child.id()
             {
@@ -85,8 +86,8 @@ impl DetachedStack<'_> {
     }
 }
 
-/// Returns the last message in the log of a background process. The message is an error encoded as
-/// JSON.
+/// Creates the error for a background process that failed to start. The last message in its log is
+/// the error, encoded as JSON.
 fn start_error(log_file: &Path, log_start: u64) -> SynthError {
     let log_hint = format!("its log is {}", log_file.display());
     let log_bytes = fs::read(log_file).unwrap_or_default();

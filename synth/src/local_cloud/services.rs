@@ -17,13 +17,13 @@ use super::serve::start_local_cloud;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Region for signing requests to local queues.
+/// Region with which requests to local queues are signed.
 const SIGNING_REGION: &str = "local";
 
 /// Port number that selects any free port.
 const FREE_PORT: u16 = 0;
 
-/// Whether the functions run in a local stack that is started for a single command.
+/// Whether the functions of a local stack run if the stack is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
     /// The functions run, and the API serves requests.
@@ -51,8 +51,8 @@ pub(crate) struct SnapshotServices {
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
-/// Services of a local stack. The stack was already running or was started for this command. In
-/// either case, the process of the stack holds the lock on the state directory.
+/// Services of a local stack, which was already running or was started for this command. In either
+/// case, the process of the stack holds the lock on the state directory.
 pub(crate) struct LocalServices {
     /// URL of the running stack. `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
@@ -64,8 +64,13 @@ pub(crate) struct LocalServices {
 }
 
 enum TemporaryStack {
-    /// Task that runs the functions, and the sender that stops the task.
-    Serving(oneshot::Sender<()>, JoinHandle<()>),
+    /// A task of this process runs the functions.
+    Serving {
+        /// Stops the task.
+        stop_sender: oneshot::Sender<()>,
+        /// The task, which ends when in-flight requests have been completed.
+        task: JoinHandle<()>,
+    },
     /// Functions are suspended.
     Suspended(Box<LocalCloud>),
 }
@@ -85,15 +90,11 @@ impl LocalServices {
         if !folder.exists() {
             return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
         }
-        let mut temporary_stack = None;
-        let mut running_url = None;
-        match folder.occupancy()? {
-            Occupancy::By(running) => running_url = Some(running.url),
+        let (running_url, temporary_stack) = match folder.occupancy()? {
+            Occupancy::By(running) => (Some(running.url), None),
             Occupancy::Unknown => return Err(SynthError::Busy),
-            Occupancy::Free => {
-                temporary_stack = Some(start_temporary_stack(&folder, functions).await?);
-            }
-        }
+            Occupancy::Free => (None, Some(start_temporary_stack(&folder, functions).await?)),
+        };
         let Some((endpoints, access_key, secret_key)) = folder.endpoints()? else {
             return Err(SynthError::Busy);
         };
@@ -108,8 +109,8 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is a
-    /// version without a feed.
+    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is an
+    /// earlier version, which has no feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let streams =
@@ -122,8 +123,8 @@ impl LocalServices {
         })
     }
 
-    /// Returns the snapshot table and queue. Returns `None` if the running stack is a version
-    /// without snapshots.
+    /// Returns the PendingSnapshots table and the queue of snapshot jobs. Returns `None` if the
+    /// running stack is an earlier version, which has no snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let snapshot_endpoints = self.endpoints.snapshots.as_ref()?;
         let pending_snapshots = DynamoPendingSnapshots::named(
@@ -152,9 +153,9 @@ impl LocalServices {
     /// Stops the stack if [`Self::open`] started it.
     pub(crate) async fn close(self) {
         match self.temporary_stack {
-            Some(TemporaryStack::Serving(stop_sender, server)) => {
+            Some(TemporaryStack::Serving { stop_sender, task }) => {
                 let _ = stop_sender.send(());
-                let _ = server.await;
+                let _ = task.await;
             }
             Some(TemporaryStack::Suspended(stack)) => drop(stack),
             None => {}
@@ -191,11 +192,11 @@ async fn start_temporary_stack(
 
 fn serve_in_task(cloud: LocalCloud) -> TemporaryStack {
     let (stop_sender, stop_receiver) = oneshot::channel();
-    let server = tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         let stop_requested = async move {
             let _ = stop_receiver.await;
         };
         cloud.serve(stop_requested).await;
     });
-    TemporaryStack::Serving(stop_sender, server)
+    TemporaryStack::Serving { stop_sender, task }
 }

@@ -1,15 +1,15 @@
 //! Removes duplicate log lines. With `--follow`, the log is read in overlapping periods so that
-//! late lines are not missed, and the lines in the overlaps are read repeatedly.
+//! late lines are not missed. Lines in the overlaps are therefore read more than once.
 
 use std::collections::BTreeSet;
 
-/// Maximum number of lines that are kept for comparison.
+/// Maximum number of lines that are remembered to detect duplicates.
 const LINES_MAX: usize = 200_000;
 
-/// The log lines that were already read in the overlap period.
+/// The recently read log lines. They are remembered to detect lines that are read again.
 #[derive(Debug, Default)]
 pub(crate) struct SeenLines {
-    /// Time and id of each line. Times are in milliseconds since the Unix epoch.
+    /// Time and id of each remembered line. Times are in milliseconds since the Unix epoch.
     lines: BTreeSet<(u64, String)>,
     /// Time of the newest line, in milliseconds since the Unix epoch. 0 before the first line.
     newest_ms: u64,
@@ -26,8 +26,8 @@ impl SeenLines {
         is_new
     }
 
-    /// Returns the start of the next period to read, which is `overlap_ms` before the newest line,
-    /// but never before `start_ms`. Removes recorded lines that are older than the returned start.
+    /// Returns the start of the next period to read, and forgets all lines that are older. The
+    /// period starts `overlap_ms` before the newest line, but never before `start_ms`.
     pub(crate) fn next_start_ms(&mut self, start_ms: u64, overlap_ms: u64) -> u64 {
         let next_start_ms = self.newest_ms.saturating_sub(overlap_ms).max(start_ms);
         self.lines = self.lines.split_off(&(next_start_ms, String::new()));

@@ -10,7 +10,7 @@ pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// Substrings that identify faults in plain-text lines.
+/// Substrings by which a plain-text line is recognized as a fault.
 const FAULT_TEXTS: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
 /// Log levels of faults.

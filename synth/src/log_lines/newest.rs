@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A bounded collection of the newest values. Values can be added in any order.
+/// A collection of limited size that keeps the newest values. Values can be added in any order.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     max: usize,
@@ -26,7 +26,7 @@ impl<T> Newest<T> {
         }
     }
 
-    /// Returns the number of values that were evicted because the collection was full.
+    /// Returns the number of values that were removed because the collection was full.
     pub(crate) fn evicted_count(&self) -> u64 {
         self.added_count.saturating_sub(u64::try_from(self.values.len()).unwrap_or(u64::MAX))
     }

@@ -33,7 +33,8 @@ pub(crate) enum CheckOutcome {
     Passed,
     /// The check was skipped, for this reason.
     Skipped(String),
-    /// The stack does not behave as expected. Contains a description of the failure.
+    /// The check failed, because the stack did not behave as expected. Contains a description of
+    /// the failure.
     Failed(String),
 }
 
@@ -41,7 +42,7 @@ pub(crate) enum CheckOutcome {
 #[derive(Debug)]
 pub(super) struct CheckFailed;
 
-/// Outcome of a check, or the error of a failed request.
+/// Outcome of a check, or the error of a request that failed.
 pub(super) type CheckResult = Result<CheckOutcome, SynthError>;
 
 impl CheckOutcome {

@@ -26,7 +26,7 @@ pub(crate) struct SmokeTarget<'a> {
     pub(crate) startup_timeout: Duration,
 }
 
-/// Signing key and configuration of a stack.
+/// Signs tokens for a stack.
 #[derive(Clone, Copy)]
 pub(crate) struct TokenSigner<'a> {
     pub(crate) key_pair: &'a KeyPair,

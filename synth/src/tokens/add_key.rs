@@ -19,9 +19,10 @@ pub(crate) fn add_public_key(config_text: &str, key: &PublicKey) -> Option<Strin
         add_list(config_text, key),
         append_section(config_text, key),
     ];
-    edited_texts.into_iter().flatten().find(|edited_text| {
-        Config::parse(edited_text, "").is_ok_and(|config| config == expected_config)
-    })
+    let is_safe_edit = |edited_text: &String| {
+        Config::parse(edited_text, "").is_ok_and(|edited_config| edited_config == expected_config)
+    };
+    edited_texts.into_iter().flatten().find(is_safe_edit)
 }
 
 /// Formats a key as a YAML list item for `keys`.
@@ -38,16 +39,16 @@ fn quote(text: &str) -> String {
 fn append_item(config_text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
     let keys_index = lines.iter().position(|line| line.trim() == "keys:")?;
-    let lines_below_keys = lines.get(keys_index + 1..)?;
-    let first_item_index =
-        keys_index + 1 + lines_below_keys.iter().position(|line| is_list_item(line))?;
-    let item_indent = indent_of(lines.get(first_item_index)?);
-    let is_in_list = |line: &&&str| {
+    let mut lines_below_keys = lines.iter().enumerate().skip(keys_index + 1);
+    let (_, first_item) = lines_below_keys.find(|(_, line)| is_list_item(line))?;
+    let item_indent = indent_of(first_item);
+    let is_in_list = |line: &str| {
         indent_of(line) > item_indent || (indent_of(line) == item_indent && is_list_item(line))
     };
-    let lines_below_first_item = lines.get(first_item_index + 1..)?;
-    let list_line_count = lines_below_first_item.iter().take_while(is_in_list).count();
-    let list_end_index = first_item_index + 1 + list_line_count;
+    let list_end_index = match lines_below_keys.find(|(_, line)| !is_in_list(line)) {
+        Some((index, _)) => index,
+        None => lines.len(),
+    };
     insert_before(&lines, list_end_index, &format_item(&" ".repeat(item_indent), key))
 }
 

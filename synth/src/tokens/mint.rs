@@ -94,7 +94,7 @@ fn check_grant(grant: &Grant) -> Result<(), MintError> {
     if listed_count > MAX_TOKEN_SPREADSHEETS {
         return Err(MintError::Sign {
             why: format!(
-                "{listed_count} spreadsheets; a token can list at most {MAX_TOKEN_SPREADSHEETS}"
+                "{listed_count} spreadsheets are listed; at most {MAX_TOKEN_SPREADSHEETS} are allowed"
             ),
         });
     }

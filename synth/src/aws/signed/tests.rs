@@ -62,7 +62,7 @@ impl Service {
                 let _ = stream.write_all(body).await;
             }
         });
-        Self { aws: Aws::at(&url), requests, task }
+        Self { aws: Aws::at_endpoint(&url), requests, task }
     }
 
     async fn with_replies(replies: &[(u16, &str)]) -> Self {
@@ -164,7 +164,7 @@ async fn pages_are_bounded() {
 #[tokio::test]
 async fn a_closed_port_is_unreachable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let aws = Aws::at(&format!("http://{}", listener.local_addr().unwrap()));
+    let aws = Aws::at_endpoint(&format!("http://{}", listener.local_addr().unwrap()));
     drop(listener);
     let error = aws.send_read_request::<Value>(OPERATION, &json!({})).await.unwrap_err();
     assert!(matches!(error, AwsError::Unreachable { .. }), "{error}");
@@ -172,7 +172,7 @@ async fn a_closed_port_is_unreachable() {
 
 #[test]
 fn service_urls_contain_region_and_domain() {
-    let mut aws = Aws::at("http://127.0.0.1:1");
+    let mut aws = Aws::at_endpoint("http://127.0.0.1:1");
     assert_eq!(aws.service_url("logs"), "http://127.0.0.1:1/");
     aws.endpoint_url = None;
     assert_eq!(aws.service_url("monitoring"), "https://monitoring.us-east-1.amazonaws.com/");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-/// Width of the right-aligned verb in cargo's status lines.
+/// Width of the column in which cargo right-aligns the verb of a status line.
 const VERB_COLUMNS: usize = 12;
 
 /// A JSON line that cargo prints with `--message-format=json`.
@@ -22,7 +22,7 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns the executable's path if a cargo JSON message contains one.
+/// Returns the path of the executable `name` if this line is a cargo JSON message that contains it.
 pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;

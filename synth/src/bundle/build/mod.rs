@@ -18,7 +18,7 @@ use super::file;
 use super::host::{Host, target_triple};
 use crate::cli::Output;
 
-/// Crate directory at compile time. Its parent directory contains the whole source tree.
+/// Directory of this crate at compile time. Its parent directory contains the whole source tree.
 const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 /// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
@@ -48,8 +48,8 @@ enum BuildTool {
 }
 
 impl<'a> Builder<'a> {
-    /// Creates a builder that uses the cargo that runs this program. Without one, the builder uses
-    /// the cargo in PATH.
+    /// Creates a builder. It runs the cargo that started this program or, if there is none, the
+    /// cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
         let crate_folder = Path::new(CRATE_FOLDER);
@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
         }
         if !self.host.can_build(architecture) {
             if !self.has_zigbuild() {
-                return Err(BundleError::cross(self.host, architecture));
+                return Err(BundleError::needs_cross_compiler(self.host, architecture));
             }
             return self.build_with(BuildTool::Zigbuild, architecture);
         }
@@ -100,8 +100,8 @@ impl<'a> Builder<'a> {
     fn command(&self, tool: BuildTool, architecture: Architecture) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.sources).args(tool.arguments(architecture));
-        // Resolves a relative target directory against this program's working directory, because
-        // cargo runs in another directory.
+        // Cargo runs in another directory, so resolve a relative target directory against the
+        // working directory of this program.
         if let Some(folder) = std::env::var_os(TARGET_FOLDER_VARIABLE)
             && let Ok(folder) = std::path::absolute(folder)
         {

@@ -12,7 +12,7 @@ use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
 /// Runs a build and returns the path of the executable named `binary_name`. `program` is the name
-/// of the build command in error messages.
+/// of the build command for error messages.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
@@ -39,10 +39,10 @@ pub(super) fn run_build(
         return Err(BundleError::Build { program, status, last_lines: last_lines.join("\n") });
     }
     let executable = stdout_result.map_err(cargo_error)?;
-    executable.ok_or(BundleError::Nothing { program })
+    executable.ok_or(BundleError::NoBinary { program })
 }
 
-/// Shows the build progress and returns the last lines, oldest first.
+/// Shows the output of the build as progress, and returns its last lines, oldest first.
 fn show_and_keep_last_lines(
     stderr: Option<impl Read>,
     step: &ProgressStep,
@@ -58,7 +58,7 @@ fn show_and_keep_last_lines(
     Ok(last_lines.into())
 }
 
-/// Returns the path of the last executable named `binary` that cargo reports.
+/// Returns the path of the last executable named `binary` that cargo's messages contain.
 fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option<PathBuf>> {
     let mut executable = None;
     for_each_line(stdout, |line| {
@@ -69,8 +69,8 @@ fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option
     Ok(executable)
 }
 
-/// Shows a status line as the current activity of `step`. Prints any other line so that it remains
-/// visible.
+/// Shows a status line of cargo as the current activity of `step`. Prints any other line, such as a
+/// compiler message, so that it remains visible.
 fn show_line(line: &str, step: &ProgressStep) {
     match parse_status(line) {
         Some(activity) => step.update(activity),

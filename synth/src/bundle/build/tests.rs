@@ -117,7 +117,7 @@ fn much_output_on_both_pipes_does_not_block() {
 #[test]
 fn a_missing_binary_and_a_missing_cargo_are_reported() {
     let error = Checkout::new("true", "").build(GRAVITON, Arm64).unwrap_err();
-    assert!(matches!(error, BundleError::Nothing { .. }), "{error:?}");
+    assert!(matches!(error, BundleError::NoBinary { .. }), "{error:?}");
     let checkout = Checkout::new("true", "");
     let error = checkout.build_by("/no/such/cargo", GRAVITON, Arm64).unwrap_err();
     assert!(matches!(error, BundleError::Cargo { .. }), "{error:?}");
@@ -131,7 +131,7 @@ fn another_architecture_needs_a_cross_compiler() {
     for (host, architecture) in [(MAC, Arm64), (GRAVITON, X86_64)] {
         let checkout = Checkout::new("true", "");
         let error = checkout.build(host, architecture).unwrap_err();
-        let BundleError::Cross { help, .. } = error else { panic!("{error:?}") };
+        let BundleError::NeedsCrossCompiler { help, .. } = error else { panic!("{error:?}") };
         let target = target_triple(architecture);
         assert!(help.contains("\n  pip install cargo-zigbuild\n"), "{help}");
         assert!(help.contains(&format!("\n  rustup target add {target}\n")), "{help}");

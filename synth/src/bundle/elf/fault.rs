@@ -52,7 +52,7 @@ pub(crate) enum ElfFault {
     },
     /// The binary requires a newer library version than Lambda has.
     #[error(
-        "it needs {version} of {library}{}; Amazon Linux 2023 has {}",
+        "it needs {version} of {library}{}, but Amazon Linux 2023 only has {}",
         symbol.as_ref().map(|symbol| format!(" (for `{symbol}`)")).unwrap_or_default(),
         newest_version(version)
     )]
@@ -61,7 +61,7 @@ pub(crate) enum ElfFault {
         version: String,
         /// Library file name.
         library: String,
-        /// Example of a symbol in the binary that requires this library version.
+        /// Name of a symbol in the binary that requires this library version, as an example.
         symbol: Option<String>,
     },
 }

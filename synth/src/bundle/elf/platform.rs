@@ -1,5 +1,5 @@
-//! Loaders, libraries and library versions of Amazon Linux 2023. Lambda's runtime `provided.al2023`
-//! is based on this system.
+//! Dynamic loaders, libraries and library versions of Amazon Linux 2023, on which Lambda's runtime
+//! `provided.al2023` is based.
 
 use cellar_stacks::Architecture;
 use object::elf::{EM_AARCH64, EM_X86_64};
@@ -8,14 +8,14 @@ use super::version::Version;
 
 /// Version of GLIBC.
 pub(crate) const GLIBC: Version = Version::new(2, 34);
-/// GCC version, which determines the libgcc version.
+/// Version of GCC, and thus the newest available libgcc version.
 pub(super) const GCC: Version = Version::new(11, 0);
 /// Prefix of GLIBC version names.
 pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
 /// Prefix of libgcc version names.
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
-/// File names of the available shared libraries of GLIBC and GCC, except the loader.
+/// File names of the available shared libraries of GLIBC and GCC, without the dynamic loader.
 pub(super) const AVAILABLE_LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
@@ -27,7 +27,7 @@ pub(super) fn loader_path(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the ELF machine number of an architecture.
+/// Returns the number that identifies the processor of an architecture in ELF files.
 pub(super) fn machine_number(architecture: Architecture) -> u16 {
     match architecture {
         Architecture::X86_64 => EM_X86_64,
@@ -35,7 +35,7 @@ pub(super) fn machine_number(architecture: Architecture) -> u16 {
     }
 }
 
-/// Returns the processor name for an ELF machine number.
+/// Returns the name of the processor that a machine number in an ELF file identifies.
 pub(super) fn machine_name(machine: u16) -> String {
     match machine {
         EM_X86_64 => Architecture::X86_64.to_string(),
@@ -44,7 +44,8 @@ pub(super) fn machine_name(machine: u16) -> String {
     }
 }
 
-/// Returns the newest available version of the library to which `version` belongs.
+/// Returns the newest version that Amazon Linux 2023 provides of a library. `version` is any
+/// version name of this library.
 pub(super) fn newest_version(version: &str) -> String {
     if version.starts_with(GCC_PREFIX) {
         format!("{GCC_PREFIX}{GCC}")

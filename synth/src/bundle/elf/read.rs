@@ -6,7 +6,9 @@ use object::elf::{
     DT_NEEDED, DT_VERNEED, ELFCLASS64, ELFDATA2LSB, ET_DYN, ET_EXEC, FileHeader64, PT_DYNAMIC,
     VER_FLG_WEAK, VERSYM_VERSION,
 };
-use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionTable, Sym as _};
+use object::read::elf::{
+    FileHeader as _, ProgramHeader as _, SectionTable, Sym as _, VerneedIterator,
+};
 use object::{LittleEndian, StringTable};
 
 use super::fault::ElfFault;
@@ -17,7 +19,7 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// ELF magic bytes, followed by the class and the byte order.
+/// Magic bytes at the start of an ELF file. They are followed by the class and the byte order.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// Headers of a binary.
@@ -42,7 +44,7 @@ pub(super) struct VersionNeed {
     pub(super) version: String,
     /// Library file name.
     pub(super) library: String,
-    /// Example of a symbol in the binary that requires this version.
+    /// Name of a symbol in the binary that requires this version, as an example.
     pub(super) symbol: Option<String>,
 }
 
@@ -55,7 +57,9 @@ pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     let mut loader = None;
     let mut is_dynamic = false;
     for segment in header.program_headers(ENDIAN, binary).map_err(malformed)? {
-        is_dynamic |= segment.p_type(ENDIAN) == PT_DYNAMIC;
+        if segment.p_type(ENDIAN) == PT_DYNAMIC {
+            is_dynamic = true;
+        }
         if let Some(loader_path) = segment.interpreter(ENDIAN, binary).map_err(malformed)? {
             loader = Some(parse_name(loader_path)?);
         }
@@ -95,7 +99,7 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// The shared libraries that a binary requires.
+/// The shared libraries that a binary requires at run time.
 struct LibraryNeeds {
     /// File names of the libraries.
     libraries: Vec<String>,
@@ -105,8 +109,9 @@ struct LibraryNeeds {
 
 /// Reads the names of the required shared libraries.
 ///
-/// The names are read from the section headers, although the loader uses the segments. Therefore, a
-/// dynamically linked binary without section headers is rejected.
+/// The names are read from the section headers, whereas the dynamic loader uses the segments. A
+/// dynamically linked binary without section headers is rejected, because its libraries would not
+/// be found.
 fn read_library_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -149,7 +154,22 @@ fn read_version_needs(
         return Ok(Vec::new());
     };
     let strings = sections.strings(ENDIAN, binary, strings_index).map_err(malformed)?;
-    let mut needs: Vec<(u16, VersionNeed)> = Vec::new();
+    let mut needs_by_index = read_strong_needs(&mut libraries, strings)?;
+    let version_indexes = needs_by_index.iter().map(|(version_index, _)| *version_index);
+    let mut symbols = read_symbols(binary, sections, version_indexes)?;
+    for (version_index, need) in &mut needs_by_index {
+        need.symbol = symbols.remove(version_index);
+    }
+    Ok(needs_by_index.into_iter().map(|(_, need)| need).collect())
+}
+
+/// Reads the required library versions that are not weak, each with its version index. The caller
+/// must set the field `symbol`.
+fn read_strong_needs(
+    libraries: &mut VerneedIterator<'_, Header>,
+    strings: Strings<'_>,
+) -> Result<Vec<(u16, VersionNeed)>, ElfFault> {
+    let mut needs_by_index = Vec::new();
     let mut version_budget = MAX_VERSION_NEEDS;
     while let Some((library, mut versions)) = libraries.next().map_err(malformed)? {
         let library_name = parse_name(library.file(ENDIAN, strings).map_err(malformed)?)?;
@@ -165,16 +185,11 @@ fn read_version_needs(
                     library: library_name.clone(),
                     symbol: None,
                 };
-                needs.push((version_index, need));
+                needs_by_index.push((version_index, need));
             }
         }
     }
-    let version_indexes = needs.iter().map(|(version_index, _)| *version_index);
-    let mut symbols = read_symbols(binary, sections, version_indexes)?;
-    for (version_index, need) in &mut needs {
-        need.symbol = symbols.remove(version_index);
-    }
-    Ok(needs.into_iter().map(|(_, need)| need).collect())
+    Ok(needs_by_index)
 }
 
 fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
@@ -183,7 +198,7 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Returns the first symbol with each version index.
+/// Finds, for each of the given version indexes, the name of the first symbol with this index.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -205,8 +220,8 @@ fn read_symbols(
     Ok(symbol_names)
 }
 
-/// Converts a name to a string of bounded length, because a malicious binary can reference the same
-/// long name many times.
+/// Converts a name to a string. Rejects a long name, because a malicious binary can reference the
+/// same long name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

@@ -12,7 +12,7 @@ use super::version::Version;
 /// System requirements of a binary that Lambda can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemNeeds {
-    /// Minimum GLIBC version. `None` if the binary is statically linked.
+    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
 }
 

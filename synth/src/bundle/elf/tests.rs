@@ -52,7 +52,7 @@ fn rejects_a_newer_glibc_with_its_symbol_and_the_remedy() {
     let fault = check_x86(&fixture.with("libm.so.6", ("GLIBC_2.35", 0, "hypot"))).unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "it needs GLIBC_2.38 of libc.so.6 (for `__isoc23_strtol`); Amazon Linux 2023 has GLIBC_2.34"
+        "it needs GLIBC_2.38 of libc.so.6 (for `__isoc23_strtol`), but Amazon Linux 2023 only has GLIBC_2.34"
     );
     let help = fault.remedy(X86_64);
     assert!(help.contains("pip install cargo-zigbuild"), "{help}");

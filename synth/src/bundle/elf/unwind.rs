@@ -1,4 +1,5 @@
-//! Clears the unwind tables, which a binary built with `panic = "abort"` does not use.
+//! Clears the unwind tables of a binary that was built with `panic = "abort"`, because such a
+//! binary does not use them.
 
 use std::ops::Range;
 
@@ -9,15 +10,15 @@ use object::read::elf::{FileHeader as _, SectionHeader as _};
 type Header = FileHeader64<LittleEndian>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// Sections that contain the unwind tables and the index of the tables. If all bytes are zero, the
-/// table or index is valid and empty.
+/// ELF sections that contain the unwind tables and their index. A section whose bytes are all zero
+/// is valid and empty.
 const UNWIND_SECTIONS: [&[u8]; 2] = [b".eh_frame", b".eh_frame_hdr"];
 
-/// Zeroes the unwind tables of a binary, which must be built with `panic = "abort"`.
+/// Fills the unwind tables of a binary with zeros. The binary must be built with `panic = "abort"`:
+/// it then contains unwind tables, but does not use them. The tables make up a tenth of the binary
+/// and compress poorly.
 ///
-/// Compilers emit unwind tables even for such binaries. The tables make up a tenth of the binary
-/// and compress poorly. A file without unwind tables, or in a format other than ELF, is returned
-/// unchanged.
+/// Returns the file unchanged if it has no unwind tables or is not an ELF file.
 pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     for range in unwind_ranges(&binary).unwrap_or_default() {
         if let Some(section) = binary.get_mut(range) {

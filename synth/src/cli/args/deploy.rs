@@ -33,7 +33,7 @@ pub(crate) struct DeployArguments {
     /// Skip the smoke test
     #[arg(long)]
     pub(crate) no_smoke: bool,
-    /// Apply exactly this plan, saved by `synth plan`
+    /// Apply the plan in this file, which `synth plan` has saved
     #[arg(long, value_name = "FILE", conflicts_with_all = PLANNED)]
     pub(crate) plan: Option<PathBuf>,
     /// Skip the confirmation prompt
@@ -46,7 +46,7 @@ pub(crate) struct DeployArguments {
     pub(crate) aws: AwsArguments,
 }
 
-/// Argument names that apply only to a stack in AWS.
+/// Names of the arguments that apply only to a stack in AWS.
 const AWS_ONLY: [&str; 9] = [
     "plan",
     "yes",
@@ -58,7 +58,8 @@ const AWS_ONLY: [&str; 9] = [
     "monitor_minutes",
     "ignore_alarms",
 ];
-/// Argument names whose values are stored in a saved plan. Cannot be combined with `--plan`.
+/// Names of the arguments whose values are stored in a saved plan. They cannot be combined with
+/// `--plan`.
 const PLANNED: [&str; 6] =
     ["bundle", "artifact_bucket", "allow_data_loss", "express", "monitor_minutes", "ignore_alarms"];
 
@@ -106,22 +107,24 @@ pub(crate) struct AwsArguments {
     /// S3 bucket for bundles and templates [default: Cellar's bucket in this account and region]
     #[arg(long, value_name = "NAME")]
     pub(crate) artifact_bucket: Option<String>,
-    /// Allow this resource to be deleted or replaced although it holds data (repeatable)
+    /// Allow the deployment to delete or replace this resource, although it holds data (repeatable)
     #[arg(long, value_name = "LOGICAL_ID")]
     pub(crate) allow_data_loss: Vec<String>,
-    /// Use CloudFormation's express mode: return before resources are stable (development only)
+    /// Use CloudFormation's express mode, which returns before resources are stable (for
+    /// development only)
     #[arg(long)]
     pub(crate) express: bool,
     /// Number of minutes after the deployment during which a firing alarm rolls it back
     #[arg(long, value_name = "MINUTES", default_value_t = 0, conflicts_with = "ignore_alarms",
           value_parser = clap::value_parser!(u8).range(0..=MONITOR_MINUTES_MAX))]
     pub(crate) monitor_minutes: u8,
-    /// Do not roll back when an alarm fires, for a deployment that fixes its cause
+    /// Do not roll back the deployment when an alarm fires (use it to deploy a fix for the cause of
+    /// an alarm)
     #[arg(long)]
     pub(crate) ignore_alarms: bool,
 }
 
-/// Maximum of `--monitor-minutes` (CloudFormation limit).
+/// Maximum of `--monitor-minutes`, as limited by CloudFormation.
 const MONITOR_MINUTES_MAX: i64 = 180;
 
 /// Arguments of `smoke`.

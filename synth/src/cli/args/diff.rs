@@ -17,9 +17,9 @@ pub(crate) enum DiffFormat {
 /// Values of `--fail-on`: the lowest severity with which the command fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Deletes, replaces or unprotects data
+    /// Changes that delete, replace or unprotect data
     Destructive,
-    /// Grants new permissions, or is destructive
+    /// Changes that grant new permissions, and destructive changes
     Broadening,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct DiffArguments {
     /// Compare with this template (JSON or YAML; - for stdin)
     #[arg(long, value_name = "FILE", group = "old")]
     pub(crate) against: Option<PathBuf>,
-    /// Compare with a git revision: REV synthesizes its configuration with this version of synth;
-    /// REV:PATH reads a committed template
+    /// Compare with a git revision: for REV, the template is synthesized from the configuration at
+    /// that revision; for REV:PATH, the template is read from that file
     #[arg(long, value_name = "REV", group = "old")]
     pub(crate) against_revision: Option<String>,
     /// Compare with the template last deployed on this machine

@@ -117,7 +117,7 @@ pub(crate) enum Command {
     Feed(FeedArguments),
     /// Manage webhook deliveries and the signing secret
     Webhook(WebhookArguments),
-    /// Restore the tables to a point in time, for the next deployment
+    /// Restore the tables to a point in time; the next deployment uses them
     Restore(RestoreArguments),
     /// Delete the stack; data is kept unless --delete-data is given
     Destroy(DestroyArguments),
@@ -143,7 +143,7 @@ pub(crate) struct InitArguments {
 pub(crate) enum Format {
     /// The template as deployed
     Json,
-    /// The same template as YAML, which is easier to read
+    /// The same template in YAML, which is easier to read
     Yaml,
 }
 
@@ -170,7 +170,8 @@ pub(crate) struct RunbookArguments {
     /// Write to a file instead of stdout
     #[arg(short, long, visible_alias = "out", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Output of `aws cloudformation describe-stack-resources`, to fill in resource names
+    /// File with the output of `aws cloudformation describe-stack-resources`, from which resource
+    /// names are read
     #[arg(long, value_name = "FILE")]
     pub(crate) resources: Option<PathBuf>,
 }

@@ -23,11 +23,11 @@ pub(crate) struct OffloadArguments {
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Minimum number of days since a segment was closed [default: offload_after_days of the
-    /// configuration]
+    /// Offload only segments that were closed at least N days ago [default: offload_after_days of
+    /// the configuration]
     #[arg(long, value_name = "N", value_parser = days_parser())]
     pub(crate) offload_after_days: Option<u32>,
-    /// Number of segments to keep in the tables per spreadsheet [default: keep_segments of the
+    /// Keep the newest N segments of each spreadsheet in the tables [default: keep_segments of the
     /// configuration]
     #[arg(long, value_name = "N", value_parser = segments_parser())]
     pub(crate) keep_segments: Option<u32>,

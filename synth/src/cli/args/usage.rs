@@ -43,10 +43,10 @@ pub(crate) struct CostArguments {
     /// Spreadsheets created per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) new_spreadsheets_per_month: u64,
-    /// GB in S3: snapshots, imports, offloaded segments
+    /// Data in S3, in GB: snapshots, imports and offloaded segments
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) s3_gb: u64,
-    /// GB in DynamoDB: entries not offloaded, about 0.2 GB per million edits
+    /// Data in DynamoDB, in GB: entries that are not offloaded (about 0.2 GB per million edits)
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) table_gb: u64,
     /// Average duration of an API request, in milliseconds
@@ -58,7 +58,7 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
-/// Argument names for an estimate, which conflict with `--since`.
+/// Names of the arguments that describe the expected usage. They conflict with `--since`.
 const USAGE_ARGUMENTS: [&str; 7] = [
     "edits_per_month",
     "views_per_month",
@@ -106,8 +106,8 @@ fn parse_gb(text: &str) -> Result<u64, String> {
     Ok(thousandths * BYTES_PER_GB / 1_000)
 }
 
-/// Multiplies a decimal number by a power of ten. Returns `None` unless the product is a whole
-/// number.
+/// Multiplies a decimal number, such as `1.5`, by a power of ten. Returns `None` unless the product
+/// is a whole number.
 fn scale_decimal(number: &str, factor: u64) -> Option<u64> {
     let (whole_digits, fraction_digits) = number.split_once('.').unwrap_or((number, "0"));
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-/// Accepted range of `logs --limit`. The maximum is limited because the lines are sorted in memory.
+/// Accepted range of `logs --limit`. The lines are sorted in memory, so their number must be
+/// limited.
 pub(crate) const LOG_LINES: RangeInclusive<u64> = 1..=100_000;
 /// Accepted range of `logs --since`, in seconds. CloudWatch retains log lines for at most ten
 /// years.
@@ -63,7 +64,7 @@ pub(crate) struct LogsArguments {
     /// Functions to show [default: all]
     #[arg(value_enum, conflicts_with = "local")]
     pub(crate) functions: Vec<FunctionArgument>,
-    /// Start of the logs, such as 15m, 2h or 7d ago
+    /// Show only lines newer than this duration, such as 15m, 2h or 7d
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = parse_log_time)]
     pub(crate) since: Duration,
     /// Follow new lines
@@ -75,7 +76,7 @@ pub(crate) struct LogsArguments {
     /// Show only lines that contain this text (case-sensitive)
     #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     pub(crate) filter: Option<String>,
-    /// Maximum number of lines; the newest are shown
+    /// Maximum number of lines to show; older lines are omitted
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(LOG_LINES))]
     pub(crate) limit: u64,
@@ -113,7 +114,7 @@ fn parse_text(text: &str) -> Result<String, String> {
     match text.len() {
         0 => Err("the text is empty".to_owned()),
         1..=TEXT_BYTES_MAX => Ok(text.to_owned()),
-        _ => Err(format!("the text has more than {TEXT_BYTES_MAX} bytes")),
+        _ => Err(format!("the filter text has more than {TEXT_BYTES_MAX} bytes")),
     }
 }
 

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 use crate::smoke::target::SmokeTarget;
 
-/// Reason that is shown for skipped checks that need other tokens.
+/// Reason that the report gives for a check that was skipped because it needs another token.
 const NO_KEY: &str = "the private key is missing, so no other token can be signed";
 
 /// Checks that a request without a token is rejected.
@@ -18,7 +18,7 @@ pub(super) async fn rejects_missing_token(target: &SmokeTarget<'_>, log_id: LogI
     Ok(expect_problem(client.spreadsheet(log_id).head().await, ProblemKind::Unauthorized))
 }
 
-/// Returns a pass if the API returned a problem of the given kind.
+/// Passes if the API rejected the request with a problem of the given kind.
 fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome {
     match reply {
         Err(error) if error.problem_kind() == Some(kind) => CheckOutcome::Passed,
@@ -44,8 +44,8 @@ pub(super) async fn rejects_edits_of_viewer(
     ))
 }
 
-/// Checks that a token for another spreadsheet does not reveal that the spreadsheet `log_id`
-/// exists.
+/// Checks that a spreadsheet seems not to exist if the token grants access only to another
+/// spreadsheet.
 pub(super) async fn hides_other_spreadsheets(
     target: &SmokeTarget<'_>,
     log_id: LogId,

@@ -21,7 +21,7 @@ pub(super) struct AppendedRequest {
     pub(super) position: Position,
 }
 
-/// Returns a request from a new client to append a single mutation.
+/// Creates a request from a new client that appends a single mutation.
 pub(super) fn append_request(head: Head, operation: Operation) -> AppendRequest {
     AppendRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -48,42 +48,41 @@ pub(super) async fn append_operation(
     log_id: LogId,
     operation: Operation,
 ) -> Result<Position, SynthError> {
-    let head = client.spreadsheet(log_id).head().await?;
-    let reply = client.spreadsheet(log_id).append(&append_request(head, operation)).await?;
+    let spreadsheet = client.spreadsheet(log_id);
+    let head = spreadsheet.head().await?;
+    let reply = spreadsheet.append(&append_request(head, operation)).await?;
     Ok(reply.results.first().and_then(|result| result.position).unwrap_or(reply.head))
 }
 
 /// Checks that an edit moves with its row if another client inserts a row above. Afterwards,
 /// deletes the inserted row.
 pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckResult {
+    let spreadsheet = client.spreadsheet(log_id);
+    let head = spreadsheet.head().await?;
     let first_row = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
-    let head = client.spreadsheet(log_id).head().await?;
-    client
-        .spreadsheet(log_id)
-        .append(&append_request(head, Operation::InsertRows(first_row)))
-        .await?;
-    // The base of this edit is older than the inserted row.
+    spreadsheet.append(&append_request(head, Operation::InsertRows(first_row))).await?;
+    // This edit is based on a position before the row was inserted.
     let late_edit = set_column(0, &["followed".to_owned()]);
-    let edit_reply = client.spreadsheet(log_id).append(&append_request(head, late_edit)).await?;
+    let edit_reply = spreadsheet.append(&append_request(head, late_edit)).await?;
     let head_after_edit = Head { head: edit_reply.head, incarnation: head.incarnation };
     let delete_row = Operation::DeleteRows(DeleteSpans {
         sheet: SheetId::FIRST,
         spans: Spans::one(first_row.before, first_row.count),
     });
-    client.spreadsheet(log_id).append(&append_request(head_after_edit, delete_row)).await?;
+    spreadsheet.append(&append_request(head_after_edit, delete_row)).await?;
     let committed_edit = edit_reply.results.first().and_then(|result| result.committed.clone());
-    // Other smoke tests that run against the same stack may have moved the row further.
+    // Other smoke tests on the same stack may have moved the row further.
     let has_moved = match committed_edit.as_deref() {
         Some([Operation::SetCells(set_cells)]) => set_cells.cells.iter().all(|edit| edit.row > 0),
         _ => false,
     };
     Ok(CheckOutcome::from_condition(has_moved, || {
-        format!("the edit was committed as {committed_edit:?}")
+        format!("the edit did not move with its row: it was committed as {committed_edit:?}")
     }))
 }
 
 /// Appends a request, and checks that the response contains a log position.
-pub(super) async fn append(
+pub(super) async fn send_append(
     client: &Client,
     log_id: LogId,
     request: AppendRequest,
@@ -123,8 +122,8 @@ pub(super) async fn latest_cell_value(
     read_cell_value(client, log_id, &query).await
 }
 
-/// Reads the value of a cell at an earlier position, from a log that already contains
-/// `min_position`.
+/// Reads the value of a cell at an earlier position. The stack answers from a log that contains at
+/// least `min_position`.
 pub(super) async fn earlier_cell_value(
     client: &Client,
     log_id: LogId,

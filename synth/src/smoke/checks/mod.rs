@@ -29,9 +29,9 @@ const STARTUP_POLL: Duration = Duration::from_secs(1);
 pub(crate) async fn run_checks(target: &SmokeTarget<'_>) -> SmokeReport {
     let mut report = SmokeReport::default();
     let Ok((client, log_id)) = open_spreadsheet(target, &mut report).await else { return report };
-    // The report already contains the failed check.
+    // Ignore the error, because the report already contains the failed check.
     let _ = check_spreadsheet(target, &client, log_id, &mut report).await;
-    let _ = check(&mut report, "clean up", objects::clean_up(&client, log_id)).await;
+    let _ = run_check(&mut report, "clean up", objects::clean_up(&client, log_id)).await;
     report
 }
 
@@ -40,13 +40,13 @@ async fn open_spreadsheet(
     target: &SmokeTarget<'_>,
     report: &mut SmokeReport,
 ) -> Result<(Client, LogId), CheckFailed> {
-    let client = check_and_return(report, "health", async {
+    let client = run_check_with_value(report, "health", async {
         let client = target.client(Some(target.token))?;
         let outcome = wait_until_healthy(target, &client).await?;
         Ok((client, outcome))
     })
     .await?;
-    let created = check_and_return(report, "create", async {
+    let created = run_check_with_value(report, "create", async {
         let created = client.create(&CreateRequest::new(NONCE.to_owned())).await?;
         Ok((created, CheckOutcome::Passed))
     })
@@ -62,42 +62,43 @@ async fn check_spreadsheet(
     report: &mut SmokeReport,
 ) -> Result<(), CheckFailed> {
     let appended = check_append_and_read(client, log_id, report).await?;
-    check(report, "an edit follows its row", edits::edit_follows_row(client, log_id)).await?;
-    check(report, "a large entry", objects::check_large_entry(client, log_id)).await?;
+    run_check(report, "an edit follows its row", edits::edit_follows_row(client, log_id)).await?;
+    run_check(report, "a large entry", objects::check_large_entry(client, log_id)).await?;
     let query_check = queries::accepts_spaces_in_queries(target, client);
-    check(report, "a query with spaces", query_check).await?;
+    run_check(report, "a query with spaces", query_check).await?;
     let snapshot_check = objects::check_snapshot(client, log_id);
-    check(report, "a snapshot is made and loaded", snapshot_check).await?;
-    check(report, "no token, no entry", access::rejects_missing_token(target, log_id)).await?;
+    run_check(report, "a snapshot is made and loaded", snapshot_check).await?;
+    run_check(report, "no token, no entry", access::rejects_missing_token(target, log_id)).await?;
     let viewer_check = access::rejects_edits_of_viewer(target, log_id, &appended.request);
-    check(report, "a viewer cannot write", viewer_check).await?;
+    run_check(report, "a viewer cannot write", viewer_check).await?;
     let hidden_check = access::hides_other_spreadsheets(target, log_id);
-    check(report, "other spreadsheets are hidden", hidden_check).await
+    run_check(report, "other spreadsheets are hidden", hidden_check).await
 }
 
-/// Appends a request twice, and reads the cell at the new position and at the position before it.
+/// Appends a request twice, and then reads the cell at the position of the edit and at the position
+/// before it.
 async fn check_append_and_read(
     client: &Client,
     log_id: LogId,
     report: &mut SmokeReport,
 ) -> Result<AppendedRequest, CheckFailed> {
     let cell_text = Uuid::new_v4().to_string();
-    let appended = check_and_return(report, "append", async {
+    let appended = run_check_with_value(report, "append", async {
         let head = client.spreadsheet(log_id).head().await?;
         let set_cell = edits::set_column(0, std::slice::from_ref(&cell_text));
-        edits::append(client, log_id, edits::append_request(head, set_cell)).await
+        edits::send_append(client, log_id, edits::append_request(head, set_cell)).await
     })
     .await?;
     let repeated_append = edits::append_again(client, log_id, &appended);
-    check(report, "a repeated append changes nothing", repeated_append).await?;
+    run_check(report, "a repeated append changes nothing", repeated_append).await?;
     let position = appended.position;
     let appended_value = Value::Text(cell_text);
-    check(report, "read back", async {
+    run_check(report, "read back", async {
         let value = edits::latest_cell_value(client, log_id, "A1", position).await?;
         Ok(edits::compare_values("A1", &appended_value, &value))
     })
     .await?;
-    check(report, "read the position before", async {
+    run_check(report, "read the position before", async {
         let base = appended.request.mutations.first().map(|mutation| mutation.base);
         let value = edits::earlier_cell_value(client, log_id, "A1", base, position).await?;
         Ok(CheckOutcome::from_condition(value != appended_value, || {
@@ -109,22 +110,22 @@ async fn check_append_and_read(
 }
 
 /// Runs a check and adds its outcome to the report.
-async fn check(
+async fn run_check(
     report: &mut SmokeReport,
     name: &'static str,
-    run_check: impl Future<Output = CheckResult>,
+    outcome_of_check: impl Future<Output = CheckResult>,
 ) -> Result<(), CheckFailed> {
-    check_and_return(report, name, async { Ok(((), run_check.await?)) }).await
+    run_check_with_value(report, name, async { Ok(((), outcome_of_check.await?)) }).await
 }
 
 /// Runs a check that returns a value for later checks, and adds its outcome to the report.
-async fn check_and_return<T>(
+async fn run_check_with_value<T>(
     report: &mut SmokeReport,
     name: &'static str,
-    run_check: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
+    outcome_of_check: impl Future<Output = Result<(T, CheckOutcome), SynthError>>,
 ) -> Result<T, CheckFailed> {
     let started = Instant::now();
-    let (value, outcome) = match run_check.await {
+    let (value, outcome) = match outcome_of_check.await {
         Ok((value, outcome)) => (Some(value), outcome),
         Err(error) => (None, CheckOutcome::Failed(error.to_string())),
     };
@@ -149,7 +150,8 @@ async fn wait_until_healthy(target: &SmokeTarget<'_>, client: &Client) -> CheckR
 async fn check_health(client: &Client) -> CheckResult {
     let health = client.health().await?;
     Ok(CheckOutcome::from_condition(health.ok, || {
-        let failing_tables: Vec<_> = health.dependencies.iter().filter(|table| !table.ok).collect();
-        format!("these tables do not respond: {failing_tables:?}")
+        let failed_services = health.dependencies.iter().filter(|service| !service.ok);
+        let names: Vec<&str> = failed_services.map(|service| service.name.as_str()).collect();
+        format!("these services do not respond: {}", names.join(", "))
     }))
 }

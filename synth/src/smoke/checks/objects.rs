@@ -22,24 +22,25 @@ use super::edits::{append_operation, compare_values, latest_cell_value, set_colu
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Timeout for a snapshot. Includes the cold starts of the relay function and the snapshot
-/// function.
+/// Maximum time until a snapshot is built. Includes the cold starts of the relay function and the
+/// snapshot function.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
 /// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Index of the column for the large entry check.
+/// Index of the column to which the large entry check writes.
 const EXTERNAL_COLUMN: u32 = 1;
-/// Index of the first of the two columns for the snapshot check.
+/// Index of the first of the two columns to which the snapshot check writes.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells that together contain enough bytes to make a snapshot due.
+/// Number of cells that the snapshot check writes. Together, they are large enough to make a
+/// snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
 /// Number of mutations that write the cells of the snapshot check.
 const SNAPSHOT_MUTATIONS: usize = 2;
-/// Number of 36-byte words in the cell of the large entry check.
+/// Number of times that the large entry check repeats a 36-byte word in its cell.
 const LARGE_TEXT_REPETITIONS: usize = 1_000;
-/// Number of rows to clear after the smoke test. Includes all cells that the test sets.
+/// Number of rows to clear after the smoke test. They include all cells that the test set.
 const USED_ROWS: u32 = 16;
-/// Number of columns to clear after the smoke test. Includes all cells that the test sets.
+/// Number of columns to clear after the smoke test. They include all cells that the test set.
 const USED_COLUMNS: u32 = 4;
 
 /// Uploads the body of a large entry with a presigned request, and checks that the cell of the
@@ -51,9 +52,10 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         .map_err(|error| SynthError::Process(std::io::Error::other(error.to_string())))?;
     let byte_length = u64::try_from(body.len()).unwrap_or(u64::MAX);
     let sha256 = hexadecimal(&Sha256::digest(&body));
-    let head = client.spreadsheet(log_id).head().await?;
+    let spreadsheet = client.spreadsheet(log_id);
+    let head = spreadsheet.head().await?;
     let upload_request = UploadRequest { bytes: byte_length, sha256: sha256.clone() };
-    let upload_grant = client.spreadsheet(log_id).request_upload(&upload_request).await?;
+    let upload_grant = spreadsheet.request_upload(&upload_request).await?;
     client.upload(&upload_grant, body).await?;
     let completion = CompleteRequest {
         client_id: format!("smoke-{}", Uuid::new_v4()),
@@ -64,8 +66,7 @@ pub(super) async fn check_large_entry(client: &Client, log_id: LogId) -> CheckRe
         bytes: byte_length,
         sha256,
     };
-    let reply =
-        client.spreadsheet(log_id).complete_upload(upload_grant.upload_id, &completion).await?;
+    let reply = spreadsheet.complete_upload(upload_grant.upload_id, &completion).await?;
     let value = latest_cell_value(client, log_id, "B1", reply.head).await?;
     Ok(compare_values("B1", &Value::Text(cell_text), &value))
 }
@@ -100,7 +101,8 @@ pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResul
     Ok(compare_values("D1", &Value::Text(cell_text), &value))
 }
 
-/// Returns a text that makes a snapshot due if it is written to [`SNAPSHOT_CELLS`] cells.
+/// Returns a cell text that is long enough to make a snapshot due if it is written to
+/// [`SNAPSHOT_CELLS`] cells.
 fn text_that_makes_snapshot_due() -> String {
     let word = Uuid::new_v4().to_string();
     let snapshot_bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
