@@ -17,10 +17,10 @@ pub(crate) struct LocalPokes {
 
 #[derive(Debug, Default)]
 struct State {
-    /// For each log that has had subscribers, the channel that sends the newest position (head).
+    /// For each log with subscribers, the channel that sends the log's newest position (head).
     head_senders: HashMap<LogId, watch::Sender<Position>>,
-    /// For each subject (caller), a slot that its open connections reference. The number of
-    /// connections is the number of strong references to the slot.
+    /// For each subject (caller), a shared `Arc` slot. Every open subscription of the subject holds
+    /// a reference to the slot, so the reference count is the number of subscriptions.
     subject_slots: HashMap<SubjectKey, Weak<()>>,
     has_ended: bool,
 }
@@ -30,7 +30,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions, because open subscriptions would keep their connections open.
+    /// Ends all subscriptions, so that the connections of the subscribers can be closed.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -46,7 +46,7 @@ impl Pokes for LocalPokes {
             state.head_senders.remove(&log);
             return;
         }
-        // Concurrent appends may report their heads in any order.
+        // Ignore an older head, because concurrent appends may report their positions out of order.
         head_sender.send_if_modified(|newest_head| {
             let is_newer = head > *newest_head;
             if is_newer {
@@ -69,7 +69,7 @@ impl Pokes for LocalPokes {
         }
         state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
         let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the reference that this function is about to return.
+        // The reference count includes the new subscription, which holds `slot`.
         let subject_follower_count = Arc::strong_count(&slot);
         if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
             return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });

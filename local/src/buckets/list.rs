@@ -46,13 +46,13 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
 #[derive(Default)]
 struct Page {
     delimiter: Option<String>,
-    /// Maximum number of keys and common prefixes on the page.
+    /// Maximum number of objects and common prefixes on the page.
     max_names: usize,
-    /// Key or common prefix after which the page starts.
+    /// Object key or common prefix after which the page starts.
     start_after: String,
     objects: Vec<Object>,
     common_prefixes: Vec<CommonPrefix>,
-    /// The most recently added key or common prefix.
+    /// The object key or common prefix that was added to the page last.
     last_name: String,
     is_truncated: bool,
 }

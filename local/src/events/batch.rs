@@ -1,12 +1,13 @@
-//! Lambda's batching rules for stream records, without I/O.
+//! Lambda's rules for dividing stream records into batches and for retrying failed batches. This
+//! module performs no I/O.
 //!
-//! Records are processed in order. A function can fail in two ways. If its response names the first
-//! failed record, processing resumes from that record. Otherwise, the batch is split in two,
-//! repeatedly if necessary, until only the failing record remains.
+//! Records are processed in order. A function can fail in two ways. If its response contains the
+//! sequence number of the first failed record, processing resumes from that record. Otherwise, the
+//! batch is split in half, repeatedly if necessary, until only the failing record remains.
 //!
 //! A batch that keeps failing is discarded, so that it does not block later records. If the
-//! function named the failed record, the discarded batch contains that record and all records after
-//! it.
+//! function reported the failed record, that record and all later records of the batch are
+//! discarded.
 
 use std::collections::VecDeque;
 
@@ -17,11 +18,11 @@ use super::mapping::Rules;
 /// A record of a change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
-    /// Sequence number of the record in its shard.
+    /// The record's sequence number, which determines its order in the shard.
     pub(super) sequence_number: String,
     /// Write time in milliseconds since the Unix epoch.
     pub(super) created_ms: u64,
-    /// The record in the format in which the function receives it.
+    /// The record as it appears in the JSON event that the function receives.
     pub(super) event: Value,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Record {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// Number of invocations with exactly these records.
+    /// Number of times that the function was invoked with exactly these records.
     pub(super) invocations: u32,
 }
 
@@ -39,14 +40,16 @@ impl Batch {
     }
 }
 
-/// Outcome of invoking a function with a batch.
+/// Outcome of invoking a function with a batch of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
     /// All records of the batch were processed.
     Done,
-    /// The records before this sequence number were processed.
+    /// The function processed all records before the record with this sequence number, which
+    /// failed.
     FailedFrom(String),
-    /// The function failed without naming a record, so none of the records counts as processed.
+    /// The function failed without reporting which record failed, so none of the records counts as
+    /// processed.
     Failed,
 }
 
@@ -55,34 +58,35 @@ pub(super) enum BatchOutcome {
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.
     Continue,
-    /// Wait, then invoke the function again. Contains the number of attempts so far.
+    /// Invoke the function again with the same batch after a backoff. Contains the number of
+    /// invocations with this batch so far.
     Retry(u32),
     /// Give up the first batch.
     GiveUp,
 }
 
-/// Reason for discarding records. The variants are named as in Lambda.
+/// Reason for discarding records. The variants have the same names as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GiveUpReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// Records that were read from a shard and are not processed yet.
+/// Records that were read from a shard but have not been processed yet.
 #[derive(Debug)]
 pub(super) struct PendingRecords {
     rules: Rules,
     batches: VecDeque<Batch>,
     /// Sequence number of the last processed record.
     last_processed: Option<String>,
-    /// Sequence number of the last record read, including filtered records.
+    /// Sequence number of the last record read, including records that the filters rejected.
     last_read: String,
 }
 
 impl PendingRecords {
-    /// Divides records into batches. `records` contains only records that passed the filters;
-    /// `last_read` is the sequence number of the last record read, including records that did not
-    /// pass.
+    /// Divides records into batches. `records` contains only the records that passed the filters.
+    /// `last_read` is the sequence number of the last record read, even if it did not pass the
+    /// filters.
     pub(super) fn new(records: Vec<Record>, last_read: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut unbatched_records = records;
@@ -102,8 +106,8 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number up to which the shard was processed. Returns `None` if no record
-    /// was processed yet.
+    /// Returns the sequence number of the last record up to which the whole shard has been
+    /// processed. Returns `None` if no record has been processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
@@ -126,7 +130,7 @@ impl PendingRecords {
         true
     }
 
-    /// Removes the first batch after it was processed or discarded.
+    /// Removes the first batch, which was processed or discarded.
     pub(super) fn finish_first_batch(&mut self) {
         if let Some(batch) = self.batches.pop_front() {
             let record_count = batch.records.len();
@@ -134,21 +138,23 @@ impl PendingRecords {
         }
     }
 
-    /// Applies the outcome of an invocation to the first batch.
+    /// Updates the batches after the function was invoked with the first batch. Returns what to do
+    /// next.
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
         let processed_count = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // The function named a record that is not in the batch, which counts as not naming a
-            // record.
+            // If the function reported a record that is not in the batch, its response is treated
+            // as if it had not reported a record.
             BatchOutcome::FailedFrom(failed_number) => {
                 batch.records.iter().position(|record| record.sequence_number == *failed_number)
             }
         };
         match processed_count {
-            // Like Lambda, do not split the batch if the function named its first record as failed.
+            // Like Lambda, do not split a batch if the function reported its first record as
+            // failed.
             Some(0) => self.retry_or_give_up(batch),
             Some(processed_count) => {
                 self.finish_records(batch, processed_count);
@@ -162,8 +168,8 @@ impl PendingRecords {
         }
     }
 
-    /// Removes the first `finished_count` records of a batch. The remaining records become the
-    /// first batch.
+    /// Marks the first `finished_count` records of a batch as finished. The remaining records
+    /// become the first pending batch.
     fn finish_records(&mut self, mut batch: Batch, finished_count: usize) {
         let remaining_records = batch.records.split_off(finished_count);
         if let Some(last_record) = batch.records.pop() {

@@ -1,5 +1,6 @@
 //! Builds the messages that Lambda sends to the dead letter queue when it discards records. A
-//! message contains the positions of the discarded records in the stream, not the records.
+//! message contains the sequence numbers of the first and last discarded record, but not the
+//! records themselves.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,11 +14,12 @@ use super::stream::Shard;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GiveUpCause {
     pub(super) reason: GiveUpReason,
-    /// Whether the last invocation failed without naming a failed record.
+    /// Whether the last invocation failed without reporting which record failed.
     pub(super) has_function_error: bool,
 }
 
-/// Builds the message for a batch discarded at `now_ms` (milliseconds since the Unix epoch).
+/// Builds the dead letter message for a batch that was discarded at `now_ms` (milliseconds since
+/// the Unix epoch).
 pub(super) fn build_dead_letter(
     mapping: &Mapping,
     shard: &Shard,

@@ -1,5 +1,5 @@
-//! Serves the queues over the SQS protocol for commands that send jobs. Supports only
-//! `SendMessage`, because functions receive messages through their event sources.
+//! Serves the queues over HTTP with the SQS protocol. Supports only `SendMessage`, which commands
+//! use to send jobs. Functions receive messages through their event sources.
 
 use std::sync::Arc;
 

@@ -23,7 +23,8 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns a request's action and queue. Returns an error message if the request is malformed.
+/// Returns the action of an SQS request and the queue that it accesses. Returns an error message if
+/// the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],

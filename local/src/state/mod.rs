@@ -34,7 +34,7 @@ pub struct StateFolder {
 }
 
 impl StateFolder {
-    /// Uses the directory at `path`, which does not have to exist.
+    /// Uses the state directory at `path`, which does not have to exist yet.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -99,7 +99,8 @@ impl StateFolder {
         result.map_err(|source| self.file_error("delete", "", source))
     }
 
-    /// Errors if the directory, its parent or anything in the directory is a symbolic link.
+    /// Returns an error if the directory, its parent or anything in the directory is a symbolic
+    /// link.
     fn check_links(&self) -> Result<(), LocalError> {
         let read_error = |source| self.file_error("read", "", source);
         let link = match self.path.parent() {
@@ -109,7 +110,7 @@ impl StateFolder {
         let Some(link) = link else { return Ok(()) };
         let target = match fs::canonicalize(&link) {
             Ok(target) => target,
-            // The link's target does not exist, so return the target path as stored in the link.
+            // The target of the link does not exist, so report the path that the link contains.
             Err(_) => fs::read_link(&link).map_err(read_error)?,
         };
         Err(LocalError::Linked { link, target })

@@ -21,7 +21,7 @@ const PRIVATE_MODE: u32 = 0o700;
 const MAX_LOCK_ATTEMPTS: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether a process uses a state directory, and which one.
+/// Whether a process uses a state directory, and by which local stack it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
     /// No process uses the directory.
@@ -80,11 +80,10 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Requests that the process that uses the directory stop. The request is a file rather than a
+    /// Requests that the process that uses the directory stop. Writes a file rather than sending a
     /// signal, because the recorded process id could belong to another process.
     ///
-    /// # Errors
-    /// Returns [`LocalError::File`] if the request cannot be written.
+    /// # Errors Returns [`LocalError::File`] if the file cannot be written.
     pub fn request_stop(&self) -> Result<(), LocalError> {
         self.write_bytes(STOP, b"stop\n")
     }
