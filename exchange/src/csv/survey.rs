@@ -1,4 +1,4 @@
-//! The first pass over a csv file. This pass counts rows and cells and detects the column types.
+//! The first pass over a csv file, which counts rows and cells and detects the column types.
 
 use std::io::Read;
 
@@ -18,13 +18,13 @@ pub struct Survey {
     pub columns: u32,
     /// Number of nonempty fields.
     pub cells: u64,
-    /// Zero-based index of the first row that has a nonempty field. This row may contain headings.
+    /// Zero-based index of the first row with a nonempty field. This row may contain headings.
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// Counts and column types of the rows that have been surveyed so far.
+/// The number of rows and cells and the column types, based on the rows that have been read so far.
 #[derive(Debug)]
 pub(super) struct Tally {
     shape: Shape,
@@ -34,14 +34,14 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A nonempty field and the result of examining it.
+/// A nonempty csv field with its recognised value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
     pub(super) column_index: usize,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
-    /// Whether the field is in the first nonempty row.
+    /// Whether the field belongs to the first row with a nonempty field.
     pub(super) in_first_row: bool,
 }
 
@@ -56,8 +56,8 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file, with the column types that this pass has
-    /// detected. All counts are zero.
+    /// Returns a tally for another pass over the file. It contains the column types that this pass
+    /// has detected, but all counts are zero.
     pub(super) fn restarted(&self) -> Self {
         Self {
             shape: Shape::new(self.shape.pads_short_rows),
@@ -98,7 +98,7 @@ impl Tally {
         Some(ExaminedCsvField { column, column_index, text, examined, in_first_row })
     }
 
-    /// Returns the types of all columns, based on the fields that have been examined so far.
+    /// Returns the types of all columns, based on the fields that have been read so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -114,14 +114,14 @@ impl Tally {
     }
 }
 
-/// Whether the whole file has been surveyed.
+/// Whether the survey has reached the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurveyState {
     EndOfFile,
     Unfinished,
 }
 
-/// Surveys the records of a file: counts them and detects the column types.
+/// Reads csv records to count them and to detect the column types.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -129,7 +129,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Examines the next records, with a total size of about `bytes` bytes.
+    /// Reads about `bytes` bytes of further records, and adds them to the tally.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
@@ -163,9 +163,8 @@ impl Shape {
 
     /// Counts a record and returns its row index.
     ///
-    /// If the first record has a single field, each blank line counts as an empty row. This
-    /// includes blank lines before the first record. If the first record has several fields, blank
-    /// lines are ignored.
+    /// In a file with a single column, a blank line is an empty row, even before the first record.
+    /// In a file with several columns, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let fields = record.len();
         let expected = *self.first_row_fields.get_or_insert(fields);

@@ -1,4 +1,4 @@
-//! Reads a cell from the cell's XML element.
+//! Reads a cell from its XML element.
 
 use std::borrow::Cow;
 
@@ -24,25 +24,25 @@ enum CellType {
     Date,
 }
 
-/// Attributes of a cell and of the cell's formula.
+/// Attributes of a cell's XML element and of its formula element.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
     cell_type: CellType,
     style_index: usize,
-    /// Id of the shared formula that the cell uses.
+    /// Id of the shared formula that the cell uses, if any.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads a cell's attributes. Sets the cell's position if the attributes include the cell's
-    /// name.
+    /// Reads the attributes of a cell's XML element. If they include a cell name such as `B2`, sets
+    /// the cell's position.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<Self, WorkbookError> {
         let mut attributes = Self::default();
-        // The values of these attributes never contain escape sequences.
+        // These attributes never contain escaped characters, so their values are used as they are.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
@@ -63,11 +63,11 @@ impl CellAttributes {
         Ok(attributes)
     }
 
-    /// Sets a cell's value and number format. The value is parsed from the cell's text. If the text
-    /// does not match the declared type, the value stays text.
+    /// Sets the cell's number format and parses its value from its text. If the text does not match
+    /// the declared type, the value is the text itself.
     ///
-    /// # Errors
-    /// Returns [`WorkbookError::BadValue`] if the cell refers to a missing shared text.
+    /// # Errors Returns [`WorkbookError::BadValue`] if the cell refers to a shared text that does
+    /// not exist.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -148,14 +148,15 @@ fn parse_number_value(text: &str, offset_days: f64) -> CellValue {
 }
 
 fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
-    // An error value without a formula is stored as a formula that consists of the error.
+    // Excel stores an error value without a formula as a formula that consists of the error. Remove
+    // this formula.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses a cell's ISO 8601 date. If the cell has no number format, sets a date format.
+/// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
 fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
     let Some(IsoDate { serial, has_time }) = dates::parse_iso_date(&cell.text) else {
         return CellValue::Text;
@@ -190,7 +191,7 @@ fn parse_cell_name(name: &str) -> Option<CellPosition> {
         column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
         column_number = column_number.checked_add(letter_index + 1)?;
     }
-    // Without this check, `parse` would also accept a leading sign.
+    // Check the digits, because `parse` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

@@ -1,7 +1,8 @@
-//! Converts number formats for Excel. Excel treats a file with an invalid number format as damaged.
+//! Converts number formats to Excel's syntax. Excel reports a file with an invalid number format as
+//! damaged.
 
-/// Maximum number of sections in a number format. The sections are for positive numbers, negative
-/// numbers, zero and text.
+/// Maximum number of sections in a number format: one each for positive numbers, negative numbers,
+/// zero and text.
 const MAX_SECTIONS: usize = 4;
 
 /// Converts a number format to Excel's syntax. Returns `None` if Excel would reject the format.
@@ -11,8 +12,8 @@ pub(super) fn to_excel_code(code: &str) -> Option<String> {
     if is_supported_code(&excel_code) { Some(excel_code) } else { None }
 }
 
-/// Returns whether Excel supports all elements of a number format. Does not check whether the
-/// elements may be combined.
+/// Returns whether Excel supports every element of a number format. Does not check that the
+/// elements can be combined.
 fn is_supported_code(code: &str) -> bool {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut unchecked_code = code;
@@ -24,7 +25,8 @@ fn is_supported_code(code: &str) -> bool {
         let mut following_characters = unchecked_code.chars();
         following_characters.next();
         let is_supported_element = match first_character {
-            // Each of these characters displays, skips or repeats the following character.
+            // These characters must be followed by another character, which they display, skip or
+            // repeat.
             '\\' | '_' | '*' => following_characters.next().is_some(),
             '"' => following_characters.any(|character| character == '"'),
             '[' => following_characters.any(|character| character == ']'),

@@ -164,9 +164,9 @@ pub const MAX_BLOCK_TEXT_BYTES: usize = 2 * 1024 * 1024;
 pub const MAX_WORKBOOK_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum total uncompressed size of a workbook's parts, in bytes. Both the declared and the
 /// actual size are checked.
-pub const MAX_XLSX_UNPACKED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+pub const MAX_WORKBOOK_UNPACKED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Maximum total number of cells in an imported workbook's sheets, including repeated cells.
-pub const MAX_XLSX_CELLS: u64 = 20_000_000;
+pub const MAX_WORKBOOK_CELLS: u64 = 20_000_000;
 /// Maximum total size of a workbook's shared strings, in bytes. They are buffered in memory.
 pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of files in a workbook's zip archive.
