@@ -31,7 +31,7 @@ use crate::queues::{self, LocalQueue, Queues};
 use crate::roles::Roles;
 use crate::server::ServerThread;
 use crate::services::Services;
-use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
+use crate::state::{Credentials, Endpoints, Lock, RunningStack, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
@@ -121,8 +121,8 @@ impl LocalCloud {
         options: &Options,
         ports: Ports,
     ) -> Result<Self, LocalError> {
-        let lock = folder.lock()?;
-        let mut manifest = folder.open(&options.stack)?;
+        let lock = folder.create_and_lock()?;
+        let mut manifest = folder.open_manifest(&options.stack)?;
         let (listener, url) = bind_port(options.port).await?;
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = read_url_function(template, &names)?;
@@ -161,7 +161,7 @@ impl LocalCloud {
         let servers =
             Servers { database: &database_server, buckets: &bucket_server, queues: &queue_server };
         folder.record_endpoints(&servers.endpoints(&function.settings, snapshot_settings))?;
-        folder.record_running(&Running {
+        folder.record_running_stack(&RunningStack {
             pid: std::process::id(),
             url: url.clone(),
             started_s: now_s(),

@@ -25,6 +25,29 @@ struct State {
     has_ended: bool,
 }
 
+impl State {
+    fn remove_ended_subscriptions(&mut self) {
+        self.head_senders.retain(|_, head_sender| head_sender.receiver_count() > 0);
+        self.subject_slots.retain(|_, slot| slot.strong_count() > 0);
+    }
+
+    fn follower_count(&self) -> usize {
+        self.head_senders.values().map(watch::Sender::receiver_count).sum()
+    }
+
+    /// Returns a reference to the slot of a subject. Returns an error if the subject already has
+    /// the maximum number of subscriptions.
+    fn acquire_subject_slot(&mut self, subject: SubjectKey) -> Result<Arc<()>, FollowError> {
+        let slot = self.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
+        // The reference count includes the new subscription, which holds `slot`.
+        if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
+            return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
+        }
+        self.subject_slots.insert(subject, Arc::downgrade(&slot));
+        Ok(slot)
+    }
+}
+
 impl LocalPokes {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -61,20 +84,11 @@ impl Pokes for LocalPokes {
         if state.has_ended {
             return Err(FollowError::NoPokes);
         }
-        state.head_senders.retain(|_, head_sender| head_sender.receiver_count() > 0);
-        let follower_count: usize =
-            state.head_senders.values().map(watch::Sender::receiver_count).sum();
-        if follower_count >= MAX_FOLLOWERS {
+        state.remove_ended_subscriptions();
+        if state.follower_count() >= MAX_FOLLOWERS {
             return Err(FollowError::TooMany { max: MAX_FOLLOWERS });
         }
-        state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
-        let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The reference count includes the new subscription, which holds `slot`.
-        let subject_follower_count = Arc::strong_count(&slot);
-        if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
-            return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
-        }
-        state.subject_slots.insert(subject, Arc::downgrade(&slot));
+        let slot = state.acquire_subject_slot(subject)?;
         let head_sender =
             state.head_senders.entry(log).or_insert_with(|| watch::Sender::new(Position::FIRST));
         Ok(Subscription { newest: head_sender.subscribe(), slot })

@@ -158,8 +158,8 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the number of bytes read so far and their expected total. The bytes of the sample do
-    /// not count, because they are read again to create the cells.
+    /// Returns how much of the file has been read. The bytes of the sample do not count, because
+    /// they are read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let one_pass = self.file_bytes;
         let two_passes = self.file_bytes.saturating_mul(2);

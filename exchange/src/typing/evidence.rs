@@ -70,8 +70,8 @@ impl CommonType {
     }
 }
 
-/// What the fields that have been read so far indicate about the type of their column. The field in
-/// the first row is tracked separately, because it may be a heading.
+/// The evidence for the type of a column, based on the fields that have been read so far. The field
+/// in the first row is tracked separately, because it may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,

@@ -112,22 +112,23 @@ impl PendingRecords {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
 
-    /// Returns whether the first batch starts with expired records. If so, moves the other records
-    /// of the batch to a new second batch; the caller must then discard the first batch.
-    pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
-        let Some(max_age_ms) = self.rules.max_record_age_ms else { return false };
-        let Some(first_batch) = self.batches.front_mut() else { return false };
+    /// Returns the number of records at the start of the first batch that have expired at `now_ms`
+    /// (milliseconds since the Unix epoch).
+    pub(super) fn expired_count(&self, now_ms: u64) -> usize {
+        let Some(max_age_ms) = self.rules.max_record_age_ms else { return 0 };
+        let Some(first_batch) = self.batches.front() else { return 0 };
         let is_expired = |record: &Record| now_ms.saturating_sub(record.created_ms) > max_age_ms;
-        let expired_count =
-            first_batch.records.iter().take_while(|record| is_expired(record)).count();
-        if expired_count == 0 {
-            return false;
+        first_batch.records.iter().take_while(|record| is_expired(record)).count()
+    }
+
+    /// Limits the first batch to its first `record_count` records. The other records of the batch
+    /// become the second batch.
+    pub(super) fn split_first_batch(&mut self, record_count: usize) {
+        let Some(first_batch) = self.batches.front_mut() else { return };
+        let other_records = first_batch.records.split_off(record_count);
+        if !other_records.is_empty() {
+            self.batches.insert(1, Batch::not_invoked(other_records));
         }
-        let current_records = first_batch.records.split_off(expired_count);
-        if !current_records.is_empty() {
-            self.batches.insert(1, Batch::not_invoked(current_records));
-        }
-        true
     }
 
     /// Removes the first batch, which was processed or discarded.
@@ -318,14 +319,15 @@ mod tests {
     #[test]
     fn splits_off_expired_records() {
         let mut pending = PendingRecords::new(records(0..4), "3".to_owned(), RULES);
-        assert!(!pending.split_expired(1_000), "the first has exactly the maximum age");
-        assert!(pending.split_expired(1_002));
+        assert_eq!(pending.expired_count(1_000), 0, "the first has exactly the maximum age");
+        assert_eq!(pending.expired_count(1_002), 2);
+        pending.split_first_batch(2);
         assert_eq!(numbers(pending.first_batch().unwrap()), ["0", "1"]);
         pending.finish_first_batch();
         assert_eq!(pending.position(), Some("1"));
         assert_eq!(numbers(pending.first_batch().unwrap()), ["2", "3"]);
         let unlimited = Rules { max_record_age_ms: None, ..RULES };
         let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
-        assert!(!pending.split_expired(u64::MAX));
+        assert_eq!(pending.expired_count(u64::MAX), 0);
     }
 }

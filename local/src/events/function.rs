@@ -111,13 +111,11 @@ pub(super) async fn invoke_with_timeout(
     // times out, dropping `tasks` aborts it.
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { function.invoke(event).await });
-    let Ok(ended_task) = tokio::time::timeout(timeout, tasks.join_next()).await else {
-        return Err(format!("the function timed out after {} s", timeout.as_secs()));
-    };
-    match ended_task {
-        Some(Ok(response)) => response,
-        Some(Err(error)) => Err(format!("the function ended without a response: {error}")),
-        None => Err("the function was not invoked".to_owned()),
+    match tokio::time::timeout(timeout, tasks.join_next()).await {
+        Ok(Some(Ok(function_result))) => function_result,
+        Ok(Some(Err(panic))) => Err(format!("the function ended without a response: {panic}")),
+        Ok(None) => Err("the function was not invoked".to_owned()),
+        Err(_timeout) => Err(format!("the function timed out after {} s", timeout.as_secs())),
     }
 }
 

@@ -165,7 +165,9 @@ impl Poller {
         &self,
         pending: &mut PendingRecords,
     ) -> Result<PollStep, PortError> {
-        if pending.split_expired(self.clock.now_ms()) {
+        let expired_count = pending.expired_count(self.clock.now_ms());
+        if expired_count > 0 {
+            pending.split_first_batch(expired_count);
             let reason = GiveUpReason::RecordAgeExceeded;
             self.give_up(pending, GiveUpCause { reason, has_function_error: false }).await?;
             return Ok(PollStep::Worked);

@@ -99,13 +99,13 @@ impl QueuePoller {
     /// then become visible again.
     pub(super) async fn process_batch(&self, received_messages: Vec<ChainedMessage>) {
         let source = self.mapping.id.as_str();
-        let mut chain_invocations = 0;
+        let mut longest_chain = 0;
         let mut messages = Vec::with_capacity(received_messages.len());
         for received in received_messages {
-            chain_invocations = chain_invocations.max(received.chain_invocations);
+            longest_chain = longest_chain.max(received.chain_invocations);
             messages.push(received.message);
         }
-        if self.mapping.recursive_loop.drops_invocation(chain_invocations) {
+        if self.mapping.recursive_loop.drops_invocation(longest_chain) {
             tracing::error!(
                 source,
                 "dropped an invocation, because its chain has {MAX_CHAIN_INVOCATIONS} earlier \
@@ -117,7 +117,7 @@ impl QueuePoller {
         let timeout = self.mapping.timeout;
         let function: Arc<dyn EventFunction> = Arc::new(FunctionInChain {
             function: Arc::clone(&self.function),
-            earlier_invocations: chain_invocations,
+            earlier_invocations: longest_chain,
         });
         let response = function::invoke_with_timeout(&function, event, timeout).await;
         if let Err(error) = &response {

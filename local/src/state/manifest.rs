@@ -59,7 +59,7 @@ impl StateFolder {
     /// Checks that the directory contains the complete state of the given stack, and returns its
     /// manifest. Creates a new manifest if the directory contains no state. Existing state is left
     /// unchanged.
-    pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
+    pub(crate) fn open_manifest(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = match self.database().metadata() {
             Ok(metadata) => Some(metadata.len()),
             Err(_) => None,

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use self::endpoints::Credentials;
 pub use self::endpoints::{Endpoints, SnapshotEndpoints};
 pub(crate) use self::occupancy::Lock;
-pub use self::occupancy::{Occupancy, Running};
+pub use self::occupancy::{Occupancy, RunningStack};
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -93,7 +93,7 @@ impl StateFolder {
     /// is then stored elsewhere. In both cases, nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
-        let lock = self.lock()?;
+        let lock = self.create_and_lock()?;
         let result = fs::remove_dir_all(&self.path);
         drop(lock);
         result.map_err(|source| self.file_error("delete", "", source))

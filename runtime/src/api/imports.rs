@@ -52,8 +52,8 @@ pub(super) async fn create_import_uploads(
 
 /// Verify uploaded chunks and keep them (idempotent)
 ///
-/// A chunk of cells is verified with the long texts that it names, a chunk of the tile index with everything that it
-/// names.
+/// A chunk of cells is verified together with the long texts that it refers to. A chunk of the tile
+/// index is verified together with all chunks that it refers to.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/checks",

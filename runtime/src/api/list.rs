@@ -25,7 +25,7 @@ pub(super) struct ListParameters {
     cursor: Option<LogId>,
     /// Number of spreadsheets examined per page (1 to 50); a page may return fewer.
     limit: Option<u32>,
-    /// Text that the name contains (case-insensitive).
+    /// Substring of the name (case-insensitive).
     name: Option<String>,
     /// true: only spreadsheets that the caller owns; false: only others.
     mine: Option<bool>,
@@ -35,8 +35,8 @@ pub(super) struct ListParameters {
 
 /// List the spreadsheets shared with the caller (eventually consistent)
 ///
-/// A page examines a number of spreadsheets and returns those that match; it may be empty although there are more
-/// pages.
+/// Each page examines up to `limit` spreadsheets and returns those that match. A page may be empty
+/// although there are more pages.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets",

@@ -67,7 +67,8 @@ pub(super) async fn remove_member(
     .await
 }
 
-/// Parses a user. If the issuer is omitted, the caller's issuer is used.
+/// Parses the issuer and subject of a person. If the issuer is omitted, the caller's issuer is
+/// used.
 fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
     Person::new(issuer.unwrap_or(&caller.principal.issuer), subject)
 }

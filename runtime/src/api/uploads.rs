@@ -82,7 +82,7 @@ pub(super) async fn complete_upload(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Rejects an empty upload, because no entry has an empty encoding.
+/// Rejects an empty upload, because encoded operations are never empty.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());

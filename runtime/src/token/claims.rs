@@ -5,7 +5,7 @@ use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The claims of a token. A token with duplicate claims is invalid.
+/// The claims of a token. A token in which a claim occurs twice is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// Issuer.
@@ -16,7 +16,7 @@ pub struct Claims {
     pub sub: String,
     /// Expiry time, in Unix seconds.
     pub exp: u64,
-    /// Start of the token's validity, in Unix seconds.
+    /// Time from which the token is valid, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
     /// Time of issue, in Unix seconds.
@@ -30,30 +30,30 @@ pub struct Claims {
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets to which a token grants access. The claim is `"*"` (all spreadsheets),
-/// `"shared"` (those that the catalog shares with the holder) or a list of ids.
+/// The spreadsheets to which a token grants access. In JSON, they are `"*"` (all spreadsheets),
+/// `"shared"` (those that are shared with the token's holder) or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
     /// A list of spreadsheets.
     Only(Vec<LogId>),
-    /// A keyword that selects a set of spreadsheets.
+    /// A set of spreadsheets that is described by a keyword.
     Named(Named),
 }
 
-/// A keyword that selects a set of spreadsheets.
+/// A keyword for a set of spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Named {
     /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
-    /// Spreadsheets that the catalog shares with the token's holder.
+    /// The spreadsheets that are shared with the token's holder, according to the catalog.
     #[serde(rename = "shared")]
     Shared,
 }
 
-/// Deserializes a role, accepting only a JSON string. The derived implementation would also accept
-/// `{"owner": null}`.
+/// Deserializes a role from a JSON string. The derived implementation would also accept `{"owner":
+/// null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
@@ -75,7 +75,7 @@ impl Spreadsheets {
         Self::Named(Named::All)
     }
 
-    /// Selects the spreadsheets that the catalog shares with the token's holder.
+    /// Selects the spreadsheets that are shared with the token's holder, according to the catalog.
     #[must_use]
     pub fn shared() -> Self {
         Self::Named(Named::Shared)

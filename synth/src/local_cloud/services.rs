@@ -88,8 +88,8 @@ impl LocalServices {
         let mut temporary_stack = None;
         let mut running_url = None;
         match folder.occupancy()? {
-            Occupancy::By(running) => running_url = Some(running.url),
-            Occupancy::Unknown => return Err(SynthError::Busy),
+            Occupancy::Running(running) => running_url = Some(running.url),
+            Occupancy::StartingOrStopping => return Err(SynthError::Busy),
             Occupancy::Free => {
                 temporary_stack = Some(start_temporary_stack(&folder, functions).await?);
             }
