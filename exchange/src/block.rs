@@ -102,7 +102,7 @@ impl Block {
     }
 }
 
-/// Error for a row that contains more than `MAX_IMPORT_ROW_BYTES` of text.
+/// A row contains more than `MAX_IMPORT_ROW_BYTES` bytes of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 

@@ -177,8 +177,8 @@ impl Access {
         Ok(())
     }
 
-    /// Verifies a request's signature against the access key that it names. Returns the key's
-    /// owner.
+    /// Verifies the signature of a request. Returns the owner of the access key with which the
+    /// request is signed.
     fn check_signature(
         &self,
         parts: &Parts,

@@ -33,8 +33,8 @@ impl RecursiveLoop {
     }
 }
 
-/// Returns the number of invocations in the current chain. Returns 0 outside of an invocation by a
-/// queue.
+/// Returns the number of invocations in the current chain. Returns 0 if no function that a queue
+/// invoked is running in this task.
 pub(crate) fn chain_invocations() -> u32 {
     CHAIN_INVOCATIONS.try_with(|count| *count).unwrap_or(0)
 }

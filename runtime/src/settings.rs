@@ -192,7 +192,7 @@ fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, Setti
 }
 
 impl IndexerSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the indexer function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -205,7 +205,7 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the webhook function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -221,7 +221,7 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the relay function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -232,7 +232,7 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the snapshot function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {

@@ -93,7 +93,7 @@ fn parse_column(letters: &str) -> Option<u32> {
     Some(first_cell.column)
 }
 
-/// Error for a malformed list of column types.
+/// A list of column types is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid column type `{text}`: use a list such as A=text,C=number with the types text, number, \

@@ -53,8 +53,8 @@ struct Page {
     max_names: usize,
     objects: Vec<Object>,
     common_prefixes: Vec<CommonPrefix>,
-    /// The object key or common prefix that was added to this page last. On an empty page, the last
-    /// one of the previous page.
+    /// The object key or common prefix that was added to the page last. Before the first one is
+    /// added, the last one of the previous page.
     last_name: String,
     /// Whether there are more objects after this page.
     is_truncated: bool,

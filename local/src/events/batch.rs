@@ -106,8 +106,8 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number of the last record up to which the whole shard has been
-    /// processed. Returns `None` if no record has been processed yet.
+    /// Returns the sequence number up to which all records of the shard have been processed.
+    /// Returns `None` if no record has been processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }

@@ -144,8 +144,8 @@ impl EventSources {
         Ok(())
     }
 
-    /// Returns a sender that makes the event sources poll immediately. Call it after a request that
-    /// may have changed a table or queue.
+    /// Returns a channel that makes the event sources poll immediately when a value is sent. A
+    /// value should be sent after each request that may have changed a table or queue.
     pub(crate) fn write_notifier(&self) -> watch::Sender<()> {
         self.write_notifier.clone()
     }

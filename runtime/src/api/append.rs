@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/entries`.
+//! Handles `POST /v1/spreadsheets/{id}/entries`, which appends mutations to a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`.
+//! Handles `GET /v1/spreadsheets/{id}/cells`, which returns the cells of a range.
 
 use axum::Json;
 use axum::extract::State;

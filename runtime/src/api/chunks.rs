@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/chunks`.
+//! Handles `POST /v1/spreadsheets/{id}/chunks`, which returns download URLs of snapshot chunks.
 
 use axum::Json;
 use axum::extract::State;

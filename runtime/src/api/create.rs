@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets`.
+//! Handles `POST /v1/spreadsheets`, which creates a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`.
+//! Handles `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`, which read and change the
+//! details of a spreadsheet.
 
 use std::sync::Arc;
 

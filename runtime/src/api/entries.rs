@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}` and `GET …/entries`.
+//! Handles `GET /v1/spreadsheets/{id}` and `GET …/entries`, which load a spreadsheet and list its
+//! newer entries.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `GET /v1/feed`.
+//! Handles `GET /v1/feed`, which lists feed items.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`.
+//! Handles `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`, which create and list forks.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}/history` and `…/diff`.
+//! Handles `GET /v1/spreadsheets/{id}/history` and `…/diff`, which list entries and compare two
+//! positions.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`.
+//! Handles `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`, which create upload
+//! URLs and verify the uploaded chunks.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets`.
+//! Handles `GET /v1/spreadsheets`, which lists spreadsheets.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
+//! Handles `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`, which add and remove
+//! members.
 
 use axum::extract::State;
 use cellar_api::wire::{PersonRequest, ShareRequest};

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/pull`.
+//! Handles `POST /v1/spreadsheets/{id}/pull`, which returns changes to a Replicache client.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/push`.
+//! Handles `POST /v1/spreadsheets/{id}/push`, which appends the mutations of a Replicache client.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;

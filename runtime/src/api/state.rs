@@ -71,7 +71,7 @@ struct TableCheck {
     tables: [TableHealth; 3],
 }
 
-/// The ports from which an [`ApiState`] is built.
+/// The tables, the bucket and the other dependencies of the API.
 pub struct ApiPorts {
     /// The Entry table.
     pub entries: Arc<dyn Entries>,

@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`.
+//! Handles `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`, which create
+//! an upload URL for a large entry and append the uploaded entry.
 
 use axum::Json;
 use axum::extract::State;
