@@ -45,7 +45,10 @@ impl Styles {
             match xml.next_event()? {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "office:spreadsheet" => return Ok(()),
-                    "style:style" => table_style_name = self.add_style(&tag),
+                    "style:style" => {
+                        table_style_name = read_table_style_name(&tag);
+                        self.add_cell_style(&tag);
+                    }
                     "style:table-properties" if is_hidden_table(&tag) => {
                         self.hidden_tables.extend(table_style_name.take());
                     }
@@ -67,20 +70,16 @@ impl Styles {
         }
     }
 
-    /// Stores a style if it applies to cells. Returns the style's name if it applies to tables, and
-    /// `None` otherwise.
-    fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
-        let name = attribute(tag, "name")?;
-        match attribute(tag, "family").as_deref() {
-            Some("table") => return Some(name),
-            Some("table-cell") => {
-                let data_style = attribute(tag, "data-style-name");
-                let parent = attribute(tag, "parent-style-name");
-                self.cell_styles.insert(name, CellStyle { data_style, parent });
-            }
-            _ => {}
+    /// Stores a style if it applies to cells.
+    fn add_cell_style(&mut self, tag: &BytesStart<'_>) {
+        if attribute(tag, "family").as_deref() != Some("table-cell") {
+            return;
         }
-        None
+        if let Some(name) = attribute(tag, "name") {
+            let data_style = attribute(tag, "data-style-name");
+            let parent = attribute(tag, "parent-style-name");
+            self.cell_styles.insert(name, CellStyle { data_style, parent });
+        }
     }
 
     /// Returns the number format of a cell style, which may be inherited from a parent style.
@@ -99,6 +98,11 @@ impl Styles {
     pub(super) fn is_hidden(&self, table_style: Option<&str>) -> bool {
         table_style.is_some_and(|style| self.hidden_tables.contains(style))
     }
+}
+
+/// Returns the name of a style if it applies to tables, and `None` otherwise.
+fn read_table_style_name(tag: &BytesStart<'_>) -> Option<String> {
+    if attribute(tag, "family").as_deref() == Some("table") { attribute(tag, "name") } else { None }
 }
 
 fn is_hidden_table(table_properties: &BytesStart<'_>) -> bool {

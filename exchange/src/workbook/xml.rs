@@ -41,17 +41,12 @@ impl<R: Read> Xml<R> {
     /// Returns the next XML event. Returns an empty element as a start event followed by an end
     /// event.
     pub(crate) fn next_event(&mut self) -> Result<Event<'_>, WorkbookError> {
-        let Some(remaining_idle_events) = self.remaining_idle_events.checked_sub(1) else {
-            return Err(WorkbookError::NothingInTags { part: self.part.clone() });
-        };
-        self.remaining_idle_events = remaining_idle_events;
+        self.count_idle_event()?;
         self.reader.get_mut().event_bytes = 0;
         self.buffer.clear();
         let event = self.reader.read_event_into(&mut self.buffer).map_err(|error| match error {
             quick_xml::Error::Io(io_error) => to_part_error(&self.part, &io_error),
-            syntax_error => {
-                WorkbookError::Damaged { part: self.part.clone(), why: syntax_error.to_string() }
-            }
+            syntax_error => damaged(&self.part, &syntax_error.to_string()),
         })?;
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
@@ -63,9 +58,21 @@ impl<R: Read> Xml<R> {
         }
         if self.depth > MAX_DEPTH {
             let why = format!("elements are nested more than {MAX_DEPTH} levels deep");
-            return Err(WorkbookError::Damaged { part: self.part.clone(), why });
+            return Err(damaged(&self.part, &why));
         }
         Ok(event)
+    }
+
+    /// Counts an event that may turn out to be part of neither a cell nor a text. Returns an error
+    /// if too many such events follow each other.
+    fn count_idle_event(&mut self) -> Result<(), WorkbookError> {
+        match self.remaining_idle_events.checked_sub(1) {
+            Some(remaining_idle_events) => {
+                self.remaining_idle_events = remaining_idle_events;
+                Ok(())
+            }
+            None => Err(WorkbookError::NothingInTags { part: self.part.clone() }),
+        }
     }
 
     /// Skips the rest of an element, including its end tag. Must be called after the start tag has
@@ -92,12 +99,16 @@ impl<R: Read> Xml<R> {
 
     /// Returns the error for a malformed part.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
-        WorkbookError::Damaged { part: self.part.clone(), why: why.to_owned() }
+        damaged(&self.part, why)
     }
 }
 
 fn truncated(part: &str) -> WorkbookError {
-    WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
+    damaged(part, "the part is truncated")
+}
+
+fn damaged(part: &str, why: &str) -> WorkbookError {
+    WorkbookError::Damaged { part: part.to_owned(), why: why.to_owned() }
 }
 
 /// Returns the value of the attribute with the given local name. Entities in the value are

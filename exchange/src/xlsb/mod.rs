@@ -7,6 +7,7 @@ mod records;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_WORKBOOK_STYLES};
 use cellar_sheet::cell::ErrorCode;
@@ -111,9 +112,12 @@ impl<R: Read + Seek> Xlsb<R> {
             }
             cell.clear();
             cell.row = self.row;
-            if read_cell(&self.context, cell, record).is_none() {
+            let Some(fields) = CellFields::read(&self.context, record, &mut cell.text) else {
                 return Err(records.damaged("a cell is truncated or outside of the sheet"));
-            }
+            };
+            cell.column = fields.column;
+            cell.format = fields.format;
+            cell.value = fields.value;
             cell.check_lengths(&self.sheet_name)?;
             if cell.has_content() {
                 return Ok(true);
@@ -147,25 +151,33 @@ where
 /// flags.
 const STYLE_INDEX_BITS: u32 = 0x00ff_ffff;
 
-/// Reads a cell record into `cell`. Returns `None` if a field is missing or invalid.
-fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<'_>) -> Option<()> {
-    let mut fields = record.fields;
-    cell.column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
-    let style_index = usize::try_from(fields.read_u32()? & STYLE_INDEX_BITS).ok()?;
-    let format = context.styles.get(style_index);
-    cell.format = format.and_then(|format| format.code.clone());
-    cell.value = read_cell_value(context, &mut cell.text, record.record_type, &mut fields)?;
-    let is_date = format.is_some_and(|format| format.is_date);
-    match cell.value {
-        CellValue::Number(number) if context.from_1904 && is_date => {
-            cell.value = CellValue::from_number(number + DAYS_TO_1904);
-        }
-        // The cell is empty or contains a number that is not finite. In xlsb, such a number has no
-        // text.
-        CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
-        _ => {}
+/// The fields of a cell record, except for the cell's text.
+struct CellFields {
+    column: u32,
+    format: Option<Arc<str>>,
+    value: CellValue,
+}
+
+impl CellFields {
+    /// Reads a cell record. Appends the cell's text to `text`. Returns `None` if a field is missing
+    /// or invalid.
+    fn read(context: &WorkbookContext, record: Record<'_>, text: &mut String) -> Option<Self> {
+        let mut fields = record.fields;
+        let column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
+        let style_index = usize::try_from(fields.read_u32()? & STYLE_INDEX_BITS).ok()?;
+        let format = context.styles.get(style_index);
+        let is_date = format.is_some_and(|format| format.is_date);
+        let value = match read_cell_value(context, text, record.record_type, &mut fields)? {
+            CellValue::Number(number) if context.from_1904 && is_date => {
+                CellValue::from_number(number + DAYS_TO_1904)
+            }
+            // The cell is empty or contains a number that is not finite. In xlsb, such a number has
+            // no text.
+            CellValue::Text if text.is_empty() => CellValue::Empty,
+            value => value,
+        };
+        Some(Self { column, format: format.and_then(|format| format.code.clone()), value })
     }
-    Some(())
 }
 
 /// Reads a cell's value. If the value is text, appends it to `text`.

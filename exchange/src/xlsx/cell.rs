@@ -27,6 +27,7 @@ enum CellType {
 /// Attributes of a cell's XML element and of its formula element.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
+    pub(super) position: CellPosition,
     cell_type: CellType,
     style_index: usize,
     /// Id of the shared formula that the cell uses, if any.
@@ -34,30 +35,29 @@ pub(super) struct CellAttributes {
 }
 
 impl CellAttributes {
-    /// Reads the attributes of a cell's XML element. If they include a cell name such as `B2`, sets
-    /// the cell's position.
+    /// Reads the attributes of a cell's XML element. If they do not include a cell name such as
+    /// `B2`, the cell is at `default_position`.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
-        cell: &mut WorkbookCell,
+        default_position: CellPosition,
     ) -> Result<Self, WorkbookError> {
-        let mut attributes = Self::default();
+        let mut attributes = Self { position: default_position, ..Self::default() };
         // These attributes never contain escaped characters, so their values are used as they are.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "r" => {
-                    let position = parse_cell_name(value)
+                    attributes.position = parse_cell_name(value)
                         .ok_or_else(|| no_such_cell_error(sheet_name, value))?;
-                    cell.row = position.row;
-                    cell.column = position.column;
                 }
                 "s" => attributes.style_index = value.parse().unwrap_or(0),
                 "t" => attributes.cell_type = CellType::from_name(value),
                 _ => {}
             }
         }
-        if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
+        let CellPosition { row, column } = attributes.position;
+        if row >= MAX_ROWS || column >= MAX_IMPORT_COLUMNS {
             return Err(no_such_cell_error(sheet_name, "after the last row or column"));
         }
         Ok(attributes)
@@ -175,9 +175,10 @@ pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError 
 }
 
 /// Row and column of a cell, both zero-based.
-struct CellPosition {
-    row: u32,
-    column: u32,
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CellPosition {
+    pub(super) row: u32,
+    pub(super) column: u32,
 }
 
 /// Parses a cell name such as `B2`.

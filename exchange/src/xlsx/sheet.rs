@@ -6,7 +6,7 @@ use std::io::Read;
 use cellar_base::limits::{MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_WORKBOOK_STYLES};
 use quick_xml::events::{BytesStart, Event};
 
-use super::cell::{CellAttributes, no_such_cell_error};
+use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
 use crate::WorkbookError;
@@ -70,10 +70,12 @@ impl<R: Read> SheetReader<R> {
                     self.next_row = self.next_row.saturating_add(1);
                 }
                 Event::Start(tag) if tag.local_name().as_ref() == "c" => {
+                    let next_position =
+                        CellPosition { row: self.next_row, column: self.next_column };
+                    let mut attributes = CellAttributes::read(&tag, &self.name, next_position)?;
                     cell.clear();
-                    cell.row = self.next_row;
-                    cell.column = self.next_column;
-                    let mut attributes = CellAttributes::read(&tag, &self.name, cell)?;
+                    cell.row = attributes.position.row;
+                    cell.column = attributes.position.column;
                     attributes.shared_formula_id = self.read_cell_texts(cell)?;
                     self.next_column = cell.column.saturating_add(1);
                     self.finish_cell(context, &attributes, cell)?;

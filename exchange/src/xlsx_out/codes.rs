@@ -15,31 +15,37 @@ pub(super) fn to_excel_code(code: &str) -> Option<String> {
 /// Returns whether Excel supports every element of a number format. Does not check that the
 /// elements can be combined.
 fn is_supported_code(code: &str) -> bool {
-    const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut unchecked_code = code;
-    while let Some(first_character) = unchecked_code.chars().next() {
-        if let Some(after_word) = WORDS.iter().find_map(|word| unchecked_code.strip_prefix(word)) {
-            unchecked_code = after_word;
-            continue;
+    while !unchecked_code.is_empty() {
+        match skip_supported_element(unchecked_code) {
+            Some(after_element) => unchecked_code = after_element,
+            None => return false,
         }
-        let mut following_characters = unchecked_code.chars();
-        following_characters.next();
-        let is_supported_element = match first_character {
-            // These characters must be followed by another character, which they display, skip or
-            // repeat.
-            '\\' | '_' | '*' => following_characters.next().is_some(),
-            '"' => following_characters.any(|character| character == '"'),
-            '[' => following_characters.any(|character| character == ']'),
-            ']' => false,
-            letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
-            other_character => !other_character.is_control(),
-        };
-        if !is_supported_element {
-            return false;
-        }
-        unchecked_code = following_characters.as_str();
     }
     !code.is_empty() && code.split(';').count() <= MAX_SECTIONS
+}
+
+/// Returns the part of `code` after its first element. Returns `None` if Excel does not support this
+/// element.
+fn skip_supported_element(code: &str) -> Option<&str> {
+    const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
+    for word in WORDS {
+        if let Some(after_word) = code.strip_prefix(word) {
+            return Some(after_word);
+        }
+    }
+    let mut characters = code.chars();
+    let is_supported = match characters.next()? {
+        // These characters must be followed by another character, which they display, skip or
+        // repeat.
+        '\\' | '_' | '*' => characters.next().is_some(),
+        '"' => characters.any(|character| character == '"'),
+        '[' => characters.any(|character| character == ']'),
+        ']' => false,
+        letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
+        other_character => !other_character.is_control(),
+    };
+    if is_supported { Some(characters.as_str()) } else { None }
 }
 
 #[cfg(test)]
