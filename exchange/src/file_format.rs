@@ -35,7 +35,8 @@ impl FileFormat {
     /// Detects a file's format. A file is a workbook if its file name extension or its first bytes
     /// indicate a workbook. All other files are csv.
     ///
-    /// # Errors Returns an error if the file cannot be read.
+    /// # Errors
+    /// Returns an error if the file cannot be read.
     pub fn detect(path: &Path) -> io::Result<Self> {
         // Read the file even if the extension is sufficient, so that an unreadable file causes an
         // error here.

@@ -11,8 +11,9 @@ pub trait Import {
     /// Each call performs a limited amount of work. As an exception, a long part of a workbook
     /// without any cells is read in a single call, up to the limit on uncompressed bytes.
     ///
-    /// # Errors Returns a [`ReadError`] if the file cannot be read. After an error, the import
-    /// returns `None`.
+    /// # Errors
+    /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns
+    /// `None`.
     fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError>;
 
     fn progress(&self) -> ImportProgress;

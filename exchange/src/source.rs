@@ -12,12 +12,14 @@ pub trait Source {
 
     /// Opens the file for reading from its start.
     ///
-    /// # Errors Returns the operating system's error if the file cannot be opened.
+    /// # Errors
+    /// Returns the operating system's error if the file cannot be opened.
     fn open(&self) -> io::Result<Self::Stream>;
 
     /// Returns the file length in bytes.
     ///
-    /// # Errors Returns the operating system's error if the length cannot be determined.
+    /// # Errors
+    /// Returns the operating system's error if the length cannot be determined.
     fn bytes(&self) -> io::Result<u64>;
 }
 

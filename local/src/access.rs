@@ -45,7 +45,7 @@ pub(crate) struct Service {
     /// Service name in the scope of signatures.
     pub(crate) name: &'static str,
     /// Returns the actions that a request performs and the resources that they access.
-    pub(crate) parse: RequestParser,
+    pub(crate) read_access_requests: RequestParser,
     /// HTTP status of the response if the caller's role does not permit the request.
     pub(crate) denied_status: StatusCode,
 }
@@ -147,11 +147,12 @@ impl Access {
         }
         // Reject a request that cannot be parsed, because the service might interpret it
         // differently than this access check.
-        let access_requests = (self.service.parse)(headers, body).map_err(|message| {
-            error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
-        })?;
+        let access_requests =
+            (self.service.read_access_requests)(headers, body).map_err(|message| {
+                error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
+            })?;
         for access_request in &access_requests {
-            if let Err(Denied(message)) = self.roles.check(caller, access_request) {
+            if let Err(Denied(message)) = self.roles.authorize(caller, access_request) {
                 let status = self.service.denied_status;
                 return Err(error_response(status, "AccessDeniedException", &message));
             }

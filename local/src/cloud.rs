@@ -24,7 +24,9 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, SourceContext};
-use crate::functions::{EventFunctions, MakeBuilder, read_snapshot_settings, read_url_function};
+use crate::functions::{
+    EventFunctions, MakeBuilder, UrlFunction, read_snapshot_settings, read_url_function,
+};
 use crate::names::Names;
 use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
@@ -140,23 +142,15 @@ impl LocalCloud {
             buckets_url: bucket_server.url(),
             roles: Arc::clone(&roles),
         };
-        let SnapshotClients { dynamodb, s3, .. } = services.clients(&function.id, &ports.clock)?;
+        let api_clients = services.clients(&function.id, &ports.clock)?;
         let (queues, sources) =
             open_event_sources(template, &names, folder, ports, &services, &database)?;
         let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
-        let api_pokes: Arc<dyn Pokes> = Arc::clone(&pokes) as _;
-        let api_clock = Arc::new(SystemClock);
-        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, api_pokes, api_clock)?;
-        let meter = Arc::clone(state.meter());
-        let body_budget = Arc::clone(state.body_budget());
-        state.warm_up().await;
-        let router = match &function.cors {
-            Some(cors) => api::router(state).layer(cors::function_url_layer(cors)),
-            None => api::router(state),
-        };
+        let LocalApi { router, meter, body_budget } =
+            LocalApi::build(&function, api_clients, &pokes).await?;
         let snapshot_settings = read_snapshot_settings(template, &names)?;
         let servers =
             Servers { database: &database_server, buckets: &bucket_server, queues: &queue_server };
@@ -275,6 +269,34 @@ impl LocalCloud {
         if tokio::time::timeout(MAX_SOURCES_STOP, all_stopped).await.is_err() {
             source_tasks.shutdown().await;
         }
+    }
+}
+
+/// The HTTP API of a local stack.
+struct LocalApi {
+    router: Router,
+    meter: Arc<Meter>,
+    body_budget: Arc<BodyBudget>,
+}
+
+impl LocalApi {
+    async fn build(
+        function: &UrlFunction,
+        clients: SnapshotClients,
+        pokes: &Arc<LocalPokes>,
+    ) -> Result<Self, LocalError> {
+        let SnapshotClients { dynamodb, s3, .. } = clients;
+        let api_pokes: Arc<dyn Pokes> = Arc::clone(pokes) as _;
+        let clock = Arc::new(SystemClock);
+        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, api_pokes, clock)?;
+        let meter = Arc::clone(state.meter());
+        let body_budget = Arc::clone(state.body_budget());
+        state.warm_up().await;
+        let router = match &function.cors {
+            Some(cors) => api::router(state).layer(cors::function_url_layer(cors)),
+            None => api::router(state),
+        };
+        Ok(Self { router, meter, body_budget })
     }
 }
 

@@ -40,8 +40,9 @@ impl Service {
 /// Builds the client configuration of a service from environment variables. If `AWS_ENDPOINT_URL_…`
 /// or `AWS_ENDPOINT_URL` is set, the client uses this endpoint outside AWS.
 ///
-/// # Errors Returns [`SettingsError::Missing`] if no region is set. Missing credentials cause an
-/// error only when the first request is signed.
+/// # Errors
+/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials cause an error only
+/// when the first request is signed.
 pub fn from_environment(
     service: Service,
     read_variable: impl Fn(&str) -> Option<String>,

@@ -66,8 +66,8 @@ impl CellAttributes {
     /// Sets the cell's number format and parses its value from its text. If the text does not match
     /// the declared type, the value is the text itself.
     ///
-    /// # Errors Returns [`WorkbookError::BadValue`] if the cell refers to a shared text that does
-    /// not exist.
+    /// # Errors
+    /// Returns [`WorkbookError::BadValue`] if the cell refers to a shared text that does not exist.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -80,11 +80,9 @@ impl CellAttributes {
             return Ok(());
         }
         let is_date = format.is_some_and(|format| format.is_date);
+        let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
         cell.value = match self.cell_type {
-            CellType::Number => {
-                let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
-                parse_number_value(&cell.text, offset_days)
-            }
+            CellType::Number => parse_number_value(&cell.text, offset_days),
             CellType::SharedText => {
                 let Some(shared_text) = find_shared_text(context, &cell.text) else {
                     return Err(missing_shared_text_error(sheet_name, cell));
@@ -99,11 +97,7 @@ impl CellAttributes {
                 }
                 CellValue::Text
             }
-            CellType::Bool => match cell.text.trim() {
-                "1" | "true" => CellValue::Bool(true),
-                "0" | "false" => CellValue::Bool(false),
-                _ => CellValue::Text,
-            },
+            CellType::Bool => parse_boolean_value(&cell.text),
             CellType::Error => parse_error_value(cell),
             CellType::Date => parse_date_value(cell),
         };
@@ -144,6 +138,14 @@ fn parse_number_value(text: &str, offset_days: f64) -> CellValue {
     match text.trim().parse::<f64>() {
         Ok(number) => CellValue::from_number(number + offset_days),
         Err(_) => CellValue::Text,
+    }
+}
+
+fn parse_boolean_value(text: &str) -> CellValue {
+    match text.trim() {
+        "1" | "true" => CellValue::Bool(true),
+        "0" | "false" => CellValue::Bool(false),
+        _ => CellValue::Text,
     }
 }
 

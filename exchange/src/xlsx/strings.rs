@@ -26,8 +26,8 @@ impl SharedTexts {
 
     /// Adds a shared text.
     ///
-    /// # Errors Returns [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the
-    /// limit.
+    /// # Errors
+    /// Returns [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
         let bytes_of_ends = self.ends.len() * size_of::<usize>();
         if bytes_of_ends + self.texts.len() + text.len() > MAX_SHARED_TEXT_BYTES {

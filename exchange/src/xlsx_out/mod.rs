@@ -45,7 +45,8 @@ impl XlsxWriter {
     /// Creates a workbook. Until it is finished, its rows are stored in temporary files in
     /// `folder`. If `folder` is `None`, the system's temporary directory is used.
     ///
-    /// # Errors Returns a [`WriteError`] if the directory does not exist.
+    /// # Errors
+    /// Returns a [`WriteError`] if the directory does not exist.
     pub fn new(folder: Option<&Path>) -> Result<Self, WriteError> {
         let mut workbook = Workbook::new();
         if let Some(folder) = folder {
@@ -64,7 +65,8 @@ impl XlsxWriter {
     /// Starts the next sheet and returns its name. The name is changed if Excel does not allow
     /// `name` or if another sheet already has this name.
     ///
-    /// # Errors Returns [`WriteError::Io`] if no temporary file can be created.
+    /// # Errors
+    /// Returns [`WriteError::Io`] if no temporary file can be created.
     pub fn start_sheet(&mut self, name: &str) -> Result<String, WriteError> {
         let allowed_name = self.names.choose_name(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;

@@ -37,7 +37,7 @@ pub(super) fn check_permission(
     let Some((caller, _credentials)) = signer else {
         return Err(s3_error!(InvalidAccessKeyId));
     };
-    roles.check(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
+    roles.authorize(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
 }
 
 /// Accepts a request only if it is signed and the signer's role permits it. The s3s crate verifies

@@ -64,7 +64,8 @@ impl Lifecycle {
     /// Parses a bucket's `LifecycleConfiguration` property. If the property is missing, objects
     /// never expire.
     ///
-    /// # Errors Returns a message if the property is invalid or unsupported.
+    /// # Errors
+    /// Returns a message if the property is invalid or unsupported.
     pub(super) fn parse(property: Option<&serde_json::Value>) -> Result<Self, String> {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)

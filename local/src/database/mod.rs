@@ -22,7 +22,7 @@ use crate::server::ServerThread;
 
 const SERVICE: Service = Service {
     name: "dynamodb",
-    parse: tables::access_requests,
+    read_access_requests: tables::access_requests,
     denied_status: StatusCode::BAD_REQUEST,
 };
 

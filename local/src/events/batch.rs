@@ -61,13 +61,13 @@ pub(super) enum AfterInvocation {
     /// Invoke the function again with the same batch after a backoff. Contains the number of
     /// invocations with this batch so far.
     Retry(u32),
-    /// Give up the first batch.
-    GiveUp,
+    /// Discard the first batch.
+    Discard,
 }
 
 /// Reason for discarding records. The variants have the same names as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GiveUpReason {
+pub(super) enum DiscardReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
@@ -156,7 +156,7 @@ impl PendingRecords {
         match processed_count {
             // Like Lambda, do not split a batch if the function reported its first record as
             // failed.
-            Some(0) => self.retry_or_give_up(batch),
+            Some(0) => self.retry_or_discard(batch),
             Some(processed_count) => {
                 self.finish_records(batch, processed_count);
                 AfterInvocation::Continue
@@ -165,7 +165,7 @@ impl PendingRecords {
                 self.split_in_halves(batch);
                 AfterInvocation::Continue
             }
-            None => self.retry_or_give_up(batch),
+            None => self.retry_or_discard(batch),
         }
     }
 
@@ -187,11 +187,11 @@ impl PendingRecords {
         self.batches.push_front(Batch::not_invoked(batch.records));
     }
 
-    fn retry_or_give_up(&mut self, batch: Batch) -> AfterInvocation {
+    fn retry_or_discard(&mut self, batch: Batch) -> AfterInvocation {
         let invocations = batch.invocations;
         self.batches.push_front(batch);
         match self.rules.max_retries {
-            Some(max_retries) if invocations > max_retries => AfterInvocation::GiveUp,
+            Some(max_retries) if invocations > max_retries => AfterInvocation::Discard,
             _ => AfterInvocation::Retry(invocations),
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             invocations.push(owned().collect());
             assert!(invocations.len() < 100, "endless loop");
             let (outcome, batch) = (outcome(&batch), owned().collect::<Vec<_>>());
-            if pending.apply_outcome(&outcome) == AfterInvocation::GiveUp {
+            if pending.apply_outcome(&outcome) == AfterInvocation::Discard {
                 given_up.extend(batch);
                 pending.finish_first_batch();
             }
@@ -301,7 +301,8 @@ mod tests {
     fn retries_the_whole_batch_without_bisection() {
         let rules = Rules { bisect: false, ..RULES };
         let mut pending = PendingRecords::new(records(0..3), "2".to_owned(), rules);
-        for after in [AfterInvocation::Retry(1), AfterInvocation::Retry(2), AfterInvocation::GiveUp]
+        for after in
+            [AfterInvocation::Retry(1), AfterInvocation::Retry(2), AfterInvocation::Discard]
         {
             assert_eq!(pending.apply_outcome(&BatchOutcome::Failed), after);
         }

@@ -7,8 +7,8 @@ use cellar_engine::ports::{Clock, Jobs, PortError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::batch::{AfterInvocation, BatchOutcome, GiveUpReason, PendingRecords};
-use super::dead_letter::{GiveUpCause, build_dead_letter};
+use super::batch::{AfterInvocation, BatchOutcome, DiscardReason, PendingRecords};
+use super::dead_letter::{DiscardCause, build_dead_letter};
 use super::function::{self, EventFunction};
 use super::mapping::Mapping;
 use super::stream::Shard;
@@ -168,8 +168,9 @@ impl Poller {
         let expired_count = pending.expired_count(self.clock.now_ms());
         if expired_count > 0 {
             pending.split_first_batch(expired_count);
-            let reason = GiveUpReason::RecordAgeExceeded;
-            self.give_up(pending, GiveUpCause { reason, has_function_error: false }).await?;
+            let reason = DiscardReason::RecordAgeExceeded;
+            self.discard_first_batch(pending, DiscardCause { reason, has_function_error: false })
+                .await?;
             return Ok(PollStep::Worked);
         }
         let Some(batch) = pending.first_batch() else { return Ok(PollStep::Worked) };
@@ -197,26 +198,27 @@ impl Poller {
             AfterInvocation::Retry(invocations) => {
                 Ok(PollStep::Wait(RETRY_BACKOFF.longest_ms(invocations)))
             }
-            AfterInvocation::GiveUp => {
-                let reason = GiveUpReason::RetryAttemptsExhausted;
+            AfterInvocation::Discard => {
+                let reason = DiscardReason::RetryAttemptsExhausted;
                 let has_function_error = outcome == BatchOutcome::Failed;
-                self.give_up(pending, GiveUpCause { reason, has_function_error }).await?;
+                self.discard_first_batch(pending, DiscardCause { reason, has_function_error })
+                    .await?;
                 Ok(PollStep::Worked)
             }
         }
     }
 
     /// Sends the first pending batch to the dead letter queue, then removes the batch.
-    async fn give_up(
+    async fn discard_first_batch(
         &self,
         pending: &mut PendingRecords,
-        cause: GiveUpCause,
+        cause: DiscardCause,
     ) -> Result<(), PortError> {
         let Some(batch) = pending.first_batch() else { return Ok(()) };
         let now_ms = self.clock.now_ms();
         let message = build_dead_letter(&self.mapping, &self.shard, batch, cause, now_ms);
         let source = self.mapping.id.as_str();
-        tracing::error!(source, %message, "gave up records");
+        tracing::error!(source, %message, "discarded records");
         if let Some(dead_letter_queue) = &self.dead_letter_queue {
             dead_letter_queue.send(&message.to_string()).await?;
         }

@@ -51,7 +51,8 @@ impl LocalQueue {
 
     /// Returns the number of messages in the queue, including hidden messages.
     ///
-    /// # Errors Returns a [`PortError`] if the database file cannot be read.
+    /// # Errors
+    /// Returns a [`PortError`] if the database file cannot be read.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -64,7 +65,8 @@ impl LocalQueue {
 
     /// Returns whether the queue has no messages.
     ///
-    /// # Errors Returns a [`PortError`] if the database file cannot be read.
+    /// # Errors
+    /// Returns a [`PortError`] if the database file cannot be read.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }

@@ -19,8 +19,11 @@ use crate::error::LocalError;
 use crate::roles::{Roles, messages};
 use crate::server::ServerThread;
 
-const SERVICE: Service =
-    Service { name: "sqs", parse: messages::access_requests, denied_status: StatusCode::FORBIDDEN };
+const SERVICE: Service = Service {
+    name: "sqs",
+    read_access_requests: messages::access_requests,
+    denied_status: StatusCode::FORBIDDEN,
+};
 
 /// Parameters of `SendMessage`. Other SQS parameters cause an error rather than being ignored.
 #[derive(Deserialize)]

@@ -112,9 +112,9 @@ impl Roles {
         self.keys.all()
     }
 
-    /// Checks whether the caller may perform an action on a resource. Denials are logged and
+    /// Checks that the caller may perform an action on a resource. Denials are logged and
     /// retained.
-    pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
+    pub(crate) fn authorize(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
         let Caller::Function(function_index) = caller else { return Ok(()) };
         let (decision, session_arn) = match self.functions.get(function_index) {
             Some(function) => (function.role.decide(request), function.session_arn.as_str()),

@@ -54,7 +54,7 @@ impl RoleQueue {
     fn check_permission(&self, action: &str) -> Result<(), PortError> {
         let access_request = AccessRequest::new(action, queue_arn_of_url(&self.url));
         self.roles
-            .check(self.caller, &access_request)
+            .authorize(self.caller, &access_request)
             .map_err(|Denied(message)| PortError::permanent(message))
     }
 }

@@ -52,7 +52,7 @@ impl Roles {
     ) -> Result<(), LocalError> {
         let caller = self.caller_of(function_id)?;
         for access_request in access_requests {
-            if let Err(Denied(message)) = self.check(caller, access_request) {
+            if let Err(Denied(message)) = self.authorize(caller, access_request) {
                 return Err(LocalError::Template {
                     logical_id: source_id.to_owned(),
                     why: message,

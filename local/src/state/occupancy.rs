@@ -83,7 +83,8 @@ impl StateFolder {
     /// Requests that the process that uses the directory stop. Writes a file rather than sending a
     /// signal, because the recorded process id could belong to another process.
     ///
-    /// # Errors Returns [`LocalError::File`] if the file cannot be written.
+    /// # Errors
+    /// Returns [`LocalError::File`] if the file cannot be written.
     pub fn request_stop(&self) -> Result<(), LocalError> {
         self.write_bytes(STOP, b"stop\n")
     }

@@ -55,23 +55,24 @@ pub(super) async fn list_spreadsheets(
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let ListParameters { cursor, limit, name, mine, status } = parameters;
-    let limit = limit.unwrap_or(MAX_LIST_PAGE);
-    check_page_limit(limit, MAX_LIST_PAGE)?;
-    let name = name.as_deref().map(Name::new).transpose()?;
-    let query = ListQuery { name, mine, status };
+    let page_limit = limit.unwrap_or(MAX_LIST_PAGE);
+    check_page_limit(page_limit, MAX_LIST_PAGE)?;
+    let searched_name = name.as_deref().map(Name::new).transpose()?;
+    let query = ListQuery { name: searched_name, mine, status };
     let principal = &caller.principal;
     let page = state
         .lists()
-        .listed(&principal.person(), cursor, limit)
+        .listed(&principal.person(), cursor, page_limit)
         .await
         .map_err(StreamError::Store)?;
     let next = if page.more { page.entries.last().map(|entry| entry.log) } else { None };
     let now_s = state.now_s();
-    let spreadsheets = page
-        .entries
-        .iter()
-        .filter(|entry| principal.right(entry.log).is_some())
-        .filter_map(|entry| query.view(entry, principal.role, now_s))
-        .collect();
+    let mut spreadsheets = Vec::new();
+    for entry in &page.entries {
+        let is_in_token_scope = principal.right(entry.log).is_some();
+        if is_in_token_scope && let Some(view) = query.view(entry, principal.role, now_s) {
+            spreadsheets.push(view);
+        }
+    }
     Ok(Json(SpreadsheetsReply { spreadsheets, next }))
 }

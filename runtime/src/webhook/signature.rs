@@ -32,8 +32,8 @@ impl Secret {
 
     /// Parses a secret.
     ///
-    /// # Errors Returns [`BadSecret`] if the prefix, the encoding or the length of the secret is
-    /// wrong.
+    /// # Errors
+    /// Returns [`BadSecret`] if the prefix, the encoding or the length of the secret is wrong.
     pub fn parse(secret_text: &str) -> Result<Self, BadSecret> {
         let encoded_key = secret_text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
         let bytes = STANDARD.decode(encoded_key).map_err(|_| BadSecret)?;
