@@ -183,7 +183,7 @@ impl BlockBuilder {
     /// Adds a value other than text to a cell in the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             tile_column.values.push(row, value);
             self.cell_count += 1;
         }
@@ -193,7 +193,7 @@ impl BlockBuilder {
     pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(text)?;
         let row = self.current_row;
-        let Some(tile_column) = self.column_or_create(column) else { return Ok(()) };
+        let Some(tile_column) = self.get_or_create_column(column) else { return Ok(()) };
         if text.len() > MAX_TILE_TEXT_BYTES {
             let hash = *blake3::hash(text.as_bytes()).as_bytes();
             let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -210,7 +210,7 @@ impl BlockBuilder {
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(formula)?;
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             tile_column.formulas.push(row, formula);
         }
         Ok(())
@@ -222,7 +222,7 @@ impl BlockBuilder {
             return;
         }
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             let has_value = tile_column.values.rows().last() == Some(&row);
             tile_column.formats.push(row, format);
             if !has_value {
@@ -239,7 +239,7 @@ impl BlockBuilder {
 
     /// Returns the column with the given index. Creates the column and all columns before it if
     /// they do not exist.
-    fn column_or_create(&mut self, column: u32) -> Option<&mut TileColumn> {
+    fn get_or_create_column(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {
             let next_column = u32::try_from(self.columns.len()).ok()?;

@@ -61,13 +61,13 @@ pub(crate) struct Access {
 /// An AWS error code, such as `AccessDeniedException`, and an error message.
 type AuthError = (&'static str, &'static str);
 
-const FROM_A_PAGE: AuthError =
+const SENT_BY_WEB_PAGE: AuthError =
     ("AccessDeniedException", "Web pages cannot call the services of the local stack");
-const OTHER_HOST: AuthError =
+const WRONG_HOST: AuthError =
     ("AccessDeniedException", "The Host header does not contain this server's address");
 const UNSIGNED: AuthError =
     ("MissingAuthenticationTokenException", "A signature of version 4 is required");
-const OTHER_KEY: AuthError = (
+const UNKNOWN_KEY: AuthError = (
     "UnrecognizedClientException",
     "The access key belongs neither to the operator of the local stack nor to a function",
 );
@@ -165,15 +165,15 @@ impl Access {
     /// have no `Origin` header, but their `Host` header contains the page's domain.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
-            return Err(FROM_A_PAGE);
+            return Err(SENT_BY_WEB_PAGE);
         }
         match single_header(headers, HOST.as_str()) {
             Some(host) if self.own_hosts.iter().any(|own_host| own_host == host) => {}
-            _ => return Err(OTHER_HOST),
+            _ => return Err(WRONG_HOST),
         }
         let authorization = Authorization::parse(headers).ok_or(UNSIGNED)?;
         if self.roles.signer(authorization.access_key).is_none() {
-            return Err(OTHER_KEY);
+            return Err(UNKNOWN_KEY);
         }
         Ok(())
     }
@@ -187,7 +187,8 @@ impl Access {
         now: SystemTime,
     ) -> Result<Caller, AuthError> {
         let authorization = Authorization::parse(&parts.headers).ok_or(UNSIGNED)?;
-        let (caller, credentials) = self.roles.signer(authorization.access_key).ok_or(OTHER_KEY)?;
+        let (caller, credentials) =
+            self.roles.signer(authorization.access_key).ok_or(UNKNOWN_KEY)?;
         let signed_headers: Vec<&str> = authorization.signed_headers.split(';').collect();
         if REQUIRED_SIGNED_HEADERS.iter().any(|header| !signed_headers.contains(header)) {
             return Err(WRONG_SIGNATURE);

@@ -63,7 +63,7 @@ impl<S: Source> CsvImport<S> {
     /// Opens the file again to create cells with the column types in `tally`.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
-        Ok(CellReader::new(records, tally.restarted(), self.options.block))
+        Ok(CellReader::new(records, tally.for_next_pass(), self.options.block))
     }
 
     /// Starts the pass that creates the cells, after column types have been detected from the whole

@@ -27,7 +27,7 @@ pub struct Survey {
 /// The number of rows and cells and the column types, based on the rows that have been read so far.
 #[derive(Debug)]
 pub(super) struct Tally {
-    shape: Shape,
+    row_counter: RowCounter,
     types: ColumnTypes,
     columns: Vec<Evidence>,
     cells: u64,
@@ -48,7 +48,7 @@ pub(super) struct ExaminedCsvField<'a> {
 impl Tally {
     pub(super) fn new(options: &CsvOptions) -> Self {
         Self {
-            shape: Shape::new(options.pads_short_rows),
+            row_counter: RowCounter::new(options.pads_short_rows),
             types: options.types.clone(),
             columns: Vec::new(),
             cells: 0,
@@ -58,9 +58,9 @@ impl Tally {
 
     /// Returns a tally for another pass over the file. It contains the column types that this pass
     /// has detected, but all counts are zero.
-    pub(super) fn restarted(&self) -> Self {
+    pub(super) fn for_next_pass(&self) -> Self {
         Self {
-            shape: Shape::new(self.shape.pads_short_rows),
+            row_counter: RowCounter::new(self.row_counter.pads_short_rows),
             types: self.types.clone(),
             columns: self.columns.clone(),
             cells: 0,
@@ -70,12 +70,12 @@ impl Tally {
 
     /// Returns the number of rows that have been counted so far.
     pub(super) fn rows(&self) -> u32 {
-        self.shape.rows
+        self.row_counter.rows
     }
 
     /// Counts a record and returns its row index.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
-        let row = self.shape.add_row(record)?;
+        let row = self.row_counter.add_row(record)?;
         let new_columns = (0_u32..).take(record.len()).skip(self.columns.len());
         for column in new_columns {
             self.columns.push(Evidence::new(self.types.chosen_type(column)));
@@ -105,7 +105,7 @@ impl Tally {
 
     pub(super) fn to_survey(&self) -> Result<Survey, ReadError> {
         Ok(Survey {
-            rows: self.shape.rows,
+            rows: self.row_counter.rows,
             columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
             cells: self.cells,
             first_row: self.first_row.ok_or(ReadError::Empty)?,
@@ -147,7 +147,7 @@ impl<R: Read> Surveyor<R> {
 
 /// Counts rows and checks that all rows have the same number of fields.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct RowCounter {
     /// Whether rows may have different numbers of fields.
     pads_short_rows: bool,
     /// Number of rows so far.
@@ -156,7 +156,7 @@ pub(super) struct Shape {
     first_row_fields: Option<usize>,
 }
 
-impl Shape {
+impl RowCounter {
     pub(super) fn new(pads_short_rows: bool) -> Self {
         Self { pads_short_rows, rows: 0, first_row_fields: None }
     }
@@ -191,11 +191,11 @@ mod tests {
     #[test]
     fn the_number_of_rows_is_bounded() {
         let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
-        let mut shape = Shape::new(false);
-        shape.rows = MAX_ROWS - 1;
+        let mut row_counter = RowCounter::new(false);
+        row_counter.rows = MAX_ROWS - 1;
         let record = records.next_record().unwrap().unwrap();
-        assert_eq!(shape.add_row(&record).unwrap(), MAX_ROWS - 1);
+        assert_eq!(row_counter.add_row(&record).unwrap(), MAX_ROWS - 1);
         let record = records.next_record().unwrap().unwrap();
-        assert!(matches!(shape.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
+        assert!(matches!(row_counter.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
     }
 }

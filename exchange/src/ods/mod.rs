@@ -91,7 +91,7 @@ impl<R: Read + Seek> Ods<R> {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "table:table-column" => self.columns.add_run(&tag)?,
                     "table:table-row" => {
-                        let repetitions = row::repetitions(&tag, "number-rows-repeated")?;
+                        let repetitions = row::read_repetitions(&tag, "number-rows-repeated")?;
                         self.read_row(repetitions)?;
                     }
                     _ => {}

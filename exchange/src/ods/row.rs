@@ -36,7 +36,7 @@ impl Columns {
     pub(super) fn add_run(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let start = self.runs.last().map_or(0, |last_run| last_run.end);
         if start < MAX_IMPORT_COLUMNS {
-            let end = start.saturating_add(repetitions(tag, "number-columns-repeated")?);
+            let end = start.saturating_add(read_repetitions(tag, "number-columns-repeated")?);
             let style = attribute(tag, "default-cell-style-name");
             self.runs.push(ColumnRun { end, style });
         }
@@ -50,7 +50,7 @@ impl Columns {
 }
 
 /// Returns how often a row, column or cell is repeated, which is at least once.
-pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
+pub(super) fn read_repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
     match text.parse::<u32>() {
         Ok(count) => Ok(count.max(1)),
@@ -219,7 +219,7 @@ impl RepeatedCell {
     /// Creates a cell from the attributes of its XML element.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut repeated_cell = Self {
-            columns: repetitions(tag, "number-columns-repeated")?,
+            columns: read_repetitions(tag, "number-columns-repeated")?,
             style: attribute(tag, "style-name"),
             ..Self::default()
         };

@@ -81,21 +81,23 @@ impl Format {
 
 /// Number formats that an Excel workbook defines, by id.
 #[derive(Debug, Default)]
-pub(crate) struct NumberFormats(BTreeMap<u32, Format>);
+pub(crate) struct NumberFormats {
+    by_id: BTreeMap<u32, Format>,
+}
 
 impl NumberFormats {
     pub(crate) fn insert(&mut self, id: u32, code: &str) {
-        self.0.insert(id, Format::from_code(code));
+        self.by_id.insert(id, Format::from_code(code));
     }
 
     /// Returns the number format with the given id. If the workbook does not define it, returns the
     /// built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
-        self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
+        self.by_id.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.by_id.len()
     }
 }
 

@@ -101,7 +101,7 @@ impl XlsxWriter {
         self.check_text_length(row, column, cell.value)?;
         let format = self.excel_format(cell.format)?;
         let sheet = self.workbook.worksheet_from_index(sheet_index).map_err(to_write_error)?;
-        write_cell(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
+        write_value_or_formula(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
         self.last_cell = Some((row, column));
         Ok(())
     }
@@ -163,7 +163,7 @@ impl XlsxWriter {
     }
 }
 
-fn write_cell(
+fn write_value_or_formula(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,

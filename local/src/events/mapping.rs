@@ -203,7 +203,7 @@ mod tests {
         };
         assert_eq!(mapping.rules, rules);
         let inserted = |letter: &str| json!({"eventName": "INSERT", "dynamodb": {"NewImage": {"T": {"S": letter}}}});
-        assert!(mapping.filters.pass(&inserted("S")) && !mapping.filters.pass(&inserted("E")));
+        assert!(mapping.filters.accept(&inserted("S")) && !mapping.filters.accept(&inserted("E")));
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
             max_record_age_ms: None,
         };
         assert_eq!((mapping.rules, mapping.dead_letter_queue_id), (rules, None));
-        assert!(mapping.filters.pass(&json!({})));
+        assert!(mapping.filters.accept(&json!({})));
     }
 
     #[test]

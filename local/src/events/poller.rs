@@ -22,7 +22,7 @@ const IDLE_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 2_000 };
 const RETRY_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 30_000 };
 /// Delay between a write and the poll that it triggers, in milliseconds. Several writes within the
 /// delay trigger only one poll.
-const WRITE_GATHER_MS: u64 = 25;
+const WRITE_POLL_DELAY_MS: u64 = 25;
 /// Maximum number of records that are filtered out before the position in the shard is stored.
 const MAX_SKIPPED_RECORDS: usize = 1_000;
 
@@ -123,7 +123,7 @@ impl Poller {
                 // A write wakes the event source only while it waits for new records. It does not
                 // shorten the backoff after a failed invocation.
                 Ok(()) = written.changed(), if is_idle => {
-                    self.clock.sleep_ms(WRITE_GATHER_MS).await;
+                    self.clock.sleep_ms(WRITE_POLL_DELAY_MS).await;
                 }
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
@@ -234,7 +234,7 @@ impl Poller {
         let Some(last_record) = records.last() else { return Ok(PollStep::Idle) };
         let last_read = last_record.sequence_number.clone();
         let read_count = records.len();
-        records.retain(|record| self.mapping.filters.pass(&record.event));
+        records.retain(|record| self.mapping.filters.accept(&record.event));
         if records.is_empty() {
             self.skip_to(last_read, read_count).await?;
         } else {

@@ -87,18 +87,20 @@ fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
 
 /// Counts the requests to DynamoDB and their consumed request units.
 #[derive(Debug, Clone)]
-pub(super) struct CapacityMeter(Arc<Meter>);
+pub(super) struct CapacityMeter {
+    meter: Arc<Meter>,
+}
 
 impl CapacityMeter {
     pub(super) fn new(meter: Arc<Meter>) -> Self {
-        Self(meter)
+        Self { meter }
     }
 
     /// Counts the request units that a successful response reports. Returns the result unchanged.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
             let units = reply.consumed_units();
-            self.0.count(units.read, units.write);
+            self.meter.count(units.read, units.write);
         }
         result
     }
@@ -116,7 +118,7 @@ impl CapacityMeter {
     /// Counts a write whose condition was not met. DynamoDB bills such a write, although the error
     /// response does not contain the request units.
     pub(super) fn count_rejected(&self, write_units: usize) {
-        self.0.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
+        self.meter.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
     }
 }
 

@@ -38,12 +38,12 @@ pub enum Spreadsheets {
     /// A list of spreadsheets.
     Only(Vec<LogId>),
     /// A set of spreadsheets that is described by a keyword.
-    Named(Named),
+    Keyword(Keyword),
 }
 
 /// A keyword for a set of spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Named {
+pub enum Keyword {
     /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
@@ -58,7 +58,7 @@ fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, 
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
-impl<'de> Deserialize<'de> for Named {
+impl<'de> Deserialize<'de> for Keyword {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match String::deserialize(deserializer)?.as_str() {
             "*" => Ok(Self::All),
@@ -72,13 +72,13 @@ impl Spreadsheets {
     /// Selects all spreadsheets of the stack.
     #[must_use]
     pub fn all() -> Self {
-        Self::Named(Named::All)
+        Self::Keyword(Keyword::All)
     }
 
     /// Selects the spreadsheets that are shared with the token's holder, according to the catalog.
     #[must_use]
     pub fn shared() -> Self {
-        Self::Named(Named::Shared)
+        Self::Keyword(Keyword::Shared)
     }
 }
 
@@ -90,8 +90,8 @@ impl From<Claims> for Principal {
             issuer: claims.iss,
             scope: match claims.spreadsheets {
                 Spreadsheets::Only(logs) => Scope::Only(logs),
-                Spreadsheets::Named(Named::All) => Scope::All,
-                Spreadsheets::Named(Named::Shared) => Scope::Shared,
+                Spreadsheets::Keyword(Keyword::All) => Scope::All,
+                Spreadsheets::Keyword(Keyword::Shared) => Scope::Shared,
             },
             role: claims.role,
         }

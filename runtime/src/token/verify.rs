@@ -113,7 +113,7 @@ fn check_claims(claims: &Claims) -> Result<(), TokenError> {
     let is_subject_valid = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
     let list_is_short = match &claims.spreadsheets {
         Spreadsheets::Only(logs) => logs.len() <= MAX_TOKEN_SPREADSHEETS,
-        Spreadsheets::Named(_) => true,
+        Spreadsheets::Keyword(_) => true,
     };
     if is_subject_valid && list_is_short { Ok(()) } else { Err(TokenError::Invalid) }
 }
