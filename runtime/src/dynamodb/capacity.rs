@@ -78,8 +78,8 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the request units that a write consumed. Only the repetition of a transaction consumes
-/// read units, because DynamoDB recognizes its idempotency token and does not write again.
+/// Returns the request units that a write consumed. If a transaction is repeated, DynamoDB
+/// recognizes its idempotency token, and the repetition consumes read units instead of write units.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }

@@ -19,9 +19,9 @@ pub(super) enum ConditionalWrite {
     ConditionFailed,
 }
 
-/// Counts the request units of a conditional write and returns whether it has taken effect.
-/// DynamoDB also bills a write whose condition was not met, but its response does not contain the
-/// request units; `rejected_units` are counted in this case.
+/// Counts the request units of a conditional write, and returns whether it has taken effect. If the
+/// condition was not met, DynamoDB bills the write without reporting its cost, so `rejected_units`
+/// are counted.
 pub(super) fn count_conditional_write<T, E>(
     capacity: &CapacityMeter,
     result: Result<T, SdkError<E>>,

@@ -69,8 +69,8 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Counts the put of an entry that was rejected because its position already contains an entry.
-    /// Returns the outcome. DynamoDB bills the larger of the two items.
+    /// Counts a put that was rejected because the log already contains an entry at the same
+    /// position, and returns the outcome. DynamoDB bills the larger of the two entries.
     fn outcome_of_rejected_put(
         &self,
         put_bytes: usize,

@@ -49,7 +49,7 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// The sizes from which DynamoDB bills a write that it rejected. The write had a condition on the
+/// The sizes that determine how DynamoDB bills a rejected write. The write had a condition on the
 /// tip, which is the item with the newest events of a stream.
 struct RejectedWrite {
     /// Size in bytes of the tip that the write would have stored.

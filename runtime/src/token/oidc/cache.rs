@@ -32,9 +32,9 @@ struct KeyLookup {
     key: Option<DecodingKey>,
 }
 
-/// Represents a request to the issuer that has not ended yet. When this value is dropped, the
-/// request is recorded as failed, even if it was cancelled. Otherwise, every request to the API
-/// would call an issuer that does not respond, and wait for the timeout.
+/// A request to the issuer that has not ended yet. Dropping this value records a failure, even if
+/// the request was cancelled. Otherwise, every API request would call an unresponsive issuer again
+/// and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     /// Start time in Unix seconds.
