@@ -14,10 +14,10 @@ pub struct CsvOptions {
     pub types: ColumnTypes,
     /// Target size of blocks.
     pub block: BlockSize,
-    /// Number of bytes at the start of the file from which column types are detected before cells
-    /// are returned. If `None`, column types are detected from the whole file.
+    /// Number of bytes at the start of the file that are used to detect column types. If `None`,
+    /// the whole file is used.
     ///
-    /// If a field after the sample contradicts a detected type, the import returns
+    /// If a later field contradicts a detected type, the import returns
     /// [`ImportStep::Restart`](crate::ImportStep::Restart) and then returns all cells again.
     pub sample_bytes: Option<u64>,
 }
