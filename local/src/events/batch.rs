@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(pending.position(), Some("1"));
         assert_eq!(numbers(pending.first_batch().unwrap()), ["2", "3"]);
         let unlimited = Rules { max_record_age_ms: None, ..RULES };
-        let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
+        let pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
         assert_eq!(pending.expired_count(u64::MAX), 0);
     }
 }
