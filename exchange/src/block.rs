@@ -1,5 +1,5 @@
-//! Blocks of consecutive rows of an imported file. A block stores its cells column by column, like
-//! the LSM levels of a snapshot.
+//! Blocks of consecutive rows of an imported file. A block stores its cells column by column, as a
+//! snapshot does.
 
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
@@ -15,15 +15,15 @@ const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 /// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Block {
-    /// The cells, addressed by their row and column in the sheet. If a text is longer than
-    /// `MAX_TILE_TEXT_BYTES`, the cell's value is a `TileValue::LongText`, and `long_texts`
-    /// contains the full text.
+    /// The cells of the block, addressed by their row and column in the sheet. Text longer than
+    /// `MAX_TILE_TEXT_BYTES` is not part of the tile: the cell contains a `TileValue::LongText`,
+    /// and `long_texts` contains the full text.
     pub tile: Tile,
     /// Long texts in row order.
     pub long_texts: Vec<LongBlockText>,
 }
 
-/// A text that is too long for a tile and is therefore stored as a separate object.
+/// Text that is too long for a tile and is therefore stored as a separate object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongBlockText {
     /// BLAKE3 hash of the text, which is used as the object's name.
@@ -45,12 +45,14 @@ pub struct BlockCell<'a> {
     pub format: Option<&'a str>,
 }
 
-/// Target size of a block. A block ends after the row that reaches one of the limits.
+/// Target size of a block. A block ends with the row in which its number of rows or cells reaches
+/// the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockSize {
-    /// Number of rows, including blank rows. Must be at least one.
+    /// Maximum number of rows in a block, including blank rows. Must be at least 1.
     pub rows: u32,
-    /// Number of cells with a value or a number format.
+    /// Number of cells after which a block ends. Only cells with a value or a number format are
+    /// counted.
     pub cells: usize,
 }
 
@@ -61,8 +63,8 @@ impl Default for BlockSize {
 }
 
 impl Block {
-    /// Iterates over the cells row by row and copies each text. Use `tile` instead to process the
-    /// cells column by column.
+    /// Iterates over the cells row by row. Copies the text of each cell. To process the cells
+    /// column by column, use `tile` instead.
     pub fn cells(&self) -> impl Iterator<Item = BlockCell<'_>> {
         let mut cell_positions: Vec<(u32, &TileColumn)> = Vec::new();
         for column in &self.tile.columns {
@@ -100,7 +102,7 @@ impl Block {
     }
 }
 
-/// Error for a row that contains more than `MAX_IMPORT_ROW_BYTES` of text.
+/// A row contains more than `MAX_IMPORT_ROW_BYTES` bytes of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 
@@ -115,7 +117,7 @@ pub(crate) struct BlockBuilder {
     cell_count: usize,
     /// Total length of the texts and formulas in the current block, in bytes.
     text_bytes: usize,
-    /// Value of `text_bytes` at the start of the current row.
+    /// Number of text bytes in the current block before the current row.
     text_bytes_before_row: usize,
 }
 
@@ -133,14 +135,15 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a row. Rows must be added from top to bottom.
+    /// Starts a row. Rows must be started from top to bottom.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
         self.text_bytes_before_row = self.text_bytes;
     }
 
-    /// Returns whether the current block must be completed before the row `next_row` is added.
+    /// Returns whether the current block is complete, so that the row `next_row` must be added to
+    /// the next block.
     pub(crate) fn is_full_before(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
@@ -148,7 +151,8 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// Starts a new block. Returns the previous block, or `None` if the previous block has no cells.
+    /// Completes the current block and starts a new one. Returns the completed block, or `None` if
+    /// it has no cells.
     pub(crate) fn take_block(&mut self) -> Option<Block> {
         let has_cells = self.cell_count > 0;
         self.first_row = None;
@@ -167,8 +171,8 @@ impl BlockBuilder {
         let mut filled_columns = Vec::new();
         for column in &mut self.columns {
             if !column.is_empty() {
-                // Allocate the capacity of the current block for the next block, because
-                // consecutive blocks are usually of similar size.
+                // Consecutive blocks are usually of similar size, so allocate the same capacity for
+                // the next block.
                 let empty_column = column.with_same_capacity();
                 filled_columns.push(std::mem::replace(column, empty_column));
             }
@@ -176,10 +180,10 @@ impl BlockBuilder {
         filled_columns
     }
 
-    /// Adds a non-text value to the current row.
+    /// Adds a value other than text to a cell in the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             tile_column.values.push(row, value);
             self.cell_count += 1;
         }
@@ -189,7 +193,7 @@ impl BlockBuilder {
     pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(text)?;
         let row = self.current_row;
-        let Some(tile_column) = self.column_or_create(column) else { return Ok(()) };
+        let Some(tile_column) = self.get_or_create_column(column) else { return Ok(()) };
         if text.len() > MAX_TILE_TEXT_BYTES {
             let hash = *blake3::hash(text.as_bytes()).as_bytes();
             let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -206,7 +210,7 @@ impl BlockBuilder {
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(formula)?;
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             tile_column.formulas.push(row, formula);
         }
         Ok(())
@@ -218,7 +222,7 @@ impl BlockBuilder {
             return;
         }
         let row = self.current_row;
-        if let Some(tile_column) = self.column_or_create(column) {
+        if let Some(tile_column) = self.get_or_create_column(column) {
             let has_value = tile_column.values.rows().last() == Some(&row);
             tile_column.formats.push(row, format);
             if !has_value {
@@ -233,8 +237,9 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    /// Returns the column with this index. Creates the column and any missing columns before it.
-    fn column_or_create(&mut self, column: u32) -> Option<&mut TileColumn> {
+    /// Returns the column with the given index. Creates the column and all columns before it if
+    /// they do not exist.
+    fn get_or_create_column(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {
             let next_column = u32::try_from(self.columns.len()).ok()?;

@@ -1,4 +1,4 @@
-//! The type of the cells that writers accept.
+//! A cell that is written to a csv or xlsx file.
 
 use cellar_sheet::cell::Value;
 

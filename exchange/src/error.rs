@@ -1,13 +1,13 @@
-//! Errors from reading and writing files. Each message states the position of the fault and
-//! suggests a correction.
+//! Errors while reading and writing files. Each message contains the position of the error in the
+//! file, and says how to correct the file.
 
 use std::io;
 
 use cellar_base::count::grouped;
 use cellar_base::limits::{
     MAX_FORMULA_BYTES, MAX_IDLE_XML_EVENTS, MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS,
-    MAX_SHARED_TEXT_BYTES, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS,
-    MAX_WORKBOOK_STYLES, MAX_XLSX_CELLS, MAX_XLSX_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
+    MAX_SHARED_TEXT_BYTES, MAX_SHEETS, MAX_TEXT_BYTES, MAX_WORKBOOK_BYTES, MAX_WORKBOOK_CELLS,
+    MAX_WORKBOOK_PARTS, MAX_WORKBOOK_STYLES, MAX_WORKBOOK_UNPACKED_BYTES, MAX_XML_EVENT_BYTES,
 };
 
 /// Reason why a file could not be imported. Lines and columns are one-based.
@@ -25,7 +25,7 @@ pub enum ReadError {
     Workbook,
     /// The file starts with a UTF-16 byte order mark.
     #[error(
-        "the file is UTF-16, not UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
+        "the file is encoded in UTF-16 instead of UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
     )]
     Utf16,
     #[error(
@@ -108,8 +108,8 @@ pub enum WorkbookError {
          (UTF-8), and import the saved file"
     )]
     Unknown,
-    /// The file is an old binary workbook or an encrypted workbook. Both have the same container
-    /// format.
+    /// The file is an old binary workbook (xls) or an encrypted workbook. Both are stored in the
+    /// same container format.
     #[error(
         "the file is an Excel 97-2003 (xls) or password-protected workbook: save it as xlsx without \
          a password, and import the saved file"
@@ -135,7 +135,7 @@ pub enum WorkbookError {
     )]
     TooManyParts,
     #[error(
-        "the workbook has more than {MAX_XLSX_UNPACKED_BYTES} bytes of uncompressed contents: save its \
+        "the workbook has more than {MAX_WORKBOOK_UNPACKED_BYTES} bytes of uncompressed contents: save its \
          sheets as csv, which has no size limit"
     )]
     UnpacksTooLarge,
@@ -148,14 +148,14 @@ pub enum WorkbookError {
     )]
     Damaged { part: String, why: String },
     #[error(
-        "part `{part}` of the workbook has a tag or a text of more than {MAX_XML_EVENT_BYTES} bytes: save \
+        "part `{part}` of the workbook contains a tag or text of more than {MAX_XML_EVENT_BYTES} bytes: save \
          the sheets as csv"
     )]
     EventTooLong { part: String },
     #[error(
         "sheet `{sheet}`: the workbook has more than {} cells: save its sheets as csv, which has no \
          size limit",
-        grouped(MAX_XLSX_CELLS)
+        grouped(MAX_WORKBOOK_CELLS)
     )]
     TooManyCells {
         /// Name of the sheet whose cells exceeded the limit.
@@ -168,7 +168,7 @@ pub enum WorkbookError {
          sheets as csv, which has no size limit"
     )]
     SharedTextsTooLarge,
-    /// A part has too many consecutive tags without contents.
+    /// A part of the workbook has too many consecutive XML tags without any cell or text.
     #[error(
         "part `{part}` of the workbook has more than {} tags without contents: save the workbook again, \
          and import the saved file",
@@ -179,11 +179,11 @@ pub enum WorkbookError {
         "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
     )]
     TooManyStyles,
-    /// The cell's name is invalid, or the cell is outside of the largest supported sheet.
+    /// The name of a cell is invalid, or the cell is outside of the largest supported sheet.
     #[error("sheet `{sheet}`: invalid cell `{cell}`: the workbook is damaged or too large")]
     NoSuchCell {
         sheet: String,
-        /// Invalid cell name, or a description of the cell's position.
+        /// The invalid cell name, or a description of the cell's position.
         cell: String,
     },
     /// The cells of a sheet are not sorted by row and column.
@@ -223,7 +223,8 @@ pub enum WorkbookError {
 pub enum WriteError {
     #[error("the file cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// A cell does not follow the previous cell, or is beyond the declared number of columns.
+    /// A cell was not written after the previous cell in row order, or its column exceeds the
+    /// declared number of columns.
     #[error("cells must be written row by row, from left to right, within the declared columns")]
     OutOfOrder,
     #[error(

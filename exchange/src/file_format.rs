@@ -9,16 +9,16 @@ use crate::workbook::archive::Archive;
 use crate::xlsx::find_office_document;
 use crate::{ReadError, Source, WorkbookError};
 
-/// First bytes of an old binary workbook or of an encrypted workbook.
+/// File signature of the container format of old binary workbooks and encrypted workbooks.
 pub(crate) const COMPOUND_FILE_SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0";
-/// First bytes of workbooks, which are nonempty zip archives, empty zip archives or compound files.
+/// File signatures of workbooks: nonempty zip archives, empty zip archives and compound files.
 const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", COMPOUND_FILE_SIGNATURE];
 /// Length of a file signature in bytes.
 const SIGNATURE_BYTES: u64 = 4;
-/// File name extensions of workbooks, including unsupported types of workbooks.
+/// File name extensions of workbooks. Includes workbook formats that cannot be imported.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
-/// Name of the part of an ods workbook that contains all sheets.
+/// Name of the file inside an ods workbook that contains all sheets.
 pub(crate) const ODS_CONTENT_PART: &str = "content.xml";
 
 /// Format of an import file.
@@ -26,19 +26,19 @@ pub(crate) const ODS_CONTENT_PART: &str = "content.xml";
 pub enum FileFormat {
     /// Values separated by commas or by another delimiter.
     Csv,
-    /// A workbook. Its parts, which [`WorkbookImport::open`](crate::WorkbookImport::open) reads,
-    /// determine whether it is xlsx, xlsb or ods.
+    /// A workbook. Whether it is an xlsx, xlsb or ods workbook depends on its contents, which
+    /// [`WorkbookImport::open`](crate::WorkbookImport::open) reads.
     Workbook,
 }
 
 impl FileFormat {
-    /// Detects a file's format from its extension and its first bytes. A file is a workbook if it
-    /// has a workbook's extension or signature. All other files are csv.
+    /// Detects a file's format. A file is a workbook if its file name extension or its first bytes
+    /// indicate a workbook. All other files are csv.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn detect(path: &Path) -> io::Result<Self> {
-        // Read the signature even if the extension suffices, so that an unreadable file causes an
+        // Read the file even if the extension is sufficient, so that an unreadable file causes an
         // error here.
         let has_signature = has_workbook_signature(path)?;
         let is_workbook = has_signature || has_workbook_extension(path);
@@ -58,26 +58,26 @@ fn has_workbook_signature(path: &Path) -> io::Result<bool> {
     Ok(has_signature)
 }
 
-/// A workbook's main part, which determines the workbook's format.
+/// The main part (file) in a workbook's archive, which determines the format of the workbook.
 #[derive(Debug)]
-pub(crate) enum WorkbookMain {
+pub(crate) enum WorkbookFormat {
     /// Excel 2007 and later. The part is usually `xl/workbook.xml`.
-    Xlsx { part: String },
-    /// Excel binary workbook, usually with the part `xl/workbook.bin`. Formulas are not read, but
-    /// their values are.
-    Xlsb { part: String },
+    Xlsx { main_part: String },
+    /// Excel binary workbook, usually with the main part `xl/workbook.bin`. Only the values of
+    /// formulas are read.
+    Xlsb { main_part: String },
     /// OpenDocument spreadsheet, which is LibreOffice's format.
     Ods,
 }
 
-impl WorkbookMain {
-    pub(crate) fn find<S: Source>(archive: &Archive<S>) -> Result<Self, ReadError>
+impl WorkbookFormat {
+    pub(crate) fn detect<S: Source>(archive: &Archive<S>) -> Result<Self, ReadError>
     where
         S::Stream: Seek,
     {
         match find_office_document(archive)? {
-            Some(part) if part.ends_with(".bin") => Ok(Self::Xlsb { part }),
-            Some(part) => Ok(Self::Xlsx { part }),
+            Some(main_part) if main_part.ends_with(".bin") => Ok(Self::Xlsb { main_part }),
+            Some(main_part) => Ok(Self::Xlsx { main_part }),
             None if archive.has_part(ODS_CONTENT_PART) => Ok(Self::Ods),
             None => Err(WorkbookError::Unknown.into()),
         }

@@ -1,19 +1,19 @@
-//! Interface for importing files of any format.
+//! Interface for importing csv files and workbooks.
 
 use crate::{Block, ReadError};
 
 /// An import in progress. The file is read on demand. To cancel the import, stop calling
 /// [`Import::next_step`].
 pub trait Import {
-    /// Returns the next step, or `None` if the whole file has been read. For each sheet, the start
-    /// of the sheet is returned first, followed by the sheet's blocks from top to bottom.
+    /// Returns the next step, or `None` at the end of the file. For each sheet, the import first
+    /// returns the start of the sheet and then the sheet's blocks from top to bottom.
     ///
-    /// The work per call is bounded, except if a long part of a workbook contains no cells: a single
-    /// call then reads this part up to the limit on uncompressed bytes.
+    /// Each call performs a limited amount of work. As an exception, a long part of a workbook
+    /// without any cells is read in a single call, up to the limit on uncompressed bytes.
     ///
     /// # Errors
-    /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns no
-    /// further steps.
+    /// Returns a [`ReadError`] if the file cannot be read. After an error, the import returns
+    /// `None`.
     fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError>;
 
     fn progress(&self) -> ImportProgress;
@@ -24,14 +24,13 @@ pub trait Import {
 pub enum ImportStep {
     /// The import is still analysing the file. There are no new cells.
     Working,
-    /// A new sheet starts, so the previous sheet is complete.
+    /// A new sheet starts. The previous sheet is complete.
     Sheet(SheetStart),
     /// The next rows of the current sheet.
     Block(Block),
-    /// The current sheet restarts from its first row. Discard all blocks of this sheet that were
-    /// returned before.
+    /// The current sheet starts again from its first row. Discard all earlier blocks of this sheet.
     ///
-    /// A sheet restarts at most once. Only a csv file that is read with
+    /// A sheet restarts at most once. Only csv files that are read with
     /// [`CsvOptions::sample_bytes`](crate::CsvOptions::sample_bytes) can restart.
     Restart,
 }
@@ -48,7 +47,8 @@ pub struct SheetStart {
 /// Import progress in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ImportProgress {
-    /// Number of bytes that have been read so far. A csv file may be read twice.
+    /// Number of bytes that have been read so far. If a csv file is read twice, its bytes count
+    /// twice.
     pub done: u64,
     /// Estimated total number of bytes that will be read.
     pub total: u64,

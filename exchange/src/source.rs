@@ -1,25 +1,25 @@
-//! File sources that can be opened several times.
+//! Files that an import can open several times.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
 /// A file that can be opened several times. A csv file is opened once to detect column types and
-/// again to create cells. For a workbook, several parts are open at the same time.
+/// again to create cells. For a workbook, several of its parts are read from separate streams.
 pub trait Source {
     /// The type of an opened file.
     type Stream: Read;
 
-    /// Opens the file and reads from its start.
+    /// Opens the file for reading from its start.
     ///
     /// # Errors
-    /// Returns the operating system's error.
+    /// Returns the operating system's error if the file cannot be opened.
     fn open(&self) -> io::Result<Self::Stream>;
 
     /// Returns the file length in bytes.
     ///
     /// # Errors
-    /// Returns the operating system's error.
+    /// Returns the operating system's error if the length cannot be determined.
     fn bytes(&self) -> io::Result<u64>;
 }
 

@@ -31,22 +31,22 @@ use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
 const DATE: &str = "x-amz-date";
-/// Headers that every signature must cover. Otherwise, a signature could be reused for a request
-/// with other headers. The body is always covered.
+/// HTTP headers that every request signature must cover. Otherwise, an attacker could reuse a
+/// signature for a request with different headers. The signature always covers the body.
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
 /// Maximum difference between a request's time and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
 /// Maximum request length in bytes. Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// An embedded service, and how its requests are checked.
+/// An AWS service that the local stack emulates, and the rules for authorizing its requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
     /// Service name in the scope of signatures.
     pub(crate) name: &'static str,
-    /// Extracts the requested actions and resources from a request.
-    pub(crate) parse: RequestParser,
-    /// Status of the response to a request that the caller's role does not permit.
+    /// Returns the actions that a request performs and the resources that they access.
+    pub(crate) read_access_requests: RequestParser,
+    /// HTTP status of the response if the caller's role does not permit the request.
     pub(crate) denied_status: StatusCode,
 }
 
@@ -58,18 +58,18 @@ pub(crate) struct Access {
     roles: Arc<Roles>,
 }
 
-/// Error code and message of an error response.
+/// An AWS error code, such as `AccessDeniedException`, and an error message.
 type AuthError = (&'static str, &'static str);
 
-const FROM_A_PAGE: AuthError =
+const SENT_BY_WEB_PAGE: AuthError =
     ("AccessDeniedException", "Web pages cannot call the services of the local stack");
-const OTHER_HOST: AuthError =
-    ("AccessDeniedException", "The Host header does not name this server");
+const WRONG_HOST: AuthError =
+    ("AccessDeniedException", "The Host header does not contain this server's address");
 const UNSIGNED: AuthError =
     ("MissingAuthenticationTokenException", "A signature of version 4 is required");
-const OTHER_KEY: AuthError = (
+const UNKNOWN_KEY: AuthError = (
     "UnrecognizedClientException",
-    "The access key is neither the one in the state folder nor a function's",
+    "The access key belongs neither to the operator of the local stack nor to a function",
 );
 const WRONG_TIME: AuthError = (
     "InvalidSignatureException",
@@ -88,7 +88,7 @@ pub(crate) async fn serve_guarded(
     ServerThread::start(server_name, async move |listener, stop_signal: StopSignal| {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let access = Access::new(service, address, roles);
-        // The access check has already limited the body length.
+        // Axum's body limit is not needed, because `Access::guard` already limits the body length.
         let guarded_router = router
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(access, Access::guard));
@@ -99,7 +99,7 @@ pub(crate) async fn serve_guarded(
 }
 
 impl Access {
-    /// Creates the access checks for the server of `service` at `address`.
+    /// Creates the access checks for the server that serves `service` at `address`.
     pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
         let own_hosts = [address.to_string(), format!("localhost:{}", address.port())];
         Self { service, own_hosts: Arc::new(own_hosts), roles }
@@ -116,7 +116,7 @@ impl Access {
             return forbidden_response(auth_error);
         }
         let Ok(body_bytes) = to_bytes(body, MAX_BODY_BYTES).await else {
-            let message = format!("a request has at most {MAX_BODY_BYTES} bytes");
+            let message = format!("the request body is longer than {MAX_BODY_BYTES} bytes");
             return error_response(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "RequestEntityTooLargeException",
@@ -133,8 +133,8 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body_bytes))).await
     }
 
-    /// Checks whether the caller's role permits the request. Returns an error response if it does
-    /// not. The operator has all permissions.
+    /// Checks whether the caller's role permits every action in the request. Returns an error
+    /// response if it does not. The operator may perform all actions.
     #[allow(clippy::result_large_err, reason = "the response is returned to the client")]
     fn check_permissions(
         &self,
@@ -145,13 +145,14 @@ impl Access {
         if caller == Caller::Operator {
             return Ok(());
         }
-        // Reject malformed requests, because the service might parse them differently than this
-        // check does.
-        let access_requests = (self.service.parse)(headers, body).map_err(|message| {
-            error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
-        })?;
+        // Reject a request that cannot be parsed, because the service might interpret it
+        // differently than this access check.
+        let access_requests =
+            (self.service.read_access_requests)(headers, body).map_err(|message| {
+                error_response(StatusCode::BAD_REQUEST, "SerializationException", &message)
+            })?;
         for access_request in &access_requests {
-            if let Err(Denied(message)) = self.roles.check(caller, access_request) {
+            if let Err(Denied(message)) = self.roles.authorize(caller, access_request) {
                 let status = self.service.denied_status;
                 return Err(error_response(status, "AccessDeniedException", &message));
             }
@@ -164,21 +165,21 @@ impl Access {
     /// have no `Origin` header, but their `Host` header contains the page's domain.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), AuthError> {
         if headers.contains_key(ORIGIN) {
-            return Err(FROM_A_PAGE);
+            return Err(SENT_BY_WEB_PAGE);
         }
         match single_header(headers, HOST.as_str()) {
             Some(host) if self.own_hosts.iter().any(|own_host| own_host == host) => {}
-            _ => return Err(OTHER_HOST),
+            _ => return Err(WRONG_HOST),
         }
         let authorization = Authorization::parse(headers).ok_or(UNSIGNED)?;
         if self.roles.signer(authorization.access_key).is_none() {
-            return Err(OTHER_KEY);
+            return Err(UNKNOWN_KEY);
         }
         Ok(())
     }
 
-    /// Verifies a request's signature against the access key that it names. Returns the key's
-    /// owner.
+    /// Verifies the signature of a request. Returns the owner of the access key with which the
+    /// request is signed.
     fn check_signature(
         &self,
         parts: &Parts,
@@ -186,7 +187,8 @@ impl Access {
         now: SystemTime,
     ) -> Result<Caller, AuthError> {
         let authorization = Authorization::parse(&parts.headers).ok_or(UNSIGNED)?;
-        let (caller, credentials) = self.roles.signer(authorization.access_key).ok_or(OTHER_KEY)?;
+        let (caller, credentials) =
+            self.roles.signer(authorization.access_key).ok_or(UNKNOWN_KEY)?;
         let signed_headers: Vec<&str> = authorization.signed_headers.split(';').collect();
         if REQUIRED_SIGNED_HEADERS.iter().any(|header| !signed_headers.contains(header)) {
             return Err(WRONG_SIGNATURE);
@@ -251,7 +253,7 @@ impl Access {
     }
 }
 
-/// Credentials, region and time of a signature.
+/// The credentials that sign a request, and the region and time that the signature covers.
 struct Signer<'a> {
     credentials: &'a Credentials,
     region: &'a str,

@@ -11,8 +11,8 @@ pub(crate) const TARGET: &str = "x-amz-target";
 /// Media type of bodies.
 pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 
-/// Returns a request's operation name without the service's `prefix`. Returns an empty string if
-/// the header is missing or does not start with `prefix`.
+/// Returns the operation name in a request's `x-amz-target` header, without the service's `prefix`.
+/// Returns an empty string if the header is missing or does not start with `prefix`.
 pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
     let Some(target) = headers.get(TARGET).and_then(|target| target.to_str().ok()) else {
         return "";

@@ -24,14 +24,16 @@ use crate::buckets::Buckets;
 use crate::database;
 use crate::error::LocalError;
 use crate::events::{EventSources, SourceContext};
-use crate::functions::{EventFunctions, MakeBuilder, read_snapshot_settings, read_url_function};
+use crate::functions::{
+    EventFunctions, MakeBuilder, UrlFunction, read_snapshot_settings, read_url_function,
+};
 use crate::names::Names;
 use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
 use crate::roles::Roles;
 use crate::server::ServerThread;
 use crate::services::Services;
-use crate::state::{Credentials, Endpoints, Lock, Running, SnapshotEndpoints, StateFolder};
+use crate::state::{Credentials, Endpoints, Lock, RunningStack, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
 
@@ -39,7 +41,7 @@ use crate::{cors, serving, tables};
 const MAX_SOURCES_STOP: Duration = Duration::from_secs(3);
 const STOP_POLL_PERIOD: Duration = Duration::from_millis(200);
 
-/// Settings of a local stack that are not part of the template.
+/// Options of a local stack that the template does not define.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Name of the stack.
@@ -51,11 +53,14 @@ pub struct Options {
 /// Dependencies that tests may replace.
 #[derive(Clone)]
 pub struct Ports {
-    /// Clock for queues, event sources and the expiry of objects.
+    /// Clock that determines when queue messages become visible, event sources retry and objects
+    /// expire.
     pub clock: Arc<dyn Clock>,
-    /// Tag storage for uploads. If `None`, the local bucket is used.
+    /// Removes the expiry tags of uploaded objects. If `None`, the tags are removed in the local
+    /// bucket.
     pub pending_tags: Option<Arc<dyn PendingTags>>,
-    /// Snapshot builder. If `None`, snapshot jobs stay in the queue.
+    /// Creates the snapshot builder. If `None`, no snapshots are built and snapshot jobs stay in
+    /// the queue.
     pub snapshot_builder: Option<MakeBuilder>,
 }
 
@@ -81,8 +86,8 @@ pub struct LocalCloud {
     credentials: Credentials,
     roles: Arc<Roles>,
     queues: Queues,
-    // Fields are dropped in the order of declaration, so that event sources and servers stop before
-    // the lock is released.
+    // Rust drops fields in the order of declaration. The event sources and servers must therefore
+    // be declared before the lock, so that they stop before the directory is unlocked.
     sources: EventSources,
     pokes: Arc<LocalPokes>,
     database_server: ServerThread,
@@ -107,19 +112,19 @@ impl LocalCloud {
         Self::start_with(template, folder, options, Ports::default()).await
     }
 
-    /// Like [`LocalCloud::start`], but with the given dependencies.
+    /// Like [`LocalCloud::start`], but uses the given clock, tag storage and snapshot builder.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`LocalCloud::start`].
+    /// Returns a [`LocalError`] in the same cases as [`LocalCloud::start`].
     pub async fn start_with(
         template: &Template,
         folder: &StateFolder,
         options: &Options,
         ports: Ports,
     ) -> Result<Self, LocalError> {
-        let lock = folder.lock()?;
-        let mut manifest = folder.open(&options.stack)?;
+        let lock = folder.create_and_lock()?;
+        let mut manifest = folder.open_manifest(&options.stack)?;
         let (listener, url) = bind_port(options.port).await?;
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = read_url_function(template, &names)?;
@@ -137,28 +142,20 @@ impl LocalCloud {
             buckets_url: bucket_server.url(),
             roles: Arc::clone(&roles),
         };
-        let SnapshotClients { dynamodb, s3, .. } = services.clients(&function.id, &ports.clock)?;
+        let api_clients = services.clients(&function.id, &ports.clock)?;
         let (queues, sources) =
             open_event_sources(template, &names, folder, ports, &services, &database)?;
         let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());
-        let api_pokes: Arc<dyn Pokes> = Arc::clone(&pokes) as _;
-        let api_clock = Arc::new(SystemClock);
-        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, api_pokes, api_clock)?;
-        let meter = Arc::clone(state.meter());
-        let body_budget = Arc::clone(state.body_budget());
-        state.warm_up().await;
-        let router = match &function.cors {
-            Some(cors) => api::router(state).layer(cors::function_url_layer(cors)),
-            None => api::router(state),
-        };
+        let LocalApi { router, meter, body_budget } =
+            LocalApi::build(&function, api_clients, &pokes).await?;
         let snapshot_settings = read_snapshot_settings(template, &names)?;
         let servers =
             Servers { database: &database_server, buckets: &bucket_server, queues: &queue_server };
         folder.record_endpoints(&servers.endpoints(&function.settings, snapshot_settings))?;
-        folder.record_running(&Running {
+        folder.record_running_stack(&RunningStack {
             pid: std::process::id(),
             url: url.clone(),
             started_s: now_s(),
@@ -189,7 +186,8 @@ impl LocalCloud {
         &self.url
     }
 
-    /// Returns the API function's settings, as defined by the template.
+    /// Returns the API function's settings, which are read from its environment variables in the
+    /// template.
     #[must_use]
     pub fn settings(&self) -> &ApiSettings {
         &self.settings
@@ -226,13 +224,13 @@ impl LocalCloud {
         &self.roles
     }
 
-    /// Returns the meter of the resources that the API consumes.
+    /// Returns the meter that counts the requests and request units that the API consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
 
-    /// Returns the API's memory budgets for request bodies.
+    /// Returns the budgets that limit how much memory the API uses for request bodies.
     #[must_use]
     pub fn body_budget(&self) -> &Arc<BodyBudget> {
         &self.body_budget
@@ -244,8 +242,8 @@ impl LocalCloud {
         self.queues.get(logical_id).cloned()
     }
 
-    /// Serves requests until `shutdown` resolves or another process requests a stop through the
-    /// state directory ([`StateFolder::request_stop`]). Requests in progress are completed.
+    /// Serves requests until `shutdown` resolves or another process requests a stop with
+    /// [`StateFolder::request_stop`]. Completes the requests in progress before it returns.
     pub async fn serve(self, shutdown: impl Future<Output = ()> + Send + 'static) {
         let folder = self.folder.clone();
         let pokes = self.pokes;
@@ -254,8 +252,8 @@ impl LocalCloud {
                 () = shutdown => {}
                 () = wait_for_stop_request(&folder) => {}
             }
-            // End the poke (change hint) streams first: the server waits until all responses are
-            // complete, and a poke stream stays open for minutes.
+            // End the pokes (change hints) before the server stops. A client keeps its connection
+            // for pokes open for minutes, and the server waits until all connections are closed.
             pokes.end();
         };
         let (stop_sender, stop_receiver) = watch::channel(false);
@@ -265,13 +263,40 @@ impl LocalCloud {
         let router = self.router.layer(from_fn(notify));
         serving::serve(self.listener, router, shutdown_or_stop_request).await;
         stop_sender.send_replace(true);
-        // Each event source stops after its current invocation. If the invocation does not end
-        // within the timeout, it is aborted, and its records are processed again after the next
-        // start.
+        // Let each event source finish its current invocation. If an invocation takes too long,
+        // abort it: its records are processed again when the local stack starts again.
         let all_stopped = async { while source_tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(MAX_SOURCES_STOP, all_stopped).await.is_err() {
             source_tasks.shutdown().await;
         }
+    }
+}
+
+/// The HTTP API of a local stack.
+struct LocalApi {
+    router: Router,
+    meter: Arc<Meter>,
+    body_budget: Arc<BodyBudget>,
+}
+
+impl LocalApi {
+    async fn build(
+        function: &UrlFunction,
+        clients: SnapshotClients,
+        pokes: &Arc<LocalPokes>,
+    ) -> Result<Self, LocalError> {
+        let SnapshotClients { dynamodb, s3, .. } = clients;
+        let api_pokes: Arc<dyn Pokes> = Arc::clone(pokes) as _;
+        let clock = Arc::new(SystemClock);
+        let state = ApiState::with_pokes(&function.settings, dynamodb, s3, api_pokes, clock)?;
+        let meter = Arc::clone(state.meter());
+        let body_budget = Arc::clone(state.body_budget());
+        state.warm_up().await;
+        let router = match &function.cors {
+            Some(cors) => api::router(state).layer(cors::function_url_layer(cors)),
+            None => api::router(state),
+        };
+        Ok(Self { router, meter, body_budget })
     }
 }
 
@@ -307,7 +332,8 @@ impl Servers<'_> {
     }
 }
 
-/// Middleware that wakes the event sources after a request that may have written.
+/// Middleware that makes the event sources poll immediately after a request that may have changed a
+/// table or queue.
 async fn notify_sources(
     write_notifier: watch::Sender<()>,
     request: Request,
@@ -321,8 +347,8 @@ async fn notify_sources(
     response
 }
 
-/// Opens the template's queues and creates the event sources. The event sources read from
-/// `database` and the queues; functions use `services`.
+/// Opens the template's queues and creates the event sources, which read change streams from
+/// `database` and messages from the queues. The invoked functions use the clients of `services`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

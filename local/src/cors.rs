@@ -28,12 +28,12 @@ const BUCKET: FieldNames = FieldNames {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Builds the layer for a function URL's `Cors` property.
+/// Builds the CORS layer for the `Cors` property of a function URL.
 pub(crate) fn function_url_layer(cors: &Value) -> CorsLayer {
     build_layer(cors, &FUNCTION_URL)
 }
 
-/// Builds the layer for a rule of a bucket's `CorsConfiguration`.
+/// Builds the CORS layer for a rule in a bucket's `CorsConfiguration`.
 pub(crate) fn bucket_layer(rule: &Value) -> CorsLayer {
     build_layer(rule, &BUCKET)
 }

@@ -41,7 +41,7 @@ pub(crate) struct UrlFunction {
     pub(crate) cors: Option<Value>,
 }
 
-/// Reads the API function. The template must have exactly one function URL.
+/// Reads the API function, which is the target of the template's only function URL.
 pub(crate) fn read_url_function(
     template: &Template,
     names: &Names<'_>,
@@ -53,7 +53,7 @@ pub(crate) fn read_url_function(
     };
     let target = url.properties.get("TargetFunctionArn");
     let Some(function_id) = target.and_then(referenced_id) else {
-        let why = "TargetFunctionArn names no function of this template".to_owned();
+        let why = "TargetFunctionArn does not refer to a function in this template".to_owned();
         return Err(LocalError::Template { logical_id: url_id.to_owned(), why });
     };
     let variables = read_variables(template, names, function_id)?;
@@ -70,7 +70,8 @@ pub(crate) fn read_url_function(
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
-/// Reads the snapshot function's settings, or `None` if the template does not contain the function.
+/// Reads the settings of the snapshot function. Returns `None` if the template does not contain
+/// this function.
 pub(crate) fn read_snapshot_settings(
     template: &Template,
     names: &Names<'_>,
@@ -95,7 +96,8 @@ pub(crate) struct EventFunctions<'a> {
     pub(crate) queues: &'a Queues,
     pub(crate) services: &'a Services,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Tag storage for uploads. If `None`, the local bucket is used.
+    /// Removes the expiry tags of uploaded objects. If `None`, the tags are removed in the local
+    /// bucket.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
     /// Creates the snapshot builder. If `None`, the snapshot function does not run.
     pub(crate) create_builder: Option<MakeBuilder>,
@@ -103,7 +105,7 @@ pub(crate) struct EventFunctions<'a> {
 
 impl EventFunctions<'_> {
     /// Builds the function with the given logical id. Returns `None` for the snapshot function if
-    /// no snapshot builder is configured.
+    /// `create_builder` is `None`.
     pub(crate) fn build(
         &self,
         function_id: &str,
@@ -194,13 +196,14 @@ impl EventFunctions<'_> {
         })))
     }
 
-    /// Returns the queue with the given URL. Each call on the queue requires a permission of the
-    /// function's role.
+    /// Returns the queue with the given URL. The function's role must permit each call to the
+    /// queue.
     fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let Some(queue) = self.queues.at_url(url) else {
             let variable = environment::SNAPSHOT_QUEUE;
-            let why =
-                format!("{variable} is `{url}`, which is not the URL of a queue of the template");
+            let why = format!(
+                "the environment variable {variable} contains `{url}`, which is not the URL of a queue in the template"
+            );
             return Err(LocalError::Template { logical_id: function_id.to_owned(), why });
         };
         let jobs = Arc::clone(queue) as Arc<dyn Jobs>;

@@ -37,4 +37,4 @@ pub use error::{FilterError, LocalError};
 pub use functions::MakeBuilder;
 pub use queues::LocalQueue;
 pub use roles::{Permission, Roles};
-pub use state::{Endpoints, Occupancy, Running, SnapshotEndpoints, StateFolder};
+pub use state::{Endpoints, Occupancy, RunningStack, SnapshotEndpoints, StateFolder};

@@ -1,4 +1,4 @@
-//! Physical names of the resources in a local deployment, and the values of references to them.
+//! Physical names of the resources in a local deployment, and the resolution of references to them.
 
 use cellar_stacks::DeployedValues;
 use cellar_stacks::template::Template;
@@ -24,7 +24,7 @@ pub(crate) fn queue_arn(queue_name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{queue_name}")
 }
 
-/// Returns the ARN of a function's assumed-role session.
+/// Returns the ARN of the assumed-role session in which a function calls AWS services.
 pub(crate) fn session_arn(role_name: &str, function_name: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role_name}/{function_name}")
 }
@@ -58,7 +58,8 @@ impl Names<'_> {
         name
     }
 
-    /// Returns the URL that identifies a queue. No server listens at this URL.
+    /// Returns the URL that identifies a queue. It is only an identifier: no server listens at this
+    /// URL.
     pub(crate) fn queue_url(&self, logical_id: &str) -> String {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }

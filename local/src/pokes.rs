@@ -17,12 +17,35 @@ pub(crate) struct LocalPokes {
 
 #[derive(Debug, Default)]
 struct State {
-    /// For each log that has had subscribers, the channel that sends the newest position (head).
+    /// For each log with subscribers, the channel that sends the log's newest position (head).
     head_senders: HashMap<LogId, watch::Sender<Position>>,
-    /// For each subject (caller), a slot that its open connections reference. The number of
-    /// connections is the number of strong references to the slot.
+    /// For each subject (caller), a shared `Arc` slot. Every open subscription of the subject holds
+    /// a reference to the slot, so the reference count is the number of subscriptions.
     subject_slots: HashMap<SubjectKey, Weak<()>>,
     has_ended: bool,
+}
+
+impl State {
+    fn remove_ended_subscriptions(&mut self) {
+        self.head_senders.retain(|_, head_sender| head_sender.receiver_count() > 0);
+        self.subject_slots.retain(|_, slot| slot.strong_count() > 0);
+    }
+
+    fn follower_count(&self) -> usize {
+        self.head_senders.values().map(watch::Sender::receiver_count).sum()
+    }
+
+    /// Returns a reference to the slot of a subject. Returns an error if the subject already has
+    /// the maximum number of subscriptions.
+    fn acquire_subject_slot(&mut self, subject: SubjectKey) -> Result<Arc<()>, FollowError> {
+        let slot = self.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
+        // The reference count includes the new subscription, which holds `slot`.
+        if Arc::strong_count(&slot) > MAX_FOLLOWERS_PER_SUBJECT {
+            return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
+        }
+        self.subject_slots.insert(subject, Arc::downgrade(&slot));
+        Ok(slot)
+    }
 }
 
 impl LocalPokes {
@@ -30,7 +53,7 @@ impl LocalPokes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends all subscriptions, because open subscriptions would keep their connections open.
+    /// Ends all subscriptions, so that the connections of the subscribers can be closed.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.has_ended = true;
@@ -46,7 +69,7 @@ impl Pokes for LocalPokes {
             state.head_senders.remove(&log);
             return;
         }
-        // Concurrent appends may report their heads in any order.
+        // Ignore an older head, because concurrent appends may report their positions out of order.
         head_sender.send_if_modified(|newest_head| {
             let is_newer = head > *newest_head;
             if is_newer {
@@ -61,20 +84,11 @@ impl Pokes for LocalPokes {
         if state.has_ended {
             return Err(FollowError::NoPokes);
         }
-        state.head_senders.retain(|_, head_sender| head_sender.receiver_count() > 0);
-        let follower_count: usize =
-            state.head_senders.values().map(watch::Sender::receiver_count).sum();
-        if follower_count >= MAX_FOLLOWERS {
+        state.remove_ended_subscriptions();
+        if state.follower_count() >= MAX_FOLLOWERS {
             return Err(FollowError::TooMany { max: MAX_FOLLOWERS });
         }
-        state.subject_slots.retain(|_, slot| slot.strong_count() > 0);
-        let slot = state.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
-        // The count includes the reference that this function is about to return.
-        let subject_follower_count = Arc::strong_count(&slot);
-        if subject_follower_count > MAX_FOLLOWERS_PER_SUBJECT {
-            return Err(FollowError::TooManyOfOne { max: MAX_FOLLOWERS_PER_SUBJECT });
-        }
-        state.subject_slots.insert(subject, Arc::downgrade(&slot));
+        let slot = state.acquire_subject_slot(subject)?;
         let head_sender =
             state.head_senders.entry(log).or_insert_with(|| watch::Sender::new(Position::FIRST));
         Ok(Subscription { newest: head_sender.subscribe(), slot })

@@ -1,45 +1,45 @@
-//! Recursive loop detection, which drops an invocation after a function has invoked itself too
-//! often through a queue.
+//! Detects recursive loops, in which a function invokes itself repeatedly through a queue. Like in
+//! Lambda, a loop ends after a number of invocations.
 //!
-//! Lambda identifies the invocation in the trace header of each request that a function sends, and
-//! SQS passes the header on with the message. In this process, a task-local variable has the role
-//! of the header.
+//! Lambda tracks the chain of invocations in the trace header of each request that a function
+//! sends, and SQS passes the header on with the message. The local stack counts the invocations in
+//! a task-local variable and stores the count with each message.
 
 use std::future::Future;
 
-/// Number of invocations in a chain after which Lambda drops the next one. Lambda documents the
-/// number as approximate.
+/// Maximum number of invocations in a chain. Lambda drops the next invocation. According to its
+/// documentation, the number is approximate.
 pub(crate) const MAX_CHAIN_INVOCATIONS: u32 = 16;
 
 tokio::task_local! {
-    /// Number of invocations in the chain of the current invocation, including the current one.
+    /// Number of invocations in the chain, including the current invocation.
     static CHAIN_INVOCATIONS: u32;
 }
 
-/// Reaction of Lambda to a chain of requests in which a function invokes itself.
+/// Lambda's reaction when a function invokes itself repeatedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecursiveLoop {
     /// The chain may have any length.
     Allow,
-    /// An invocation is dropped after [`MAX_CHAIN_INVOCATIONS`] invocations in a chain.
+    /// Lambda drops the next invocation after [`MAX_CHAIN_INVOCATIONS`] invocations in a chain.
     Terminate,
 }
 
 impl RecursiveLoop {
-    /// Returns whether Lambda drops the invocation that a message with `chain_invocations` earlier
-    /// invocations would cause.
+    /// Returns whether Lambda drops the next invocation in a chain that already contains
+    /// `chain_invocations` invocations.
     pub(crate) fn drops_invocation(self, chain_invocations: u32) -> bool {
         self == Self::Terminate && chain_invocations >= MAX_CHAIN_INVOCATIONS
     }
 }
 
-/// Returns the number of invocations in the chain to which a message sent now belongs. Returns 0 if
-/// no function that a queue invokes is running.
+/// Returns the number of invocations in the current chain. Returns 0 if no function that a queue
+/// invoked is running in this task.
 pub(crate) fn chain_invocations() -> u32 {
     CHAIN_INVOCATIONS.try_with(|count| *count).unwrap_or(0)
 }
 
-/// Runs an invocation that follows `earlier_invocations` invocations in its chain.
+/// Runs the next invocation in a chain that already contains `earlier_invocations` invocations.
 pub(crate) async fn in_chain<T>(
     earlier_invocations: u32,
     invocation: impl Future<Output = T>,

@@ -11,19 +11,19 @@ use tokio::sync::oneshot;
 
 use crate::error::LocalError;
 
-/// Number of worker threads. More than one is needed, because a request may block its thread until
-/// the data is synced to disk.
+/// Number of worker threads. One is not enough, because a request blocks its thread until its data
+/// is synced to disk.
 const WORKER_THREADS: usize = 4;
 
-/// Maximum time that dropping a server waits for the server's end.
+/// Maximum time to wait for a server to end when it is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A signal that resolves when the server must stop.
+/// Resolves when the server must stop.
 pub(crate) type StopSignal = oneshot::Receiver<()>;
 
 /// Waits until the server must stop.
 pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
-    // An error means that the sender was dropped, which also stops the server.
+    // An error means that the sender was dropped. In this case, the server must stop too.
     let _ = stop_signal.await;
 }
 
@@ -36,8 +36,8 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Runs `serve` with a listener on a free port. Each server has a separate runtime, so that
-    /// blocking work does not delay the API's tasks.
+    /// Starts a server that runs `serve` with a listener on a free port. Each server has its own
+    /// async runtime, so that blocking work does not delay the API.
     pub(crate) async fn start<F, R>(server_name: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, StopSignal) -> R + Send + 'static,
@@ -55,8 +55,7 @@ impl ServerThread {
         let run_server = move || {
             runtime.block_on(bind_and_serve(server_name, address_sender, stop_signal, serve));
             drop(runtime);
-            // If the process exits without dropping the server, the receiver is already dropped, so
-            // ignore the error.
+            // Ignore the error that occurs if the process exits without dropping the server.
             let _ = end_sender.send(());
         };
         std::thread::Builder::new()
@@ -77,8 +76,7 @@ impl ServerThread {
     }
 }
 
-/// Binds a free port, sends the port's address to the starting thread, and serves until the stop
-/// signal.
+/// Binds a free port, sends its address through `address_sender`, and serves until the stop signal.
 async fn bind_and_serve<F, R>(
     server_name: &'static str,
     address_sender: oneshot::Sender<io::Result<SocketAddr>>,
@@ -91,7 +89,8 @@ async fn bind_and_serve<F, R>(
     let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
         Ok(listener) => listener,
         Err(error) => {
-            // If the start was cancelled, the receiver is already dropped, so ignore the error.
+            // Ignore the error that occurs if the caller of `ServerThread::start` no longer waits
+            // for the address.
             let _ = address_sender.send(Err(error));
             return;
         }
@@ -105,11 +104,11 @@ async fn bind_and_serve<F, R>(
 impl Drop for ServerThread {
     fn drop(&mut self) {
         if let Some(stop_sender) = self.stop_sender.take() {
-            // If the server has already ended, the receiver is dropped, so ignore the error.
+            // Ignore the error that occurs if the server has already ended.
             let _ = stop_sender.send(());
         }
-        // Wait until the server has closed its files, because only then may another process lock
-        // the directory.
+        // Wait until the server has closed its files. Another process may use the directory only
+        // after that.
         let _ = self.end_receiver.recv_timeout(END_TIMEOUT);
     }
 }

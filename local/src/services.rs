@@ -10,7 +10,7 @@ use crate::error::LocalError;
 use crate::roles::Roles;
 use crate::state::Credentials;
 
-/// Endpoints of the embedded services, and the functions' roles.
+/// Endpoints of the emulated AWS services, and the roles of the functions that call them.
 pub(crate) struct Services {
     pub(crate) database_url: String,
     pub(crate) buckets_url: String,
@@ -18,7 +18,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Creates a function's clients, with which it accesses the tables and buckets.
+    /// Creates the clients with which a function accesses its tables and buckets.
     pub(crate) fn clients(
         &self,
         function_id: &str,

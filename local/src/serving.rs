@@ -13,7 +13,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Serves until `shutdown` resolves, then completes the requests in progress.
+/// Serves requests until `shutdown` resolves, then completes the requests in progress.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,

@@ -1,5 +1,5 @@
-//! SQLite file for state that AWS does not keep in the tables: queue messages, and the positions of
-//! event sources in change streams. Every change is durable before it is acknowledged.
+//! SQLite file for state that AWS keeps outside of the tables: queue messages, and the positions of
+//! event sources in change streams. Every change is synced to disk before it is acknowledged.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl EventStore {
     }
 
     /// Returns the sequence number up to which an event source has processed a shard. Returns
-    /// `None` if no record was processed.
+    /// `None` if it has not processed any record.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,
@@ -103,7 +103,7 @@ fn open_connection(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Adds the columns that a file of an earlier version lacks.
+/// Adds the columns that are missing in a file from an earlier version of Cellar.
 fn add_missing_columns(connection: &Connection) -> rusqlite::Result<()> {
     if !connection.column_exists(None, "messages", "chain_invocations")? {
         connection.execute_batch(

@@ -10,7 +10,7 @@ use crate::names::Names;
 const TABLE: &str = "AWS::DynamoDB::Table";
 
 /// Creates the template's missing tables and checks the existing tables. Returns the names of all
-/// tables. Errors if a table in `existing_names` is missing.
+/// tables. Returns an error if a table in `existing_names` is missing.
 pub(crate) fn create_missing_tables(
     database: &Database,
     template: &Template,
@@ -73,8 +73,8 @@ fn create_table(
     Ok(())
 }
 
-/// Returns a table's stream specification. Adds the field that DynamoDB requires but CloudFormation
-/// omits.
+/// Returns a table's stream specification. Adds the field `StreamEnabled`, which DynamoDB requires
+/// but CloudFormation omits.
 fn stream_specification(properties: &Map<String, Value>) -> Option<Value> {
     let mut stream = properties.get("StreamSpecification")?.clone();
     stream.as_object_mut()?.insert("StreamEnabled".to_owned(), true.into());
@@ -99,8 +99,8 @@ fn add_missing_stream(
     Ok(())
 }
 
-/// Errors if the key of an existing table differs from the template, because a table's key cannot
-/// be changed.
+/// Returns an error if the key of an existing table differs from the key in the template. The key
+/// of a table cannot be changed.
 fn check_key(
     description: &Value,
     properties: &Map<String, Value>,

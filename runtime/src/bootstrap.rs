@@ -34,7 +34,7 @@ fn read_sdk_config(service: Service) -> Result<SdkConfig, SettingsError> {
     sdk::from_environment(service, read_variable)
 }
 
-/// Runs the function selected by `CELLAR_FUNCTION` until Lambda ends the process.
+/// Runs the function that `CELLAR_FUNCTION` selects, until Lambda ends the process.
 #[must_use]
 pub fn main() -> ExitCode {
     tracing_subscriber::fmt().json().with_current_span(false).with_writer(std::io::stderr).init();
@@ -69,15 +69,19 @@ async fn run_function() -> Result<(), lambda_runtime::Error> {
     }
 }
 
+fn to_runtime_error(error: lambda_runtime::Error) -> lambda_runtime::Error {
+    format!("the Lambda runtime failed: {error}").into()
+}
+
 async fn run_api(settings: ApiSettings) -> Result<(), lambda_runtime::Error> {
     let dynamodb = dynamodb::client(&read_sdk_config(Service::DynamoDb)?);
     let s3 = s3::client(&read_sdk_config(Service::S3)?);
     let state = api::ApiState::new(&settings, dynamodb, s3)?;
-    // Open connections during initialization, so that the first request does not wait for TLS
-    // handshakes on a slow CPU.
+    // Open connections now, so that the first request does not wait for TLS handshakes on a slow
+    // CPU.
     state.warm_up().await;
     let service = RepairUrls::new(lambda_http::Adapter::from(api::router(state)));
-    lambda_runtime::run(service).await
+    lambda_runtime::run(service).await.map_err(to_runtime_error)
 }
 
 async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error> {
@@ -91,7 +95,7 @@ async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error>
         let handler = handler.clone();
         async move { handler.handle(event.payload).await.map_err(lambda_runtime::Error::from) }
     };
-    lambda_runtime::run(service_fn(handle_event)).await
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
 }
 
 async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Error> {
@@ -102,7 +106,7 @@ async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Er
         let handler = handler.clone();
         async move { handler.handle(event.payload).await }
     };
-    lambda_runtime::run(service_fn(handle_event)).await
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
 }
 
 async fn run_webhook(settings: WebhookSettings) -> Result<(), lambda_runtime::Error> {
@@ -119,7 +123,7 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), lambda_runtime::Er
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    lambda_runtime::run(service_fn(handle_event)).await
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
 }
 
 async fn run_snapshot(settings: SnapshotSettings) -> Result<(), lambda_runtime::Error> {
@@ -141,5 +145,5 @@ async fn run_snapshot(settings: SnapshotSettings) -> Result<(), lambda_runtime::
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    lambda_runtime::run(service_fn(handle_event)).await
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
 }

@@ -1,7 +1,5 @@
-//! AWS adapters for the engine's ports, the HTTP API and the Lambda handlers.
-//!
-//! This crate contains no application logic: `core` defines the state machines and `engine` runs
-//! them.
+//! The HTTP API, the Lambda handlers, and the AWS adapters for the engine's ports. This crate
+//! contains no application logic: the state machines are defined in `core` and run by `engine`.
 
 pub mod api;
 #[cfg(feature = "aws")]

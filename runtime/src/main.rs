@@ -1,4 +1,4 @@
-//! The Lambda binary, which contains all functions of the stack.
+//! The Lambda binary. It contains all functions of the stack.
 
 fn main() -> std::process::ExitCode {
     cellar_runtime::bootstrap::main()

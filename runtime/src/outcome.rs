@@ -1,5 +1,5 @@
-//! Classifies AWS SDK errors as permanent or temporary. An error is temporary if the request may
-//! have taken effect or if a retry may succeed.
+//! Classifies AWS SDK errors as permanent or temporary. After a temporary error, the request may
+//! have taken effect, or a retry may succeed.
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::RequestId;
@@ -25,8 +25,8 @@ const TEMPORARY_CODES: [&str; 15] = [
     "TooManyRequests",
 ];
 
-/// Converts an SDK error to a [`PortError`], which is temporary if the request may have taken effect
-/// or if a retry may succeed.
+/// Converts an SDK error to a [`PortError`]. The error is temporary if the request may have taken
+/// effect or if a retry may succeed.
 pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,

@@ -1,9 +1,9 @@
-//! Creates AWS SDK configurations, either from Lambda's environment variables or for an endpoint
-//! outside AWS.
+//! Creates AWS SDK configurations, either from the environment variables of a Lambda function or
+//! for an endpoint outside AWS.
 //!
-//! Lambda provides the credentials in environment variables, and they stay valid for the lifetime
-//! of the process. The SDK's default provider chain is not used: it reads profile files first, and
-//! its support for profiles, STS and instance metadata adds half a megabyte of code.
+//! Lambda provides credentials in environment variables. They remain valid for the lifetime of the
+//! process. The SDK's default credential providers are not used: they read profile files first, and
+//! their support for profiles, STS and instance metadata adds half a megabyte of code.
 
 use std::time::Duration;
 
@@ -37,12 +37,12 @@ impl Service {
     }
 }
 
-/// Builds a service's client configuration from environment variables. The variable
-/// `AWS_ENDPOINT_URL_…` or `AWS_ENDPOINT_URL` redirects the client to an endpoint outside AWS.
+/// Builds the client configuration of a service from environment variables. If `AWS_ENDPOINT_URL_…`
+/// or `AWS_ENDPOINT_URL` is set, the client uses this endpoint outside AWS.
 ///
 /// # Errors
-/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials are not reported
-/// until the first request is signed.
+/// Returns [`SettingsError::Missing`] if no region is set. Missing credentials cause an error only
+/// when the first request is signed.
 pub fn from_environment(
     service: Service,
     read_variable: impl Fn(&str) -> Option<String>,
@@ -78,7 +78,8 @@ pub fn for_endpoint(
         .build()
 }
 
-/// Builds the timeouts of a client. `attempt_timeout` limits each attempt of a request.
+/// Builds the timeouts of a client. `attempt_timeout` limits each attempt of a request, not all
+/// attempts together.
 pub(crate) fn timeouts(attempt_timeout: Duration) -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIMEOUT)

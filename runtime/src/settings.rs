@@ -1,5 +1,5 @@
-//! Settings of the Lambda functions, read from environment variables. The `stacks` crate sets the
-//! variables; [`cellar_api::environment`] defines their names.
+//! Settings of the Lambda functions, which are read from environment variables. The `stacks` crate
+//! sets these variables. Their names are defined in [`cellar_api::environment`].
 
 use std::str::FromStr;
 
@@ -16,17 +16,18 @@ pub struct ApiSettings {
     pub segment_table: String,
     pub event_stream_table: String,
     pub feed_table: String,
-    /// Incarnation of the tables (number of restores). Entries that were written before a restore
-    /// are also returned with this incarnation.
+    /// Number of times that the tables were restored (incarnation). Entries that were written
+    /// before a restore are returned with this number too.
     pub incarnation: u32,
     pub bucket: String,
     pub stack: String,
-    /// Request timeout in milliseconds. Slower requests are answered with status 503.
+    /// Request timeout in milliseconds. The API responds with status 503 to requests that take
+    /// longer.
     pub request_timeout_ms: u64,
     /// Validation rules for API tokens.
     pub tokens: TokenSettings,
-    /// Log policy, which determines when an append writes a Snapshot entry or starts a new segment.
-    /// If `None`, appends do neither.
+    /// Determines when an append also writes a Snapshot entry or starts a new log segment. If
+    /// `None`, appends never do so.
     pub upkeep: Option<LogPolicy>,
 }
 
@@ -44,9 +45,9 @@ pub struct RelaySettings {
 pub struct IndexerSettings {
     pub event_stream_table: String,
     pub feed_table: String,
-    /// Name of the Entry table. Set only if the feed includes appends to logs.
+    /// Name of the Entry table, or `None` if the feed does not include appends to logs.
     pub entry_table: Option<String>,
-    /// Incarnation of the tables (number of restores).
+    /// Number of times that the tables were restored (incarnation).
     pub incarnation: u32,
 }
 
@@ -55,14 +56,14 @@ pub struct IndexerSettings {
 pub struct WebhookSettings {
     /// URL to which the feed is delivered.
     pub url: String,
-    /// Whether deliveries include event payloads.
+    /// Whether deliveries contain event payloads.
     pub events: bool,
     pub event_stream_table: String,
     pub feed_table: String,
     /// Name of the S3 bucket that stores the webhook's signing secrets.
     pub bucket: String,
     pub stack: String,
-    /// Incarnation of the tables (number of restores).
+    /// Number of times that the tables were restored (incarnation).
     pub incarnation: u32,
 }
 
@@ -80,20 +81,20 @@ pub struct SnapshotSettings {
 /// Validation rules for bearer tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSettings {
-    /// Required `iss` claim of tokens signed by the stack.
+    /// Value that the `iss` claim must have in tokens signed by the stack.
     pub issuer: String,
-    /// Required `aud` claim of tokens signed by the stack.
+    /// Value that the `aud` claim must have in tokens signed by the stack.
     pub audience: String,
     /// Public keys of the stack. If empty, only tokens of OIDC issuers are accepted.
     pub keys: Vec<PublicKey>,
     pub oidc: Vec<OidcIssuer>,
-    /// Earliest accepted issue time, in Unix seconds. Tokens issued earlier are rejected.
+    /// Tokens that were issued before this time are rejected, in Unix seconds.
     pub not_before_s: u64,
 }
 
 impl TokenSettings {
-    /// Creates validation rules that accept tokens signed with the given `keys` of the stack, and
-    /// no tokens of OIDC issuers.
+    /// Creates validation rules that accept only tokens signed with the given `keys` of the stack.
+    /// Tokens of OpenID Connect issuers are rejected.
     #[must_use]
     pub fn own(issuer: &str, audience: &str, keys: Vec<PublicKey>) -> Self {
         let (issuer, audience) = (issuer.to_owned(), audience.to_owned());
@@ -105,13 +106,14 @@ impl TokenSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublicKey {
-    /// Key id, as in the `kid` header of tokens signed with this key.
+    /// Key id, which the `kid` header of a token contains if the token is signed with this key.
     pub id: String,
     /// Ed25519 public key of 32 bytes, base64url-encoded without padding.
     pub public_key: String,
 }
 
-/// The first environment variable that is missing or invalid. The function cannot start.
+/// An environment variable is missing or invalid, so the function cannot start. If this applies to
+/// several variables, the first one is reported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     #[error("the environment variable {name} is not set; deploy the stack again")]
@@ -126,13 +128,13 @@ pub enum SettingsError {
     Issuers { why: String },
     #[error("{name} is not a valid log policy: {why}", name = environment::UPKEEP)]
     Upkeep { why: String },
-    /// This build does not include the function with the given name.
+    /// This build of the binary does not contain a function with the given name.
     #[error("unknown function `{function}` in {name}", name = environment::FUNCTION)]
     UnknownFunction { function: String },
 }
 
 impl ApiSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the API function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         let public_keys = serde_json::from_str(&required(environment::TOKEN_KEYS)?)
@@ -190,7 +192,7 @@ fn parse_value<T: FromStr>(name: &'static str, value: String) -> Result<T, Setti
 }
 
 impl IndexerSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the indexer function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -203,7 +205,7 @@ impl IndexerSettings {
 }
 
 impl WebhookSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the webhook function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -219,7 +221,7 @@ impl WebhookSettings {
 }
 
 impl RelaySettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the relay function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
@@ -230,7 +232,7 @@ impl RelaySettings {
 }
 
 impl SnapshotSettings {
-    /// Reads the settings from the environment variables that `read_variable` looks up.
+    /// Reads the settings of the snapshot function from the variables that `read_variable` returns.
     pub fn read(read_variable: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {

@@ -1,21 +1,22 @@
-//! Functions for handlers of DynamoDB change streams that read record attributes and report failures
-//! to Lambda.
+//! Functions for Lambda handlers of DynamoDB change streams. They read the attributes of records,
+//! and report failed records to Lambda.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use cellar_base::record::{Attribute, Item};
 use serde_dynamo::AttributeValue;
 
-/// The first record of the batch failed and others follow, so Lambda must split the batch.
+/// The first of several records in a batch failed, so Lambda must split the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the first of {records} records failed; the batch is delivered again, split")]
+#[error("the first of {records} records failed; Lambda splits the batch and delivers it again")]
 pub struct FirstRecordFailed {
-    /// Number of records in the batch, always greater than one.
+    /// Number of records in the batch, which is always greater than one.
     pub records: usize,
 }
 
-/// Extracts the named attributes from a record's new image. Skips attributes that are missing or
-/// have an unexpected type; the caller reports that a required attribute is missing.
+/// Takes the named attributes from a record's new image, which is the item after the change. Skips
+/// attributes that are missing or have an unexpected type. The caller must report missing
+/// attributes that it requires.
 pub(crate) fn take_new_image(record: &mut EventRecord, attribute_names: &[&str]) -> Item {
     let mut attributes = std::mem::take(&mut record.change.new_image).into_inner();
     let mut image = Item::new();
@@ -39,19 +40,19 @@ fn convert_value(value: AttributeValue) -> Option<Attribute> {
     }
 }
 
-/// Returns a record's sequence number, or an empty string if the record has none. An empty string
-/// in the response makes Lambda retry the whole batch.
+/// Takes a record's sequence number, or returns an empty string if there is none. If a response
+/// contains an empty string, Lambda retries the whole batch.
 pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// Builds the response to a batch. If a record failed, the response contains the sequence number of
-/// the first failed record, and Lambda resumes from that record.
+/// Builds the response to a batch. If a record failed, the response contains its sequence number,
+/// and Lambda delivers this record and all later records again.
 ///
 /// # Errors
 ///
-/// Returns [`FirstRecordFailed`] if the failed record is the first of several. Lambda then splits
-/// the batch, until the failed record is separated from the records after it.
+/// Returns [`FirstRecordFailed`] if the first of several records failed. Lambda then splits the
+/// batch, repeatedly if necessary, until it contains only the failed record.
 pub(crate) fn batch_response(
     record_count: usize,
     first_number: Option<&String>,

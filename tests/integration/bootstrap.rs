@@ -311,7 +311,7 @@ pub(crate) async fn relays_a_stream(program: &str) {
     let records = [record("103", "5"), record("104", "6")];
     let answer = relay.call(json!({ "Records": records })).await;
     let message = answer["errorMessage"].as_str().unwrap();
-    assert!(message.contains("the batch is delivered again, split"), "{message}");
+    assert!(message.contains("Lambda splits the batch and delivers it again"), "{message}");
     let one = [record("103", "5")];
     let answer = relay.call(json!({ "Records": one })).await;
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "103"}]}));

@@ -1,4 +1,4 @@
-//! The second pass over a csv file. This pass creates the cells.
+//! The second pass over a csv file, which creates the cells.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from records, with the column types that are known at the start of the pass.
+/// Creates cells from csv records. Uses the column types that are known when the pass starts.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
     pub(super) tally: Tally,
-    /// Column types that are used to create the cells.
+    /// Column types with which the cells are created.
     typings: Vec<ColumnTyping>,
     builder: BlockBuilder,
 }
@@ -24,16 +24,17 @@ pub(super) struct CellReader<R> {
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells were returned. The survey (first pass) now covers the whole file.
+    /// All cells have been returned. The survey contains the size and the column types of the whole
+    /// file.
     End(Survey),
-    /// A field contradicted the type of its column, so cells that were returned earlier have the
-    /// wrong type. The survey (first pass) now covers all records up to this field.
+    /// A field contradicts the type of its column, so the cells that were returned earlier have the
+    /// wrong type. The tally covers all records up to and including the record of this field.
     TypesChanged,
 }
 
 impl<R: Read> CellReader<R> {
-    /// Creates a reader at the start of the file. `tally` must contain the types that an earlier
-    /// pass detected, but all of its counts must be zero.
+    /// Creates a reader at the start of the file. `tally` must contain the column types that an
+    /// earlier pass detected, and all of its counts must be zero.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -62,7 +63,8 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns the last block or, if that block was already returned, the survey of the whole file.
+    /// Returns the last block. If it has already been returned, returns the survey of the whole
+    /// file.
     fn last_cells(&mut self) -> Result<NextCells, ReadError> {
         match self.builder.take_block() {
             Some(block) => Ok(NextCells::Block(block)),
@@ -70,11 +72,10 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether the current type of any column differs from the type that was used to create
-    /// the column's cells.
+    /// Returns whether the type of any column has changed since this pass started.
     fn have_types_changed(&self) -> bool {
         for (index, current_typing) in self.tally.typings().iter().enumerate() {
-            // If a column was unknown when this pass started, its cells were created as text.
+            // A column that was unknown when this pass started was treated as text.
             let used_typing = self.typings.get(index).unwrap_or(&ColumnTyping::TEXT);
             if current_typing != used_typing {
                 return true;
@@ -101,8 +102,8 @@ fn push_field(
         }
         Some(RecognisedValue::Number(number)) => {
             builder.push_value(column, TileValue::Number(number.value));
-            // If the column has a common number format, this format is used for every number,
-            // including numbers with fewer decimals.
+            // If all numbers in a column share a number format, it also applies to a number with
+            // fewer decimals.
             if let Some(format) = typing.number_format().or(number.format()) {
                 builder.push_format(column, format);
             }

@@ -1,11 +1,10 @@
-//! Reads and writes csv.
+//! Reads and writes csv. A file is read in two passes. The first pass detects the column types
+//! (`survey`), and the second pass creates the cells (`cells`). Each pass keeps at most one row and
+//! one block in memory.
 //!
-//! A file is read in two passes. The first pass detects the column types (`survey`), and the second
-//! pass creates the cells (`cells`). Each pass keeps at most one row and one block in memory. If
-//! the first pass covers only a sample at the start of the file, most of the file is usually read
-//! only once.
-//!
-//! `records` splits the bytes into records and fields, and uses `scanner` for quoted fields.
+//! If the first pass only covers a sample at the start of the file, most of the file is usually
+//! read only once. `records` splits the file into records and fields, and uses `scanner` for quoted
+//! fields.
 
 mod cells;
 mod options;

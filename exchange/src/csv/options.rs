@@ -7,17 +7,18 @@ use crate::{BlockSize, ColumnTypes};
 pub struct CsvOptions {
     /// Field delimiter: an ASCII character, such as `b'\t'` for tsv.
     pub delimiter: u8,
-    /// Whether rows may have different numbers of fields. Short rows are padded with empty cells.
+    /// Whether rows may have different numbers of fields. Short rows are then padded with empty
+    /// cells.
     pub pads_short_rows: bool,
     /// Column types that the caller chose. The types of all other columns are detected.
     pub types: ColumnTypes,
     /// Target size of blocks.
     pub block: BlockSize,
-    /// Number of bytes to sample for type detection before the first cells are returned. If `None`,
-    /// the whole file is sampled.
+    /// Number of bytes at the start of the file that are used to detect column types. If `None`,
+    /// the whole file is used.
     ///
-    /// If a field after the sample contradicts a detected type, the import returns
-    /// [`ImportStep::Restart`](crate::ImportStep::Restart). It then returns all cells again.
+    /// If a later field contradicts a detected type, the import returns
+    /// [`ImportStep::Restart`](crate::ImportStep::Restart) and then returns all cells again.
     pub sample_bytes: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Csv import. The first pass, the survey, detects the column types, and the second pass creates
-//! the cells.
+//! Csv import in two passes. The first pass, the survey, detects the column types, and the second
+//! pass creates the cells.
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
@@ -7,7 +7,7 @@ use super::records::Records;
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes that one call examines to detect column types.
+/// Maximum number of bytes from which one call detects column types.
 const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -27,10 +27,11 @@ enum Pass<R> {
         surveyor: Surveyor<R>,
         sample_bytes: u64,
     },
-    /// Creates cells with the column types detected in the sample. Ends early if a field
+    /// Creates cells with the column types detected in the sample. The pass is aborted if a field
     /// contradicts these types.
     SampledCells(CellReader<R>),
-    /// Detects column types from the rest of the file after a field contradicted the sampled types.
+    /// Detects column types from the rest of the file, because a field contradicted the types
+    /// detected in the sample.
     SurveyRemaining(Surveyor<R>),
     /// Creates cells with the column types detected in the whole file.
     FinalCells(CellReader<R>),
@@ -52,20 +53,21 @@ impl<S: Source> CsvImport<S> {
         Ok(Self { source, options: options.clone(), file_bytes, survey: None, pass })
     }
 
-    /// Returns the size and the column types of the whole file, or `None` if the file has not been
-    /// read completely yet.
+    /// Returns the size and the column types of the file, or `None` if the file has not been read
+    /// to its end yet.
     #[must_use]
     pub fn survey(&self) -> Option<&Survey> {
         self.survey.as_ref()
     }
 
-    /// Reopens the file to create cells with the column types that `tally` contains.
+    /// Opens the file again to create cells with the column types in `tally`.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
-        Ok(CellReader::new(records, tally.restarted(), self.options.block))
+        Ok(CellReader::new(records, tally.for_next_pass(), self.options.block))
     }
 
-    /// Starts to create cells after the whole file has been surveyed.
+    /// Starts the pass that creates the cells, after column types have been detected from the whole
+    /// file.
     fn start_final_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.to_survey()?);
         self.pass = Pass::FinalCells(self.open_cell_reader(tally)?);
@@ -137,7 +139,7 @@ impl<S: Source> CsvImport<S> {
                 Ok(Some(ImportStep::Block(block)))
             }
             NextCells::End(survey) if self.survey.as_ref() == Some(&survey) => Ok(None),
-            // The contents differ between the two passes, so the file has changed.
+            // The two passes read different contents, so the file has changed in the meantime.
             NextCells::End(_) | NextCells::TypesChanged => Err(ReadError::Changed),
         }
     }
@@ -156,8 +158,8 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns the import's progress. The bytes of the sample are not counted, because they are
-    /// read again to create the cells.
+    /// Returns how much of the file has been read. The bytes of the sample do not count, because
+    /// they are read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let one_pass = self.file_bytes;
         let two_passes = self.file_bytes.saturating_mul(2);

@@ -15,14 +15,14 @@ use super::scanner::{
 use crate::ReadError;
 
 /// Maximum number of bytes per read.
-pub(super) const WINDOW_BYTES: usize = 256 * 1024;
+pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 
-/// A record and its fields, without enclosing quotes.
+/// A csv record. Its fields do not include enclosing quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     text: &'a str,
     fields: &'a [FieldSpan],
-    /// Number of the record's first line, counted from one.
+    /// One-based number of the line on which the record starts.
     pub(super) line: u64,
     /// Number of blank lines between the previous record and this one.
     pub(super) blank_lines: u32,
@@ -60,18 +60,18 @@ pub(super) struct NonemptyField<'a> {
 pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
-    window: Vec<u8>,
-    /// Start of the unread bytes in the window (read buffer).
+    buffer: Vec<u8>,
+    /// Offset of the first unread byte in the read buffer.
     unread_start: usize,
-    /// End of the unread bytes in the window (read buffer).
+    /// Offset of the end of the unread bytes in the read buffer.
     unread_end: usize,
-    /// Whether the window (read buffer) contains the end of the input.
+    /// Whether the end of the file has been read into the buffer.
     is_input_at_end: bool,
-    /// Number of file bytes before the start of the window (read buffer).
-    bytes_before_window: u64,
+    /// Number of file bytes before the start of the read buffer.
+    bytes_before_buffer: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. If false, the reader does not search for line
-    /// feeds, because the file may not contain any.
+    /// Whether the last record ended with a line feed. If it did not, the reader does not search
+    /// for a line feed, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
     /// Text of the current record. Each doubled quote (`""`) is replaced by one quote (`"`).
@@ -86,11 +86,11 @@ impl<R: Read> Records<R> {
         let mut records = Self {
             input,
             delimiter,
-            window: vec![0; WINDOW_BYTES],
+            buffer: vec![0; BUFFER_BYTES],
             unread_start: 0,
             unread_end: 0,
             is_input_at_end: false,
-            bytes_before_window: 0,
+            bytes_before_buffer: 0,
             line: 1,
             uses_line_feeds: true,
             fields: Vec::new(),
@@ -102,7 +102,7 @@ impl<R: Read> Records<R> {
 
     /// Returns the number of bytes that have been split into records so far.
     pub(super) fn bytes(&self) -> u64 {
-        add_count(self.bytes_before_window, self.unread_start)
+        add_count(self.bytes_before_buffer, self.unread_start)
     }
 
     /// Rejects a file whose first bytes indicate another format. Skips a byte order mark.
@@ -110,7 +110,7 @@ impl<R: Read> Records<R> {
         const ZIP_MARK: &[u8] = b"PK\x03\x04";
         const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
         const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-        self.fill_window_to(ZIP_MARK.len())?;
+        self.fill_buffer_to(ZIP_MARK.len())?;
         let unread = self.unread();
         if unread.starts_with(ZIP_MARK) {
             return Err(ReadError::Workbook);
@@ -125,7 +125,7 @@ impl<R: Read> Records<R> {
     }
 
     fn unread(&self) -> &[u8] {
-        self.window.get(self.unread_start..self.unread_end).unwrap_or_default()
+        self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default()
     }
 
     /// Skips blank lines and returns the next record.
@@ -134,7 +134,7 @@ impl<R: Read> Records<R> {
         let Some(bounds) = self.find_next_record()? else { return Ok(None) };
         let line = self.line;
         let record_end = self.unread_start + bounds.length;
-        let record_bytes = self.window.get(self.unread_start..record_end).unwrap_or_default();
+        let record_bytes = self.buffer.get(self.unread_start..record_end).unwrap_or_default();
         let record_text = std::str::from_utf8(record_bytes)
             .map_err(|error| self.utf8_error(record_bytes, error.valid_up_to()))?;
         let line_feed_count = if bounds.is_plain { 1 } else { count_line_feeds(record_bytes) };
@@ -150,13 +150,13 @@ impl<R: Read> Records<R> {
         Ok(Some(Record { text, fields: &self.fields, line, blank_lines }))
     }
 
-    /// Finds the next record, and reads more of the input if necessary. Returns `None` at the end
-    /// of the file.
+    /// Finds the end of the next record, and reads more of the file if necessary. Returns `None` at
+    /// the end of the file.
     fn find_next_record(&mut self) -> Result<Option<RecordBounds>, ReadError> {
         while !self.unread().is_empty() {
-            match self.find_record_in_window()? {
+            match self.find_record_in_buffer()? {
                 RecordEnd::Found(bounds) => return Ok(Some(bounds)),
-                RecordEnd::NotInWindow => self.read_more_of_record()?,
+                RecordEnd::NotInBuffer => self.read_more_of_record()?,
             }
         }
         Ok(None)
@@ -174,10 +174,10 @@ impl<R: Read> Records<R> {
     fn skip_blank_lines(&mut self) -> Result<u32, ReadError> {
         let mut blank_lines = 0_u32;
         loop {
-            // The line feed of a `\r\n` may not be in the read buffer yet.
+            // The read buffer may end between the two characters of `\r\n`.
             let is_line_end_truncated = matches!(self.unread(), [] | [b'\r']);
             if is_line_end_truncated && !self.is_input_at_end {
-                self.fill_window()?;
+                self.fill_buffer()?;
                 continue;
             }
             let line_end_bytes = match self.unread() {
@@ -192,13 +192,12 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Discards the bytes that have been split into records, and performs a single read into the
-    /// free part of the read buffer.
-    fn fill_window(&mut self) -> Result<(), ReadError> {
+    /// Frees the part of the read buffer before the unread bytes, then reads from the file once.
+    fn fill_buffer(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
-        self.grow_window();
-        let free_end = self.window.len().min(self.unread_end + WINDOW_BYTES);
-        let free_bytes = self.window.get_mut(self.unread_end..free_end).unwrap_or_default();
+        self.grow_buffer();
+        let free_end = self.buffer.len().min(self.unread_end + BUFFER_BYTES);
+        let free_bytes = self.buffer.get_mut(self.unread_end..free_end).unwrap_or_default();
         match self.input.read(free_bytes) {
             Ok(byte_count) => {
                 self.is_input_at_end = byte_count == 0;
@@ -212,48 +211,49 @@ impl<R: Read> Records<R> {
 
     /// Moves the unread bytes to the start of the read buffer.
     fn discard_bytes_before_unread(&mut self) {
-        self.window.copy_within(self.unread_start..self.unread_end, 0);
-        self.bytes_before_window = add_count(self.bytes_before_window, self.unread_start);
+        self.buffer.copy_within(self.unread_start..self.unread_end, 0);
+        self.bytes_before_buffer = add_count(self.bytes_before_buffer, self.unread_start);
         self.unread_end -= self.unread_start;
         self.unread_start = 0;
     }
 
-    /// Doubles the read buffer if less than a quarter of [`WINDOW_BYTES`] is free.
-    fn grow_window(&mut self) {
-        let min_bytes = self.unread_end + WINDOW_BYTES / 4;
-        if self.window.len() < min_bytes {
-            let max_bytes = MAX_IMPORT_ROW_BYTES + WINDOW_BYTES;
-            let doubled_bytes = self.window.len() * 2;
-            self.window.resize(doubled_bytes.min(max_bytes).max(min_bytes), 0);
+    /// Doubles the size of the read buffer if less than a quarter of [`BUFFER_BYTES`] is free.
+    fn grow_buffer(&mut self) {
+        let min_bytes = self.unread_end + BUFFER_BYTES / 4;
+        if self.buffer.len() < min_bytes {
+            let max_bytes = MAX_IMPORT_ROW_BYTES + BUFFER_BYTES;
+            let doubled_bytes = self.buffer.len() * 2;
+            self.buffer.resize(doubled_bytes.min(max_bytes).max(min_bytes), 0);
         }
     }
 
-    /// Reads more bytes of a record that is longer than the unread bytes.
+    /// Reads more bytes if the read buffer ends within a record. Returns an error if the record is
+    /// already too long.
     fn read_more_of_record(&mut self) -> Result<(), ReadError> {
         let unread_bytes = self.unread().len();
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
             return Err(ReadError::RowTooLong { line: self.line });
         }
-        // Doubling the number of unread bytes limits how often a long record is rescanned.
+        // Double the number of unread bytes, so that a long record is scanned only a few times.
         let doubled_bytes = unread_bytes * 2;
-        self.fill_window_to(doubled_bytes.min(MAX_IMPORT_ROW_BYTES + 1))
+        self.fill_buffer_to(doubled_bytes.min(MAX_IMPORT_ROW_BYTES + 1))
     }
 
-    fn fill_window_to(&mut self, min_bytes: usize) -> Result<(), ReadError> {
+    fn fill_buffer_to(&mut self, min_bytes: usize) -> Result<(), ReadError> {
         while self.unread().len() < min_bytes && !self.is_input_at_end {
-            self.fill_window()?;
+            self.fill_buffer()?;
         }
         Ok(())
     }
 
-    /// Finds the end of the next record and collects its fields.
-    fn find_record_in_window(&mut self) -> Result<RecordEnd, ReadError> {
+    /// Searches the read buffer for the end of the next record and collects the record's fields.
+    fn find_record_in_buffer(&mut self) -> Result<RecordEnd, ReadError> {
         let record_end = match self.split_next_plain_line() {
             Some(bounds) => RecordEnd::Found(bounds),
             None => {
                 self.fields.clear();
                 let scanner = Scanner {
-                    unread: self.window.get(self.unread_start..self.unread_end).unwrap_or_default(),
+                    unread: self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default(),
                     delimiter: self.delimiter,
                     is_input_at_end: self.is_input_at_end,
                     line: self.line,
@@ -272,14 +272,14 @@ impl<R: Read> Records<R> {
         Ok(record_end)
     }
 
-    /// Splits the next line into fields. Returns `None` if the line requires the [`Scanner`], which
-    /// supports quoted fields.
+    /// Splits the next line into fields. Returns `None` if the line may contain quoted fields,
+    /// which require the [`Scanner`].
     fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
         self.fields.clear();
         if !self.uses_line_feeds {
             return None;
         }
-        let unread = self.window.get(self.unread_start..self.unread_end).unwrap_or_default();
+        let unread = self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default();
         let line_length = memchr(b'\n', unread)?;
         let line = unread.get(..line_length).unwrap_or_default();
         if split_plain_line(line, self.delimiter, &mut self.fields) == LineForm::NeedsScanner {
@@ -290,7 +290,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Splits a line into fields, unless it needs the [`Scanner`].
+/// Splits a line into fields, unless it may contain quoted fields, which require the [`Scanner`].
 fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> LineForm {
     let line_text = line.strip_suffix(b"\r").unwrap_or(line);
     let mut field_start = 0;
@@ -304,7 +304,7 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
             Some(b'"') if offset != field_start => {}
             _ => return LineForm::NeedsScanner,
         }
-        // Skip the rest of the record, because the caller rejects a record with too many fields.
+        // The caller rejects a record with too many fields, so ignore the rest of the line.
         if has_too_many_fields(fields) {
             return LineForm::Plain;
         }
@@ -330,8 +330,8 @@ fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError>
     Ok(())
 }
 
-/// Writes a record's fields into `unquoted_text` and updates the field spans. Each doubled quote
-/// (`""`) is replaced by one quote (`"`).
+/// Copies a record's fields to `unquoted_text` and updates their offsets. Each doubled quote (`""`)
+/// becomes a single quote (`"`).
 fn replace_doubled_quotes<'a>(
     record_text: &str,
     fields: &mut [FieldSpan],

@@ -3,7 +3,7 @@
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_TEXT_BYTES};
 use memchr::{memchr, memchr3};
 
-use super::records::WINDOW_BYTES;
+use super::records::BUFFER_BYTES;
 use crate::ReadError;
 
 /// Start and end of a field, as byte offsets into the record's text.
@@ -13,11 +13,11 @@ pub(super) struct FieldSpan {
     pub(super) end: usize,
 }
 
-/// Outcome of searching the window (read buffer) for the end of a record.
+/// Outcome of searching the read buffer for the end of a record.
 pub(super) enum RecordEnd {
     Found(RecordBounds),
     /// The record continues after the end of the read buffer.
-    NotInWindow,
+    NotInBuffer,
 }
 
 pub(super) struct RecordBounds {
@@ -41,13 +41,12 @@ pub(super) struct Scanner<'a> {
 enum ScannedField {
     Complete(CompleteField),
     /// The field continues after the end of the read buffer.
-    NotInWindow,
+    NotInBuffer,
 }
 
 struct CompleteField {
     span: FieldSpan,
-    /// Offset of the first byte after the field and after the delimiter or line ending that
-    /// follows.
+    /// Offset after the delimiter or line ending that follows the field.
     next_start: usize,
     /// Whether the field is the last field in the record.
     is_last: bool,
@@ -65,11 +64,11 @@ impl Scanner<'_> {
                 _ => self.scan_plain_field(field_start, column)?,
             };
             let ScannedField::Complete(field) = scanned_field else {
-                return Ok(RecordEnd::NotInWindow);
+                return Ok(RecordEnd::NotInBuffer);
             };
             fields.push(field.span);
             has_doubled_quotes |= field.has_doubled_quotes;
-            // Skip the rest of the record, because the caller rejects a record with too many fields.
+            // The caller rejects a record with too many fields, so ignore the rest of the record.
             if field.is_last || has_too_many_fields(fields) {
                 let length = field.next_start;
                 let bounds = RecordBounds { length, is_plain: false, has_doubled_quotes };
@@ -90,24 +89,24 @@ impl Scanner<'_> {
                 let end = self.unread.len();
                 Ok(self.complete_field(FieldSpan { start, end }, end, false))
             }
-            None => self.continue_after_window(start, column),
+            None => self.unfinished_field(start, column),
         }
     }
 
-    /// Handles a field that continues after the end of the read buffer. Returns an error if the
-    /// field is already too long.
-    fn continue_after_window(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
-        // A quoted field may be twice as long as its text, because every character may be a doubled
-        // quote.
+    /// Returns the outcome for a field that continues after the end of the read buffer. Returns an
+    /// error if the field is already too long.
+    fn unfinished_field(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
+        // A quoted field may be twice as long as its text, because each quote in the text is
+        // doubled.
         const MAX_QUOTED_TEXT_BYTES: usize = 2 * MAX_TEXT_BYTES;
-        if self.unread.len() - start > MAX_QUOTED_TEXT_BYTES + WINDOW_BYTES {
+        if self.unread.len() - start > MAX_QUOTED_TEXT_BYTES + BUFFER_BYTES {
             return Err(ReadError::TextTooLong { line: self.line, column });
         }
-        Ok(ScannedField::NotInWindow)
+        Ok(ScannedField::NotInBuffer)
     }
 
-    /// Returns the scanned field. `separator_start` is the offset of the delimiter or line ending
-    /// after the field. For the last field of the file, it may be the offset of the file's end.
+    /// Returns a field whose end has been found. `separator_start` is the offset of the delimiter
+    /// or line ending that follows the field, or the end of the file.
     fn complete_field(
         &self,
         span: FieldSpan,
@@ -118,8 +117,8 @@ impl Scanner<'_> {
         let separator_bytes = match unread_separator {
             [] => 0,
             [b'\r', b'\n', ..] => 2,
-            // The line feed may not be in the read buffer yet.
-            [b'\r'] if !self.is_input_at_end => return ScannedField::NotInWindow,
+            // The read buffer may end between the two characters of `\r\n`.
+            [b'\r'] if !self.is_input_at_end => return ScannedField::NotInBuffer,
             _ => 1,
         };
         let is_last = unread_separator.first() != Some(&self.delimiter);
@@ -142,7 +141,7 @@ impl Scanner<'_> {
                     let line = self.line_at(opening_quote);
                     return Err(ReadError::UnclosedQuote { line, column });
                 }
-                return self.continue_after_window(text_start, column);
+                return self.unfinished_field(text_start, column);
             };
             let quote = search_start + quote_offset;
             let after_quote = quote + 1;
@@ -162,7 +161,7 @@ impl Scanner<'_> {
                 None if self.is_input_at_end => {
                     return Ok(self.complete_field(span, after_quote, has_doubled_quotes));
                 }
-                None => return self.continue_after_window(text_start, column),
+                None => return self.unfinished_field(text_start, column),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The first pass over a csv file. This pass counts rows and cells and detects the column types.
+//! The first pass over a csv file, which counts rows and cells and detects the column types.
 
 use std::io::Read;
 
@@ -18,37 +18,37 @@ pub struct Survey {
     pub columns: u32,
     /// Number of nonempty fields.
     pub cells: u64,
-    /// Zero-based index of the first row that has a nonempty field. This row may contain headings.
+    /// Zero-based index of the first row with a nonempty field. This row may contain headings.
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
 }
 
-/// Counts and column types of the rows that have been surveyed so far.
+/// The number of rows and cells and the column types, based on the rows that have been read so far.
 #[derive(Debug)]
 pub(super) struct Tally {
-    shape: Shape,
+    row_counter: RowCounter,
     types: ColumnTypes,
     columns: Vec<Evidence>,
     cells: u64,
     first_row: Option<u32>,
 }
 
-/// A nonempty field and the result of examining it.
+/// A nonempty csv field with its recognised value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
     pub(super) column_index: usize,
     pub(super) text: &'a str,
     pub(super) examined: ExaminedField,
-    /// Whether the field is in the first nonempty row.
+    /// Whether the field belongs to the first row with a nonempty field.
     pub(super) in_first_row: bool,
 }
 
 impl Tally {
     pub(super) fn new(options: &CsvOptions) -> Self {
         Self {
-            shape: Shape::new(options.pads_short_rows),
+            row_counter: RowCounter::new(options.pads_short_rows),
             types: options.types.clone(),
             columns: Vec::new(),
             cells: 0,
@@ -56,11 +56,11 @@ impl Tally {
         }
     }
 
-    /// Returns a tally for another pass over the file, with the column types that this pass has
-    /// detected. All counts are zero.
-    pub(super) fn restarted(&self) -> Self {
+    /// Returns a tally for another pass over the file. It contains the column types that this pass
+    /// has detected, but all counts are zero.
+    pub(super) fn for_next_pass(&self) -> Self {
         Self {
-            shape: Shape::new(self.shape.pads_short_rows),
+            row_counter: RowCounter::new(self.row_counter.pads_short_rows),
             types: self.types.clone(),
             columns: self.columns.clone(),
             cells: 0,
@@ -70,12 +70,12 @@ impl Tally {
 
     /// Returns the number of rows that have been counted so far.
     pub(super) fn rows(&self) -> u32 {
-        self.shape.rows
+        self.row_counter.rows
     }
 
     /// Counts a record and returns its row index.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
-        let row = self.shape.add_row(record)?;
+        let row = self.row_counter.add_row(record)?;
         let new_columns = (0_u32..).take(record.len()).skip(self.columns.len());
         for column in new_columns {
             self.columns.push(Evidence::new(self.types.chosen_type(column)));
@@ -98,14 +98,14 @@ impl Tally {
         Some(ExaminedCsvField { column, column_index, text, examined, in_first_row })
     }
 
-    /// Returns the types of all columns, based on the fields that have been examined so far.
+    /// Returns the types of all columns, based on the fields that have been read so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
 
     pub(super) fn to_survey(&self) -> Result<Survey, ReadError> {
         Ok(Survey {
-            rows: self.shape.rows,
+            rows: self.row_counter.rows,
             columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
             cells: self.cells,
             first_row: self.first_row.ok_or(ReadError::Empty)?,
@@ -114,14 +114,14 @@ impl Tally {
     }
 }
 
-/// Whether the whole file has been surveyed.
+/// Whether the survey has reached the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurveyState {
     EndOfFile,
     Unfinished,
 }
 
-/// Surveys the records of a file: counts them and detects the column types.
+/// Reads csv records to count them and to detect the column types.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -129,7 +129,7 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Examines the next records, with a total size of about `bytes` bytes.
+    /// Reads about `bytes` bytes of further records, and adds them to the tally.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
@@ -147,7 +147,7 @@ impl<R: Read> Surveyor<R> {
 
 /// Counts rows and checks that all rows have the same number of fields.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct RowCounter {
     /// Whether rows may have different numbers of fields.
     pads_short_rows: bool,
     /// Number of rows so far.
@@ -156,16 +156,15 @@ pub(super) struct Shape {
     first_row_fields: Option<usize>,
 }
 
-impl Shape {
+impl RowCounter {
     pub(super) fn new(pads_short_rows: bool) -> Self {
         Self { pads_short_rows, rows: 0, first_row_fields: None }
     }
 
     /// Counts a record and returns its row index.
     ///
-    /// If the first record has a single field, each blank line counts as an empty row. This
-    /// includes blank lines before the first record. If the first record has several fields, blank
-    /// lines are ignored.
+    /// In a file with a single column, a blank line is an empty row, even before the first record.
+    /// In a file with several columns, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {
         let fields = record.len();
         let expected = *self.first_row_fields.get_or_insert(fields);
@@ -192,11 +191,11 @@ mod tests {
     #[test]
     fn the_number_of_rows_is_bounded() {
         let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
-        let mut shape = Shape::new(false);
-        shape.rows = MAX_ROWS - 1;
+        let mut row_counter = RowCounter::new(false);
+        row_counter.rows = MAX_ROWS - 1;
         let record = records.next_record().unwrap().unwrap();
-        assert_eq!(shape.add_row(&record).unwrap(), MAX_ROWS - 1);
+        assert_eq!(row_counter.add_row(&record).unwrap(), MAX_ROWS - 1);
         let record = records.next_record().unwrap().unwrap();
-        assert!(matches!(shape.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
+        assert!(matches!(row_counter.add_row(&record), Err(ReadError::TooManyRows { line: 4 })));
     }
 }

@@ -21,8 +21,8 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Creates a writer for rows with `columns` fields. `delimiter` must be an ASCII character.
     ///
-    /// If `writes_formulas` is true, a cell with a formula is written as the text of its formula.
-    /// All other cells are written as displayed.
+    /// If `writes_formulas` is true, a cell with a formula is written as its formula. All other
+    /// cells are written as they are displayed.
     pub fn new(target: W, delimiter: u8, columns: u32, writes_formulas: bool) -> Self {
         let target = BufWriter::new(target);
         Self { target, delimiter, columns, writes_formulas, next_row: 0, next_column: 0 }

@@ -1,4 +1,4 @@
-//! Converts OpenFormula formulas to Excel's syntax.
+//! Converts formulas of OpenDocument files to Excel's syntax.
 
 use crate::workbook::formula::quoted_token_bytes;
 
@@ -40,8 +40,8 @@ fn convert_tokens(open_formula: &str) -> String {
     excel_formula
 }
 
-/// Converts a reference: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]` becomes `'My
-/// sheet'!A1`. All other tokens, such as files and names, are returned unchanged.
+/// Converts a reference to Excel's syntax: `[.A1:.B2]` becomes `A1:B2`, and `[$'My sheet'.A1]`
+/// becomes `'My sheet'!A1`. Returns all other tokens, such as names, unchanged.
 fn convert_reference(token: &str) -> String {
     let range = token.trim_start_matches('[').trim_end_matches(']');
     let mut converted_ends = Vec::new();

@@ -1,8 +1,8 @@
-//! Reads ods spreadsheets. One part (file) contains all sheets in sequence and is read once.
+//! Reads ods spreadsheets. A single part (file) contains all sheets and is read once.
 //!
-//! The reader returns cell values and formulas, and number formats for cells with a value. Formulas
-//! are converted to Excel's syntax. Cells that have only a number format are omitted, because every
-//! unused cell in a sheet may have a format.
+//! The reader returns cell values, formulas, and the number formats of cells with a value. Formulas
+//! are converted to Excel's syntax. Cells that only have a number format are omitted, because every
+//! unused cell of a sheet may have one.
 
 mod formula;
 mod row;
@@ -91,7 +91,7 @@ impl<R: Read + Seek> Ods<R> {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "table:table-column" => self.columns.add_run(&tag)?,
                     "table:table-row" => {
-                        let repetitions = row::repetitions(&tag, "number-rows-repeated")?;
+                        let repetitions = row::read_repetitions(&tag, "number-rows-repeated")?;
                         self.read_row(repetitions)?;
                     }
                     _ => {}
@@ -103,7 +103,7 @@ impl<R: Read + Seek> Ods<R> {
         }
     }
 
-    /// Reads a row element, which stands for `repetitions` equal rows.
+    /// Reads a row element, which represents `repetitions` equal rows.
     fn read_row(&mut self, repetitions: u32) -> Result<(), WorkbookError> {
         let first_row = self.next_row;
         self.next_row = first_row.saturating_add(repetitions);
@@ -113,8 +113,8 @@ impl<R: Read + Seek> Ods<R> {
     }
 }
 
-/// Rejects a file whose manifest says that the file is encrypted. Without this check, the parts of
-/// an encrypted file would be reported as damaged.
+/// Returns an error if the manifest says that the file is encrypted. Otherwise, the import would
+/// report that the file is damaged.
 fn check_not_encrypted<S: Source>(archive: &Archive<S>) -> Result<(), ReadError>
 where
     S::Stream: Seek,

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use cellar_base::limits::{
-    MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_XLSX_CELLS,
+    MAX_IMPORT_COLUMNS, MAX_IMPORT_ROW_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_WORKBOOK_CELLS,
 };
 use quick_xml::events::{BytesStart, Event};
 
@@ -26,7 +26,7 @@ pub(super) struct Columns {
 /// Consecutive columns with the same style.
 #[derive(Debug)]
 struct ColumnRun {
-    /// Index of the first column after these columns.
+    /// Index of the column after the last column with this style.
     end: u32,
     style: Option<String>,
 }
@@ -36,7 +36,7 @@ impl Columns {
     pub(super) fn add_run(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let start = self.runs.last().map_or(0, |last_run| last_run.end);
         if start < MAX_IMPORT_COLUMNS {
-            let end = start.saturating_add(repetitions(tag, "number-columns-repeated")?);
+            let end = start.saturating_add(read_repetitions(tag, "number-columns-repeated")?);
             let style = attribute(tag, "default-cell-style-name");
             self.runs.push(ColumnRun { end, style });
         }
@@ -49,8 +49,8 @@ impl Columns {
     }
 }
 
-/// Returns how often a row, column or cell is repeated. The number is at least 1.
-pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
+/// Returns how often a row, column or cell is repeated, which is at least once.
+pub(super) fn read_repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, WorkbookError> {
     let Some(text) = attribute(tag, name) else { return Ok(1) };
     match text.parse::<u32>() {
         Ok(count) => Ok(count.max(1)),
@@ -61,7 +61,8 @@ pub(super) fn repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, Workb
     }
 }
 
-/// A row's cells, which are returned once for each repetition of the row.
+/// A row, and how many of its cells have been returned. All cells are returned once for each
+/// repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
@@ -69,15 +70,15 @@ pub(super) struct Row {
     memory_bytes: usize,
     first_row: u32,
     repetitions: u32,
-    /// Number of completed repetitions of the row.
+    /// Number of repetitions whose cells have all been returned.
     rows_returned: u32,
-    /// Index in `cells` of the next cell of the current repetition.
+    /// Index in `cells` of the next cell to return.
     cell_index: usize,
-    /// Number of columns that the current repeated cell has filled so far.
+    /// Number of columns for which the next cell has already been returned.
     column_offset: u32,
 }
 
-/// A cell that is repeated in one or more consecutive columns.
+/// A cell that fills one or more consecutive columns.
 #[derive(Debug, Default)]
 struct RepeatedCell {
     cell: WorkbookCell,
@@ -85,13 +86,13 @@ struct RepeatedCell {
     style: Option<String>,
     value_type: String,
     is_error: bool,
-    /// Whether an attribute of the cell's element contains the value. If it does, the text inside
-    /// the element is only the displayed form of the value.
+    /// Whether an attribute of the cell's XML element contains the value. The text inside the
+    /// element then only shows how the value is displayed.
     has_value: bool,
 }
 
 impl Row {
-    /// Reads the next cell. Returns `false` at the end of the row.
+    /// Reads the next cell of the row, including its repetitions. Returns `false` at the end.
     pub(super) fn next_cell(
         &mut self,
         sheet_name: &str,
@@ -172,18 +173,19 @@ impl Row {
         Ok(())
     }
 
-    /// Checks the total number of cells, including repeated cells, before any cell is returned.
+    /// Checks that the row does not exceed the cell limit, counting repeated cells and all
+    /// repetitions of the row.
     fn check_repetitions(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let column_counts = self.cells.iter().map(|cell| u64::from(cell.columns));
         let cells_per_row = column_counts.fold(0, u64::saturating_add);
-        if cells_per_row.saturating_mul(u64::from(self.repetitions)) > MAX_XLSX_CELLS {
+        if cells_per_row.saturating_mul(u64::from(self.repetitions)) > MAX_WORKBOOK_CELLS {
             return Err(WorkbookError::TooManyCells { sheet: sheet_name.to_owned() });
         }
         Ok(())
     }
 
-    /// Sets each cell's number format. If the cell has no style, the style of the column is used.
-    /// If the style has no format, the default for the value type is used.
+    /// Sets each cell's number format. A cell without a style uses the style of its column. If the
+    /// style has no number format, the default format of the value type is used.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated_cell in &mut self.cells {
             let cell_style = repeated_cell.style.as_deref();
@@ -214,10 +216,10 @@ fn is_cell(name: &str) -> bool {
 }
 
 impl RepeatedCell {
-    /// Creates a cell from the attributes of its element.
+    /// Creates a cell from the attributes of its XML element.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut repeated_cell = Self {
-            columns: repetitions(tag, "number-columns-repeated")?,
+            columns: read_repetitions(tag, "number-columns-repeated")?,
             style: attribute(tag, "style-name"),
             ..Self::default()
         };
@@ -249,9 +251,9 @@ impl RepeatedCell {
         size_of::<Self>() + self.cell.text.len() + self.cell.formula.len()
     }
 
-    /// Reads the contents of a cell element up to its end tag. If no attribute contains the value,
-    /// the text of the paragraphs becomes the cell's text. Other elements, such as notes and
-    /// pictures, are ignored.
+    /// Reads the contents of a cell element up to its end tag. The paragraphs become the cell's
+    /// text, unless an attribute of the element already contains the value. Other child elements,
+    /// such as notes and pictures, are ignored.
     fn read_text<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -280,7 +282,8 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the text of a paragraph element, up to its end tag, to the cell's text.
+    /// Appends the text of a paragraph element to the cell's text. Reads up to the end tag of the
+    /// paragraph.
     fn read_paragraph<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -302,7 +305,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the whitespace that an element in a paragraph represents.
+    /// Appends the spaces, tab or line break that an XML element in a paragraph represents.
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
@@ -316,8 +319,8 @@ impl RepeatedCell {
         }
     }
 
-    /// Parses the cell's text as its value. If the text does not match the declared type, the value
-    /// stays text.
+    /// Parses the cell's value from its text. If the text does not match the declared type, the
+    /// value is the text itself.
     fn parse_value(&self) -> CellValue {
         let text = self.cell.text.as_str();
         if text.is_empty() {
@@ -344,7 +347,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Returns the default number format of the value's type.
+    /// Returns the number format that is used for values of this type if no style defines one.
     fn default_format(&self) -> Option<Arc<str>> {
         if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;

@@ -1,4 +1,5 @@
-//! Converts OpenDocument number formats, which are sequences of elements, to format codes.
+//! Converts number formats of OpenDocument files to format codes. In these files, a number format
+//! is a sequence of XML elements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -11,8 +12,8 @@ use crate::WorkbookError;
 use crate::workbook::formats::Format;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// Maximum number of styles that are searched for an inherited number format. The limit also ends
-/// cycles.
+/// Maximum number of parent styles that are searched for a number format. The limit also ends a
+/// search through styles that inherit from each other.
 const MAX_PARENT_STYLES: usize = 16;
 /// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
@@ -20,7 +21,7 @@ const MAX_DECIMALS: usize = 30;
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// Number formats by the name of their data style.
+    /// Number formats by the name of the data style that defines them.
     formats: BTreeMap<String, Format>,
     /// Cell styles by name.
     cell_styles: BTreeMap<String, CellStyle>,
@@ -30,21 +31,24 @@ pub(super) struct Styles {
 
 #[derive(Debug)]
 struct CellStyle {
-    /// Name of the data style that defines the number format.
+    /// Name of the data style, which defines the number format.
     data_style: Option<String>,
     /// Name of the parent style.
     parent: Option<String>,
 }
 
 impl Styles {
-    /// Reads styles up to the first sheet or up to the end of the part.
+    /// Reads the styles of an XML part, up to the first sheet or the end of the part.
     pub(super) fn read_part<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
         let mut table_style_name = None;
         loop {
             match xml.next_event()? {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "office:spreadsheet" => return Ok(()),
-                    "style:style" => table_style_name = self.add_style(&tag),
+                    "style:style" => {
+                        table_style_name = read_table_style_name(&tag);
+                        self.add_cell_style(&tag);
+                    }
                     "style:table-properties" if is_hidden_table(&tag) => {
                         self.hidden_tables.extend(table_style_name.take());
                     }
@@ -66,24 +70,19 @@ impl Styles {
         }
     }
 
-    /// Stores a cell style. Returns the style's name if the style is a table style, and `None`
-    /// otherwise.
-    fn add_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
-        let name = attribute(tag, "name")?;
-        match attribute(tag, "family").as_deref() {
-            Some("table") => return Some(name),
-            Some("table-cell") => {
-                let data_style = attribute(tag, "data-style-name");
-                let parent = attribute(tag, "parent-style-name");
-                self.cell_styles.insert(name, CellStyle { data_style, parent });
-            }
-            _ => {}
+    /// Stores a style if it applies to cells.
+    fn add_cell_style(&mut self, tag: &BytesStart<'_>) {
+        if attribute(tag, "family").as_deref() != Some("table-cell") {
+            return;
         }
-        None
+        if let Some(name) = attribute(tag, "name") {
+            let data_style = attribute(tag, "data-style-name");
+            let parent = attribute(tag, "parent-style-name");
+            self.cell_styles.insert(name, CellStyle { data_style, parent });
+        }
     }
 
-    /// Returns the number format of a cell style. The style may inherit the format from its parent
-    /// style.
+    /// Returns the number format of a cell style, which may be inherited from a parent style.
     pub(super) fn number_format(&self, style_name: &str) -> Option<Arc<str>> {
         let mut searched_name = style_name;
         for _ in 0..MAX_PARENT_STYLES {
@@ -101,6 +100,11 @@ impl Styles {
     }
 }
 
+/// Returns the name of a style if it applies to tables, and `None` otherwise.
+fn read_table_style_name(tag: &BytesStart<'_>) -> Option<String> {
+    if attribute(tag, "family").as_deref() == Some("table") { attribute(tag, "name") } else { None }
+}
+
 fn is_hidden_table(table_properties: &BytesStart<'_>) -> bool {
     attribute(table_properties, "display").as_deref() == Some("false")
 }
@@ -116,14 +120,14 @@ fn is_data_style(element: &str) -> bool {
     )
 }
 
-/// Builds a format code from the elements of a data style.
+/// Builds a format code from the XML elements of a data style.
 #[derive(Debug, Default)]
 struct FormatCodeBuilder {
     code: String,
     /// Text of the current element.
     literal: String,
     is_percentage: bool,
-    /// Whether hours are displayed as elapsed time, which may be longer than a day.
+    /// Whether hours are displayed as elapsed time, which may exceed 24 hours.
     is_elapsed: bool,
 }
 
@@ -137,7 +141,7 @@ impl FormatCodeBuilder {
         }
     }
 
-    /// Reads the elements of a data style up to its end tag. Returns the format code.
+    /// Reads the XML elements of a data style up to its end tag, and returns the format code.
     fn read_elements<R: Read>(mut self, xml: &mut Xml<R>) -> Result<String, WorkbookError> {
         loop {
             match xml.next_event()? {
@@ -184,7 +188,8 @@ impl FormatCodeBuilder {
         let decimals = declared_decimals.and_then(|text| text.parse::<usize>().ok());
         let is_grouped = attribute(tag, "grouping").as_deref() == Some("true");
         let is_plain_number = !is_grouped && !self.is_percentage && exponent.is_empty();
-        // If the number of decimals is not specified, as many decimals as necessary are displayed.
+        // A plain number without a specified number of decimals is displayed with as many decimals
+        // as necessary.
         if decimals.is_none() && is_plain_number {
             self.code.push_str("General");
             return;
@@ -199,10 +204,9 @@ impl FormatCodeBuilder {
         self.code.push_str(exponent);
     }
 
-    /// Appends the text of the element, which is a separator or a currency symbol.
+    /// Appends the text of an XML element that has ended, such as a separator or currency symbol.
     fn end_element(&mut self) {
-        // A format code that exceeds the limit is discarded later, so its remaining text is not
-        // needed.
+        // A format code that is too long is discarded later, so its remaining text is not needed.
         if self.code.len() > MAX_FORMAT_BYTES {
             self.literal.clear();
         }

@@ -31,7 +31,7 @@ impl TypeChoice {
         }
     }
 
-    /// Returns whether a field's recognised value has the chosen type.
+    /// Returns whether a recognised value is of the chosen type.
     pub(super) fn accepts(self, field: RecognisedValue) -> bool {
         matches!(
             (self, field),
@@ -56,7 +56,7 @@ impl TypeChoice {
 pub struct ColumnTypes {
     /// Chosen types by zero-based column index.
     pub columns: BTreeMap<u32, TypeChoice>,
-    /// Type of all other columns. If `None`, their types are detected.
+    /// Type of the columns that are not in `columns`. If `None`, their types are detected.
     pub others: Option<TypeChoice>,
 }
 
@@ -93,7 +93,7 @@ fn parse_column(letters: &str) -> Option<u32> {
     Some(first_cell.column)
 }
 
-/// Error for a malformed list of column types.
+/// A list of column types is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid column type `{text}`: use a list such as A=text,C=number with the types text, number, \

@@ -15,17 +15,18 @@ pub enum ColumnKind {
         /// Number format of the dates, such as `yyyy-mm-dd`.
         format: String,
     },
-    /// Numbers in their shortest form, which need no number format.
+    /// Numbers that the `General` format displays exactly as they are written in the file.
     General,
     /// Numbers that all have the same number of decimals.
     Decimals {
         /// Number format such as `0.0` or `0.00`.
         format: String,
     },
-    /// Numbers in different notations. Each cell has its own number format.
+    /// Numbers that no common number format displays as they are written. Each cell has its own
+    /// number format.
     MixedNumbers,
-    /// Type chosen by the caller ([`ColumnTypes`](super::ColumnTypes)). Fields that do not match
-    /// this type stay text.
+    /// A type that the caller chose with [`ColumnTypes`](super::ColumnTypes). Fields that do not
+    /// match this type stay text.
     Chosen(TypeChoice),
 }
 

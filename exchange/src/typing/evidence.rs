@@ -4,7 +4,7 @@ use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
 use super::recognise::{Number, RecognisedValue, fixed_format, recognise};
 
-/// Common type of all fields that have been examined so far, stored in constant space.
+/// The common type of all fields that have been read so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum CommonType {
     /// No field yet.
@@ -14,10 +14,10 @@ enum CommonType {
     /// Dates with this format.
     Dates(&'static str),
     Numbers {
-        /// Whether all numbers are written in their shortest form.
+        /// Whether the `General` format displays every number as it is written in the file.
         is_general: bool,
-        /// Number of decimals in the format that displays every number exactly as written. `None`
-        /// if there is no such format.
+        /// Number of decimals in the number format that displays every number as it is written in
+        /// the file. `None` if there is no such format.
         decimals: Option<usize>,
     },
     Text,
@@ -54,7 +54,8 @@ impl CommonType {
         }
     }
 
-    /// Returns the kind of the column, or `None` if the column contains text or has no fields.
+    /// Returns the kind of a column whose fields have this type. Returns `None` for text and if
+    /// there are no fields.
     fn column_kind(self) -> Option<ColumnKind> {
         match self {
             Self::Unknown | Self::Text => None,
@@ -69,8 +70,8 @@ impl CommonType {
     }
 }
 
-/// Evidence of a column's type, from the fields that have been examined so far. The first row's
-/// field is tracked separately, because it may be a heading.
+/// The evidence for the type of a column, based on the fields that have been read so far. The field
+/// in the first row is tracked separately, because it may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
@@ -81,21 +82,21 @@ pub(crate) struct Evidence {
 /// Outcome of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
-    /// Recognised value, or `None` if the field or its column is text.
+    /// The recognised value. `None` if the field is text or its column contains text.
     pub(crate) recognised_value: Option<RecognisedValue>,
-    /// Whether the field changed the evidence of its column's type.
+    /// Whether the field changed the detected type of its column.
     pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Creates the evidence for a column without examined fields. If the caller chose a type, no
-    /// type is detected.
+    /// Creates the evidence for a column without any fields. If the caller chose a type, no type is
+    /// detected.
     pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Examines a nonempty field and adds its type to the evidence. Adding the same field again has
-    /// no effect.
+    /// Recognises the value of a nonempty field and updates the detected type of the column. The
+    /// same field may be examined repeatedly, in different passes over the file.
     pub(crate) fn examine_field(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(chosen_type) = self.chosen {
             let recognised_value = recognise(text).filter(|value| chosen_type.accepts(*value));
@@ -108,8 +109,8 @@ impl Evidence {
             self.first_row = field_type;
             return ExaminedField { recognised_value, changed_evidence };
         }
-        // Fields of a text column are not parsed, because a text column stays a text column and
-        // parsing is expensive.
+        // Do not parse the fields of a column that contains text. Its type cannot change any more,
+        // and parsing is expensive.
         if self.other_rows == CommonType::Text {
             return ExaminedField { recognised_value: None, changed_evidence: false };
         }
@@ -120,8 +121,8 @@ impl Evidence {
         ExaminedField { recognised_value, changed_evidence }
     }
 
-    /// Returns the column's type. If all fields except the first have a common type, and the first
-    /// field does not match this type, the first field is a heading.
+    /// Returns the type of the column. If the first field is the only one that does not match the
+    /// type of the others, it is a heading.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

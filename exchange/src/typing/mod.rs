@@ -1,8 +1,8 @@
 //! Detects the types of csv columns: numbers, dates, booleans or text.
 //!
-//! All fields of a column must have the same type. For example, if a column of product codes
-//! contains the code `0E8`, all of its codes stay text. Every cell is displayed exactly like its
-//! field.
+//! A column only has a type if all of its fields match this type. For example, if one product code
+//! in a column is `AB12`, another code `0E8` stays text and does not become a number. Every cell is
+//! displayed exactly like its field.
 
 mod choice;
 mod column;

@@ -3,21 +3,23 @@
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Maximum number of decimals in a fixed format. Must be the same as in `cellar_sheet::cell`.
+/// Maximum number of decimals in a number format with a fixed number of decimals. Must match the
+/// limit in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
-/// Exclusive upper bound for mantissas with at most 15 significant digits (`DBL_DIG`). Parsing and
-/// displaying preserves these mantissas.
+/// Exclusive upper bound for mantissas of at most 15 significant digits (`DBL_DIG`). Parsing such a
+/// number and displaying it again preserves all of its digits.
 const EXACT_MANTISSA_END: u64 = 1_000_000_000_000_000;
-/// Maximum number of digits of a number that always fits into a `u64`.
+/// Number of decimal digits that a `u64` can always hold.
 const MAX_MANTISSA_DIGITS: usize = 19;
-/// Exclusive lower bound for numbers that are displayed without an exponent.
+/// Lower bound of the positive numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
 /// Powers of ten that have an exact floating-point representation.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// The format with `MAX_DECIMALS` decimals. Every format with fewer decimals is a prefix of it.
+/// The number format with `MAX_DECIMALS` decimals. Every format with fewer decimals is a prefix of
+/// this string.
 const LONGEST_FIXED_FORMAT: &str = "0.000000000000000";
 
 /// A non-text field value.
@@ -34,10 +36,9 @@ pub(crate) struct Number {
     pub(crate) value: f64,
     /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
-    /// Whether the number is written in its shortest form, which is the form that the `General`
-    /// format displays.
+    /// Whether the `General` format displays the number exactly as it is written.
     pub(crate) is_general: bool,
-    /// Whether the format with `decimals` decimals is known to display the number exactly as
+    /// Whether the number format with `decimals` decimals certainly displays the number as it is
     /// written.
     pub(crate) is_fixed: bool,
 }
@@ -50,14 +51,15 @@ impl Number {
     }
 }
 
-/// Returns the format with this number of decimals, or `None` if no such format exists.
+/// Returns the number format with `decimals` decimals. Returns `None` if there are too many
+/// decimals.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
     let format_bytes = if decimals == 0 { "0".len() } else { "0.".len() + decimals };
     LONGEST_FIXED_FORMAT.get(..format_bytes)
 }
 
-/// Parses a number, date or boolean. Returns `None` if the value would not be displayed exactly as
-/// `text`.
+/// Parses a number, date or boolean. Returns `None` if the parsed value would be displayed
+/// differently from `text`.
 pub(crate) fn recognise(text: &str) -> Option<RecognisedValue> {
     let bytes = text.as_bytes();
     match bytes.first()? {
@@ -76,7 +78,7 @@ fn may_be_date(bytes: &[u8]) -> bool {
 
 /// The digits of a decimal number without an exponent.
 struct Digits {
-    /// All digits as one integer. The integer overflows and wraps around if there are more than
+    /// The digits as one integer, without the decimal point. Wraps around if there are more than
     /// [`MAX_MANTISSA_DIGITS`] digits.
     mantissa: u64,
     count: usize,
@@ -108,8 +110,8 @@ fn parse_number(text: &str) -> Option<Number> {
     Some(Number { value, decimals: digits.decimals, is_general, is_fixed })
 }
 
-/// Parses digits such as `0`, `12`, `0.5` or `12.80`. Returns `None` for texts such as `007`, `.5`
-/// and `5.`, because no format displays numbers in this form.
+/// Parses an unsigned decimal number such as `0`, `12`, `0.5` or `12.80`. Returns `None` for text
+/// such as `007`, `.5` and `5.`, because no number format displays it.
 fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     let integer = parse_leading_digits(unsigned_text, 0);
     let has_leading_zero = integer.count > 1 && unsigned_text.starts_with(b"0");
@@ -135,8 +137,8 @@ fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     })
 }
 
-/// Parses the digits at the start of `bytes` and appends them to the mantissa of earlier digits.
-/// The mantissa overflows and wraps around if there are too many digits.
+/// Parses the digits at the start of `bytes` and appends them to `mantissa_before`. The result
+/// wraps around if there are too many digits.
 fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
     let mut digits = LeadingDigits { count: 0, mantissa: mantissa_before };
     for byte in bytes {
@@ -153,19 +155,19 @@ fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
 /// The digits at the start of a text.
 struct LeadingDigits {
     count: usize,
-    /// The mantissa of the digits before the text, with the digits of the text appended.
+    /// All digits as one integer, including the digits of the mantissa before this text.
     mantissa: u64,
 }
 
-/// Parses a number with more digits than a floating-point number can always preserve. Most of these
-/// numbers were written by a program in the shortest form, which is recognised fast by comparing the
-/// text with the output of the `zmij` crate.
+/// Parses a number that may have too many digits for a floating-point number. Most such numbers
+/// were written by a program in the shortest form. To recognise them quickly, the text is compared
+/// with the output of the `zmij` crate, which also writes the shortest form.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
-    /// Range in which `zmij` returns the expected text. Outside of this range, `zmij` may use an
-    /// exponent, or choose another form of the same length.
+    /// Range of the numbers that `zmij` writes in the expected form. Outside of this range, `zmij`
+    /// may use an exponent or another form of the same length.
     const SHORTEST_FORM_RANGE: std::ops::Range<f64> = 1e-5..1e9;
     let value: f64 = text.parse().ok()?;
-    // Only fractions are compared, because `zmij` appends `.0` to whole numbers.
+    // Whole numbers cannot be compared, because `zmij` appends `.0` to them.
     let is_comparable = SHORTEST_FORM_RANGE.contains(&value.abs())
         && digits.decimals > 0
         && digits.last_digit != b'0';
@@ -231,7 +233,7 @@ fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     Some(hour * 3_600 + minute * 60 + second)
 }
 
-/// Parses a few digits. Returns `None` if the text contains any other characters.
+/// Parses a decimal number without a sign. Returns `None` if the text contains anything but digits.
 fn parse_decimal(digits: &[u8]) -> Option<i64> {
     let mut number = 0_i64;
     for byte in digits {

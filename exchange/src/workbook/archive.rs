@@ -1,15 +1,15 @@
 //! Reads the parts (files) of a workbook, which is a zip archive.
 //!
-//! The `zip` crate reads the archive's central directory. This module decompresses the parts itself
-//! and counts every byte, because the declared sizes may be wrong. The declared sizes are only used
-//! to reject large workbooks early.
+//! The `zip` crate reads the central directory of the archive. This module decompresses the parts
+//! itself and counts every byte, because the sizes in the central directory may be wrong. These
+//! sizes are only used to reject large workbooks early.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_XLSX_UNPACKED_BYTES};
+use cellar_base::limits::{MAX_WORKBOOK_BYTES, MAX_WORKBOOK_PARTS, MAX_WORKBOOK_UNPACKED_BYTES};
 use flate2::read::DeflateDecoder;
 use zip::read::ZipFile;
 use zip::{CompressionMethod, ZipArchive};
@@ -17,10 +17,10 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::file_format::COMPOUND_FILE_SIGNATURE;
 use crate::{ReadError, Source, WorkbookError};
 
-/// Signature of an entry in a zip archive's central directory.
+/// First bytes of an entry in the central directory of a zip archive.
 const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const PART_BUFFER_BYTES: usize = 64 * 1024;
-/// Number of bytes that are read at a time to count the entries of the central directory.
+/// Number of bytes that are read at a time while the directory entries are counted.
 const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
 /// The parts of a workbook.
@@ -29,7 +29,7 @@ pub(crate) struct Archive<S> {
     source: S,
     /// Parts by normalized name.
     parts: BTreeMap<String, PartLocation>,
-    /// Total uncompressed size of all parts in bytes, as declared in the central directory.
+    /// Total uncompressed size of all parts in bytes, according to the central directory.
     declared_bytes: u64,
     /// Maximum number of decompressed bytes.
     max_unpacked_bytes: u64,
@@ -52,7 +52,7 @@ where
 {
     /// Opens a workbook and reads its central directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
-        Self::open_with_max_unpacked_bytes(source, MAX_XLSX_UNPACKED_BYTES)
+        Self::open_with_max_unpacked_bytes(source, MAX_WORKBOOK_UNPACKED_BYTES)
     }
 
     /// Like [`Archive::open`], but with a given limit on uncompressed bytes.
@@ -61,9 +61,11 @@ where
         if file_bytes > MAX_WORKBOOK_BYTES {
             return Err(WorkbookError::FileTooLarge { bytes: file_bytes }.into());
         }
-        check_signature(source.open()?)?;
-        check_part_count(source.open()?.take(MAX_WORKBOOK_BYTES))?;
-        let Directory { parts, declared_bytes } = read_directory(source.open()?)?;
+        let mut stream = source.open()?;
+        check_signature(&mut stream)?;
+        stream.rewind()?;
+        check_part_count(stream.by_ref().take(MAX_WORKBOOK_BYTES))?;
+        let Directory { parts, declared_bytes } = read_directory(stream)?;
         if declared_bytes > max_unpacked_bytes {
             return Err(WorkbookError::UnpacksTooLarge.into());
         }
@@ -76,7 +78,7 @@ where
         self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Returns the total uncompressed size of all parts in bytes, as declared in the central
+    /// Returns the total uncompressed size of all parts in bytes, according to the central
     /// directory.
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
@@ -110,7 +112,7 @@ where
     }
 }
 
-/// The contents of an archive's central directory.
+/// The contents of the central directory of a zip archive.
 #[derive(Default)]
 struct Directory {
     /// Parts by normalized name.
@@ -137,8 +139,8 @@ fn read_directory(stream: impl Read + Seek) -> Result<Directory, ReadError> {
     Ok(directory)
 }
 
-/// Returns the normalized name and the location of a part. If the part cannot be read, returns
-/// `None` instead of an error, because the import may not need the part.
+/// Returns the normalized name of a part and its location in the file. Returns `None` if the part
+/// cannot be read. This is not an error, because the import may not need the part.
 fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
     let is_deflated = match part.compression() {
         CompressionMethod::Stored => false,
@@ -159,7 +161,7 @@ fn damaged_archive_error(error: &dyn std::fmt::Display) -> ReadError {
     WorkbookError::Archive { why: error.to_string() }.into()
 }
 
-/// Normalizes a part name. Programs differ in their use of letter case and slashes.
+/// Normalizes the name of a part, because programs write it with different letter case and slashes.
 fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
@@ -178,10 +180,12 @@ fn check_signature(file: impl Read) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Checks that the number of entry signatures in the file, which is at least the number of parts,
-/// is within the limit. The `zip` crate keeps all entries in memory.
+/// Checks that the file does not contain too many parts, because the `zip` crate keeps all
+/// directory entries in memory. Counts the signatures of directory entries, of which there is at
+/// least one per part.
 fn check_part_count(mut file: impl Read) -> Result<(), ReadError> {
-    /// Number of bytes kept from the previous step, because they may be the start of a signature.
+    /// Number of bytes to keep from the previous read, because a signature may be split between two
+    /// reads.
     const OVERLAP_BYTES: usize = DIRECTORY_ENTRY_SIGNATURE.len() - 1;
     let mut window = Vec::new();
     let mut signature_count = 0_usize;
@@ -198,7 +202,7 @@ fn check_part_count(mut file: impl Read) -> Result<(), ReadError> {
 /// An open part.
 pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Decompresses a part and counts its bytes. Verifies the checksum at the end of the part.
+/// Decompresses a part and counts its bytes. Verifies the part's checksum at the end.
 #[derive(Debug)]
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
@@ -214,12 +218,12 @@ enum PartDecoder<R: Read> {
     Deflated(DeflateDecoder<Take<R>>),
 }
 
-/// Reason why reading a part was aborted. Wrapped in an I/O error.
+/// Reason why reading a part was aborted. The fault is the source of an I/O error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PartFault {
     #[error("the uncompressed contents are too large")]
     UnpacksTooLarge,
-    #[error("a tag or a text is too long")]
+    #[error("a tag or text is too long")]
     EventTooLong,
     #[error("the checksum is wrong")]
     Checksum,
@@ -254,7 +258,8 @@ impl<R: Read> Read for PartReader<R> {
     }
 }
 
-/// Converts an I/O error that occurred while reading a part. The error may contain a [`PartFault`].
+/// Converts an I/O error that occurred while a part was read. The source of the error may be a
+/// [`PartFault`].
 pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
         Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,
@@ -351,13 +356,13 @@ mod tests {
             }
             bytes
         };
-        let half = MAX_XLSX_UNPACKED_BYTES / 2;
-        let most = declaring([half, MAX_XLSX_UNPACKED_BYTES - half]);
+        let half = MAX_WORKBOOK_UNPACKED_BYTES / 2;
+        let most = declaring([half, MAX_WORKBOOK_UNPACKED_BYTES - half]);
         assert_eq!(
             Archive::open(most.as_slice()).unwrap().declared_bytes(),
-            MAX_XLSX_UNPACKED_BYTES
+            MAX_WORKBOOK_UNPACKED_BYTES
         );
-        let more = declaring([half, MAX_XLSX_UNPACKED_BYTES - half + 1]);
+        let more = declaring([half, MAX_WORKBOOK_UNPACKED_BYTES - half + 1]);
         let error = Archive::open(more.as_slice()).unwrap_err();
         assert!(matches!(error, ReadError::InWorkbook(WorkbookError::UnpacksTooLarge)));
     }

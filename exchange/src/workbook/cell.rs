@@ -1,4 +1,4 @@
-//! Cells of a workbook before they are added to a block.
+//! A cell of a workbook that has been read but not added to a block yet.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use cellar_sheet::cell::ErrorCode;
 
 use crate::WorkbookError;
 
-/// A cell's value. If the value is a text, [`WorkbookCell::text`] contains the text.
+/// The value of a cell, except for text: the text itself is stored in [`WorkbookCell::text`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) enum CellValue {
     #[default]
@@ -19,15 +19,15 @@ pub(crate) enum CellValue {
     Text,
 }
 
-/// A cell of a workbook. Readers reuse the same cell object, so that its strings keep their
-/// allocated memory.
+/// A cell of a workbook. Readers fill the same cell again and again, to reuse the memory of its
+/// strings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
     pub(crate) column: u32,
     pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// Text of the formula. Starts with `=`. Empty if the cell has no formula.
+    /// Formula of the cell, starting with `=`. Empty if the cell has no formula.
     pub(crate) formula: String,
     /// Number format, or `None` for `General`.
     pub(crate) format: Option<Arc<str>>,
@@ -46,8 +46,8 @@ impl WorkbookCell {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// Returns an error if the text has more than `MAX_TEXT_BYTES` bytes or the formula more than
-    /// `MAX_FORMULA_BYTES` bytes.
+    /// Returns an error if the text is longer than `MAX_TEXT_BYTES` or the formula is longer than
+    /// `MAX_FORMULA_BYTES`.
     pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let sheet = || sheet_name.to_owned();
         if self.text.len() > MAX_TEXT_BYTES {
@@ -66,8 +66,8 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number value or, if the number is not finite, a text value. The cell's text then
-    /// stays as it was read.
+    /// Returns a number. Returns text if the number is not finite; the cell's text then remains as
+    /// it was read.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

@@ -1,4 +1,4 @@
-//! Converts ISO 8601 dates and durations to serial numbers.
+//! Converts ISO 8601 dates and durations to the serial numbers that spreadsheets use.
 
 use cellar_sheet::cell::date_serial;
 

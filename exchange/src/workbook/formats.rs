@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
-/// Number of days from the start of the 1900 date system to the start of the 1904 date system.
+/// Number of days between day 0 of the 1900 date system and day 0 of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
 /// Excel's number format for text cells.
@@ -15,7 +15,7 @@ const TEXT_FORMAT: &str = "@";
 /// A number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Format {
-    /// Converted format code, or `None` for `General`.
+    /// Format code in Cellar's syntax, or `None` for `General`.
     pub(crate) code: Option<Arc<str>>,
     /// Whether the format displays numbers as dates.
     pub(crate) is_date: bool,
@@ -38,7 +38,7 @@ impl Format {
         } else {
             "yyyy-mm-dd"
         };
-        // Discard codes that exceed the limit, because Excel never writes such codes.
+        // Discard a code that is too long. Excel never writes such a code.
         let is_general = converted_code.is_empty()
             || converted_code.len() > MAX_FORMAT_BYTES
             || converted_code.eq_ignore_ascii_case(GENERAL)
@@ -47,8 +47,8 @@ impl Format {
         Self { code, is_date: parts.has_date }
     }
 
-    /// Returns one of Excel's built-in formats. Files contain only the id of a built-in format, not
-    /// its code (ECMA-376 18.8.30).
+    /// Returns one of Excel's built-in number formats. For a built-in format, a workbook contains
+    /// only the id, not the code (ECMA-376 18.8.30).
     fn built_in(id: u32) -> Self {
         Self::from_code(match id {
             1 => "0",
@@ -79,22 +79,25 @@ impl Format {
     }
 }
 
-/// Number formats of an Excel workbook, by id.
+/// Number formats that an Excel workbook defines, by id.
 #[derive(Debug, Default)]
-pub(crate) struct NumberFormats(BTreeMap<u32, Format>);
+pub(crate) struct NumberFormats {
+    by_id: BTreeMap<u32, Format>,
+}
 
 impl NumberFormats {
     pub(crate) fn insert(&mut self, id: u32, code: &str) {
-        self.0.insert(id, Format::from_code(code));
+        self.by_id.insert(id, Format::from_code(code));
     }
 
-    /// Returns the workbook's format with the given id or, if there is none, the built-in format.
+    /// Returns the number format with the given id. If the workbook does not define it, returns the
+    /// built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
-        self.0.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
+        self.by_id.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.by_id.len()
     }
 }
 
@@ -112,8 +115,8 @@ struct DateParts {
     has_time: bool,
 }
 
-/// Returns the date parts that a format's first section displays. Ignores quoted and escaped text,
-/// colours and conditions.
+/// Returns whether the first section of a format code displays a date or a time. Ignores quoted and
+/// escaped text, colours and conditions.
 fn find_date_parts(code: &str) -> DateParts {
     let mut parts = DateParts::default();
     let mut has_month_or_minute = false;
@@ -135,19 +138,20 @@ fn find_date_parts(code: &str) -> DateParts {
             'y' | 'Y' | 'd' | 'D' => parts.has_date = true,
             'h' | 'H' | 's' | 'S' => parts.has_time = true,
             'm' | 'M' => has_month_or_minute = true,
-            // `General` and exponents display numbers, so the format does not display a date.
+            // `General` and exponents display numbers rather than dates.
             'e' | 'E' | 'g' | 'G' if !parts.has_date && !parts.has_time && !has_month_or_minute => {
                 return DateParts::default();
             }
             _ => {}
         }
     }
-    // `m` displays minutes if the format also contains hours or seconds, and months otherwise.
+    // In a format with hours or seconds, `m` displays minutes. Otherwise, it displays the month.
     parts.has_date |= has_month_or_minute && !parts.has_time;
     parts
 }
 
-/// Returns whether a bracketed part of a format code displays elapsed time, such as `h` in `[h]`.
+/// Returns whether the text between brackets in a format code displays elapsed time, such as `h` in
+/// `[h]`.
 fn is_elapsed_time(bracketed: &str) -> bool {
     let is_time_unit = |unit: char| "hms".contains(unit.to_ascii_lowercase());
     !bracketed.is_empty() && bracketed.chars().all(is_time_unit)

@@ -2,13 +2,13 @@
 
 use std::io::Seek;
 
-use cellar_base::limits::{MAX_SHEETS, MAX_XLSX_CELLS};
+use cellar_base::limits::{MAX_SHEETS, MAX_WORKBOOK_CELLS};
 use cellar_snapshot::tile::TileValue;
 
 use super::archive::Archive;
 use super::cell::{CellValue, WorkbookCell};
 use crate::block::{BlockBuilder, RowTooLong};
-use crate::file_format::WorkbookMain;
+use crate::file_format::WorkbookFormat;
 use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::Xlsx;
@@ -16,11 +16,11 @@ use crate::{
     BlockSize, Import, ImportProgress, ImportStep, ReadError, SheetStart, Source, WorkbookError,
 };
 
-/// Maximum number of cells that one call reads.
+/// Maximum number of cells that are read per import step.
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
 
-/// A workbook import. Hidden and empty sheets are included. If cells are merged, their value is
-/// imported as the value of the top left cell.
+/// A workbook import. Includes hidden and empty sheets. The value of merged cells is imported as
+/// the value of the top left cell.
 #[derive(Debug)]
 pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
@@ -30,11 +30,11 @@ pub struct WorkbookImport<S: Source> {
     current_sheet: Option<String>,
     builder: BlockBuilder,
     cell: WorkbookCell,
-    /// Whether `cell` was read but not added to a block yet.
+    /// Whether `cell` contains a cell that has not been added to a block yet.
     has_pending_cell: bool,
-    /// Row and column of the cell that was last added to a block of the current sheet.
+    /// Row and column of the last cell of the current sheet that was added to a block.
     last_cell: Option<(u32, u32)>,
-    /// Number of cells that may still be read before the cell limit is reached.
+    /// Number of further cells that may be read from the workbook.
     remaining_cells: u64,
     sheet_count: usize,
     is_done: bool,
@@ -58,10 +58,14 @@ where
     pub fn open(source: S, block: BlockSize) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         let archive = Archive::open(source)?;
-        let reader = match WorkbookMain::find(&archive)? {
-            WorkbookMain::Xlsx { part } => WorkbookReader::Xlsx(Xlsx::open(&archive, &part)?),
-            WorkbookMain::Xlsb { part } => WorkbookReader::Xlsb(Xlsb::open(&archive, &part)?),
-            WorkbookMain::Ods => WorkbookReader::Ods(Ods::open(&archive)?),
+        let reader = match WorkbookFormat::detect(&archive)? {
+            WorkbookFormat::Xlsx { main_part } => {
+                WorkbookReader::Xlsx(Xlsx::open(&archive, &main_part)?)
+            }
+            WorkbookFormat::Xlsb { main_part } => {
+                WorkbookReader::Xlsb(Xlsb::open(&archive, &main_part)?)
+            }
+            WorkbookFormat::Ods => WorkbookReader::Ods(Ods::open(&archive)?),
         };
         Ok(Self {
             archive,
@@ -72,7 +76,7 @@ where
             cell: WorkbookCell::default(),
             has_pending_cell: false,
             last_cell: None,
-            remaining_cells: MAX_XLSX_CELLS,
+            remaining_cells: MAX_WORKBOOK_CELLS,
             sheet_count: 0,
             is_done: false,
         })
@@ -95,8 +99,8 @@ where
         Ok(sheet_start)
     }
 
-    /// Reads the sheet's next cell into `cell`. If `cell` still contains a cell that was not added
-    /// to a block, reads nothing. Returns `false` at the end of the sheet.
+    /// Reads the next cell of the sheet into `cell`, unless `cell` contains a cell that has not
+    /// been added to a block yet. Returns `false` at the end of the sheet.
     fn read_next_cell(&mut self) -> Result<bool, WorkbookError> {
         if self.has_pending_cell {
             return Ok(true);
@@ -143,7 +147,7 @@ where
         let column = cell.column;
         match cell.value {
             CellValue::Empty if cell.formula.is_empty() => {}
-            // A cell with a formula must also have a value, which may be empty.
+            // Every formula requires a value, which may be empty.
             CellValue::Empty => self.builder.push_value(column, TileValue::Empty),
             CellValue::Number(number) => {
                 self.builder.push_value(column, TileValue::Number(number));
@@ -161,8 +165,8 @@ where
         Ok(())
     }
 
-    /// Returns the sheet's next block, or `None` at the end of the sheet. Returns
-    /// [`ImportStep::Working`] if the block needs more cells.
+    /// Returns the next block of the sheet, or `None` at the end of the sheet. Returns
+    /// [`ImportStep::Working`] if more cells must be read to complete the block.
     fn next_block(&mut self) -> Result<Option<ImportStep>, ReadError> {
         for _ in 0..MAX_CELLS_PER_STEP {
             if !self.read_next_cell()? {
@@ -202,7 +206,7 @@ where
         if self.is_done {
             return Ok(None);
         }
-        // Mark the import as done before reading, so that the import also ends after an error.
+        // Mark the import as done first, so that it does not continue after an error.
         self.is_done = true;
         let step = self.read_step()?;
         self.is_done = step.is_none();
@@ -239,7 +243,7 @@ mod tests {
         let bytes = target.into_inner();
         for (remaining_cells, enough) in [(10, true), (9, false)] {
             let mut import = WorkbookImport::open(bytes.as_slice(), BlockSize::default()).unwrap();
-            assert_eq!(import.remaining_cells, MAX_XLSX_CELLS);
+            assert_eq!(import.remaining_cells, MAX_WORKBOOK_CELLS);
             import.remaining_cells = remaining_cells;
             let outcome = loop {
                 match import.next_step() {

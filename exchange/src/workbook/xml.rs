@@ -1,4 +1,4 @@
-//! Reads the XML of a part as events of limited length.
+//! Reads the XML of a workbook part as a sequence of events of limited length.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,8 +9,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
 
-/// Maximum nesting depth of elements. The parser keeps all open elements in memory, so the depth
-/// must be limited.
+/// Maximum nesting depth of XML elements. The parser keeps all open elements in memory.
 const MAX_DEPTH: usize = 64;
 
 /// An XML part.
@@ -20,7 +19,7 @@ pub(crate) struct Xml<R: Read> {
     buffer: Vec<u8>,
     part: String,
     depth: usize,
-    /// Number of further events that are allowed before the next cell or text.
+    /// Number of events that may follow without any cell or text.
     remaining_idle_events: u64,
 }
 
@@ -39,35 +38,45 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Returns the next event. For an empty element, returns a start event and then an end event.
+    /// Returns the next XML event. Returns an empty element as a start event followed by an end
+    /// event.
     pub(crate) fn next_event(&mut self) -> Result<Event<'_>, WorkbookError> {
-        let Some(remaining_idle_events) = self.remaining_idle_events.checked_sub(1) else {
-            return Err(WorkbookError::NothingInTags { part: self.part.clone() });
-        };
-        self.remaining_idle_events = remaining_idle_events;
+        self.count_idle_event()?;
         self.reader.get_mut().event_bytes = 0;
         self.buffer.clear();
         let event = self.reader.read_event_into(&mut self.buffer).map_err(|error| match error {
             quick_xml::Error::Io(io_error) => to_part_error(&self.part, &io_error),
-            syntax_error => {
-                WorkbookError::Damaged { part: self.part.clone(), why: syntax_error.to_string() }
-            }
+            syntax_error => damaged(&self.part, &syntax_error.to_string()),
         })?;
         match event {
             Event::Start(_) => self.depth = self.depth.saturating_add(1),
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
-            // The XML parser does not report unclosed elements.
+            // Check for unclosed elements, which the XML parser does not report at the end of the
+            // file.
             Event::Eof if self.depth > 0 => return Err(truncated(&self.part)),
             _ => {}
         }
         if self.depth > MAX_DEPTH {
             let why = format!("elements are nested more than {MAX_DEPTH} levels deep");
-            return Err(WorkbookError::Damaged { part: self.part.clone(), why });
+            return Err(damaged(&self.part, &why));
         }
         Ok(event)
     }
 
-    /// Skips the rest of an element whose start tag has been read, including the end tag.
+    /// Counts an event that may turn out to be part of neither a cell nor a text. Returns an error
+    /// if too many such events follow each other.
+    fn count_idle_event(&mut self) -> Result<(), WorkbookError> {
+        match self.remaining_idle_events.checked_sub(1) {
+            Some(remaining_idle_events) => {
+                self.remaining_idle_events = remaining_idle_events;
+                Ok(())
+            }
+            None => Err(WorkbookError::NothingInTags { part: self.part.clone() }),
+        }
+    }
+
+    /// Skips the rest of an element, including its end tag. Must be called after the start tag has
+    /// been read.
     pub(crate) fn skip_element(&mut self) -> Result<(), WorkbookError> {
         let parent_depth = self.depth.saturating_sub(1);
         while self.depth > parent_depth {
@@ -76,29 +85,34 @@ impl<R: Read> Xml<R> {
         Ok(())
     }
 
-    /// Increases the number of events that are allowed before the next cell or text, up to its
-    /// initial value. Must be called for each cell or text.
+    /// Reports that a cell or text was found. This allows more events to follow without any cell or
+    /// text, up to the initial limit.
     pub(crate) fn record_content(&mut self) {
         self.remaining_idle_events =
             (self.remaining_idle_events + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
-    /// Returns the error for a part that ends prematurely.
+    /// Returns the error for a part that ends too early.
     pub(crate) fn truncated(&self) -> WorkbookError {
         truncated(&self.part)
     }
 
     /// Returns the error for a malformed part.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
-        WorkbookError::Damaged { part: self.part.clone(), why: why.to_owned() }
+        damaged(&self.part, why)
     }
 }
 
 fn truncated(part: &str) -> WorkbookError {
-    WorkbookError::Damaged { part: part.to_owned(), why: "the part is truncated".to_owned() }
+    damaged(part, "the part is truncated")
 }
 
-/// Returns an attribute's value, in which entities are resolved. `name` has no namespace prefix.
+fn damaged(part: &str, why: &str) -> WorkbookError {
+    WorkbookError::Damaged { part: part.to_owned(), why: why.to_owned() }
+}
+
+/// Returns the value of the attribute with the given local name. Entities in the value are
+/// resolved.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
@@ -120,7 +134,8 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// Appends the text of a character reference or an entity. Unknown entities are appended unchanged.
+/// Appends the character or text that a reference such as `&#65;` or `&amp;` represents. An unknown
+/// entity is appended unchanged.
 fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         text.push(character);
@@ -137,11 +152,11 @@ fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
     }
 }
 
-/// A reader that limits the number of bytes per event.
+/// A reader that limits the number of bytes per XML event.
 #[derive(Debug)]
 struct EventLimiter<B> {
     part: B,
-    /// Number of bytes that have been read for the current event.
+    /// Number of bytes that have been read since the current event started.
     event_bytes: usize,
 }
 
@@ -155,7 +170,7 @@ impl<B: BufRead> Read for EventLimiter<B> {
 
 impl<B: BufRead> BufRead for EventLimiter<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // One additional byte is allowed, so that an event of exactly the maximum length is
+        // Allow one byte more than the limit, so that an event of exactly the maximum length is
         // accepted.
         let bytes_left = (MAX_XML_EVENT_BYTES + 1).saturating_sub(self.event_bytes);
         if bytes_left == 0 {

@@ -1,12 +1,13 @@
 //! Reads xlsb workbooks. The xlsb format is a binary variant of xlsx.
 //!
-//! The reader returns cell values and number formats. Formulas are stored as programs for a stack
-//! machine and are not read. For cells with a formula, only the value is returned.
+//! The reader returns cell values and number formats. Formulas are not read, because they are
+//! stored as programs for a stack machine. For a cell with a formula, only the value is returned.
 
 mod records;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 use cellar_base::limits::{MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_WORKBOOK_STYLES};
 use cellar_sheet::cell::ErrorCode;
@@ -111,9 +112,12 @@ impl<R: Read + Seek> Xlsb<R> {
             }
             cell.clear();
             cell.row = self.row;
-            if read_cell(&self.context, cell, record).is_none() {
+            let Some(fields) = CellFields::read(&self.context, record, &mut cell.text) else {
                 return Err(records.damaged("a cell is truncated or outside of the sheet"));
-            }
+            };
+            cell.column = fields.column;
+            cell.format = fields.format;
+            cell.value = fields.value;
             cell.check_lengths(&self.sheet_name)?;
             if cell.has_content() {
                 return Ok(true);
@@ -122,7 +126,7 @@ impl<R: Read + Seek> Xlsb<R> {
     }
 }
 
-/// Reads the records up to the end of the part, where the part's checksum is verified.
+/// Skips the remaining records of a part. The part's checksum is verified at its end.
 fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
     let is_wanted = |_| false;
     while records.next_record(is_wanted)?.is_some() {}
@@ -143,30 +147,40 @@ where
     Ok(Records::new(archive.open_part(part)?, part))
 }
 
-/// The bits of a cell's second field that contain the style index. The other bits are flags.
+/// Bits of the second field in a cell record that contain the style index. The other bits are
+/// flags.
 const STYLE_INDEX_BITS: u32 = 0x00ff_ffff;
 
-/// Reads a cell record into `cell`. Returns `None` if a field is missing or invalid.
-fn read_cell(context: &WorkbookContext, cell: &mut WorkbookCell, record: Record<'_>) -> Option<()> {
-    let mut fields = record.fields;
-    cell.column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
-    let style_index = usize::try_from(fields.read_u32()? & STYLE_INDEX_BITS).ok()?;
-    let format = context.styles.get(style_index);
-    cell.format = format.and_then(|format| format.code.clone());
-    cell.value = read_cell_value(context, &mut cell.text, record.record_type, &mut fields)?;
-    let is_date = format.is_some_and(|format| format.is_date);
-    match cell.value {
-        CellValue::Number(number) if context.from_1904 && is_date => {
-            cell.value = CellValue::from_number(number + DAYS_TO_1904);
-        }
-        // The cell's text is empty, or its number is not finite and has no text form in xlsb.
-        CellValue::Text if cell.text.is_empty() => cell.value = CellValue::Empty,
-        _ => {}
-    }
-    Some(())
+/// The fields of a cell record, except for the cell's text.
+struct CellFields {
+    column: u32,
+    format: Option<Arc<str>>,
+    value: CellValue,
 }
 
-/// Reads a cell's value. A text is appended to `text`.
+impl CellFields {
+    /// Reads a cell record. Appends the cell's text to `text`. Returns `None` if a field is missing
+    /// or invalid.
+    fn read(context: &WorkbookContext, record: Record<'_>, text: &mut String) -> Option<Self> {
+        let mut fields = record.fields;
+        let column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
+        let style_index = usize::try_from(fields.read_u32()? & STYLE_INDEX_BITS).ok()?;
+        let format = context.styles.get(style_index);
+        let is_date = format.is_some_and(|format| format.is_date);
+        let value = match read_cell_value(context, text, record.record_type, &mut fields)? {
+            CellValue::Number(number) if context.from_1904 && is_date => {
+                CellValue::from_number(number + DAYS_TO_1904)
+            }
+            // The cell is empty or contains a number that is not finite. In xlsb, such a number has
+            // no text.
+            CellValue::Text if text.is_empty() => CellValue::Empty,
+            value => value,
+        };
+        Some(Self { column, format: format.and_then(|format| format.code.clone()), value })
+    }
+}
+
+/// Reads a cell's value. If the value is text, appends it to `text`.
 fn read_cell_value(
     context: &WorkbookContext,
     text: &mut String,
@@ -198,9 +212,8 @@ fn read_cell_value(
     Some(value)
 }
 
-/// Decodes a 32-bit number, which consists of two flags and a 30-bit value. The first flag is set if
-/// the value must be divided by 100. The second flag is set if the value is an integer instead of
-/// the upper bits of a floating-point number.
+/// Decodes a 32-bit number. Bit 0 is set if the value must be divided by 100. Bit 1 is set if the
+/// other 30 bits are an integer. Otherwise, they are the upper bits of a floating-point number.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
@@ -253,7 +266,7 @@ fn read_sheet_list<R: Read>(
     Ok(sheet_list)
 }
 
-/// Fields of a record that describes a sheet.
+/// Fields of the record that describes a sheet.
 struct SheetFields {
     is_hidden: bool,
     relationship_id: String,
@@ -287,7 +300,7 @@ fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, W
     Ok(shared_texts)
 }
 
-/// Reads the styles part. Returns the number formats, indexed by style.
+/// Reads the styles part of the workbook. Returns the number formats, indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let is_wanted = |record_type| {
         matches!(record_type, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END)

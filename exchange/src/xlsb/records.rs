@@ -1,4 +1,5 @@
-//! Reads the records of binary parts. A record consists of a type, a length in bytes, and fields.
+//! Reads the records of the binary files in an xlsb workbook. A record consists of a type, a length
+//! in bytes, and fields.
 
 use std::io::{self, BufRead, Read};
 
@@ -27,7 +28,7 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// Returns the next record that has one of the wanted types, or `None` at the end of the part.
+    /// Returns the next record whose type `is_wanted` accepts, or `None` at the end of the part.
     pub(super) fn next_record(
         &mut self,
         is_wanted: impl Fn(u16) -> bool,
@@ -39,8 +40,8 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads the next record that has one of the wanted types, and skips all records before it.
-    /// Stores the record's fields in the buffer, and returns the record's type.
+    /// Skips records until it finds one whose type `is_wanted` accepts. Stores the record's fields
+    /// in the buffer and returns its type.
     fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
         while !self.part.fill_buf()?.is_empty() {
             let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
@@ -74,7 +75,7 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Reads a varint (LEB128) of at most `max_bytes` bytes.
+    /// Reads a variable-length integer (LEB128) of at most `max_bytes` bytes.
     fn read_number(&mut self, max_bytes: u32) -> io::Result<u32> {
         const BITS_PER_BYTE: u32 = 7;
         const NUMBER_BITS: u8 = 0x7f;
@@ -92,7 +93,7 @@ impl<R: Read> Records<R> {
         Ok(number)
     }
 
-    /// Returns the error for a record with invalid fields.
+    /// Returns the error for a part that contains an invalid record.
     pub(super) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.name.clone(), why: why.to_owned() }
     }
@@ -102,7 +103,8 @@ fn truncated_part_error() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
-/// Reads the fields of a record in order. All methods return `None` at the end of the record.
+/// Reads the fields of a record in order. All methods return `None` if the record has no more
+/// bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
@@ -129,9 +131,8 @@ impl<'a> Fields<'a> {
         self.read_bytes().map(f64::from_le_bytes)
     }
 
-    /// Reads a text and appends it to `text`. The text is encoded as the number of its UTF-16 code
-    /// units, followed by the code units. Replacement characters are appended for unpaired
-    /// surrogates.
+    /// Reads a string and appends it to `text`. The string is stored as its number of UTF-16 code
+    /// units, followed by the code units. An unpaired surrogate becomes a replacement character.
     pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
         const BYTES_PER_UNIT: usize = 2;
         let unit_count = usize::try_from(self.read_u32()?).ok()?;

@@ -1,4 +1,4 @@
-//! Reads a cell from the cell's XML element.
+//! Reads a cell from its XML element.
 
 use std::borrow::Cow;
 
@@ -24,50 +24,50 @@ enum CellType {
     Date,
 }
 
-/// Attributes of a cell and of the cell's formula.
+/// Attributes of a cell's XML element and of its formula element.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
+    pub(super) position: CellPosition,
     cell_type: CellType,
     style_index: usize,
-    /// Id of the shared formula that the cell uses.
+    /// Id of the shared formula that the cell uses, if any.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads a cell's attributes. Sets the cell's position if the attributes include the cell's
-    /// name.
+    /// Reads the attributes of a cell's XML element. If they do not include a cell name such as
+    /// `B2`, the cell is at `default_position`.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
-        cell: &mut WorkbookCell,
+        default_position: CellPosition,
     ) -> Result<Self, WorkbookError> {
-        let mut attributes = Self::default();
-        // The values of these attributes never contain escape sequences.
+        let mut attributes = Self { position: default_position, ..Self::default() };
+        // These attributes never contain escaped characters, so their values are used as they are.
         for attribute in tag.attributes().with_checks(false).flatten() {
             let value = attribute.value.as_ref();
             match attribute.key.as_ref() {
                 "r" => {
-                    let position = parse_cell_name(value)
+                    attributes.position = parse_cell_name(value)
                         .ok_or_else(|| no_such_cell_error(sheet_name, value))?;
-                    cell.row = position.row;
-                    cell.column = position.column;
                 }
                 "s" => attributes.style_index = value.parse().unwrap_or(0),
                 "t" => attributes.cell_type = CellType::from_name(value),
                 _ => {}
             }
         }
-        if cell.row >= MAX_ROWS || cell.column >= MAX_IMPORT_COLUMNS {
+        let CellPosition { row, column } = attributes.position;
+        if row >= MAX_ROWS || column >= MAX_IMPORT_COLUMNS {
             return Err(no_such_cell_error(sheet_name, "after the last row or column"));
         }
         Ok(attributes)
     }
 
-    /// Sets a cell's value and number format. The value is parsed from the cell's text. If the text
-    /// does not match the declared type, the value stays text.
+    /// Sets the cell's number format and parses its value from its text. If the text does not match
+    /// the declared type, the value is the text itself.
     ///
     /// # Errors
-    /// Returns [`WorkbookError::BadValue`] if the cell refers to a missing shared text.
+    /// Returns [`WorkbookError::BadValue`] if the cell refers to a shared text that does not exist.
     pub(super) fn set_value(
         &self,
         context: &WorkbookContext,
@@ -80,11 +80,9 @@ impl CellAttributes {
             return Ok(());
         }
         let is_date = format.is_some_and(|format| format.is_date);
+        let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
         cell.value = match self.cell_type {
-            CellType::Number => {
-                let offset_days = if is_date && context.from_1904 { DAYS_TO_1904 } else { 0.0 };
-                parse_number_value(&cell.text, offset_days)
-            }
+            CellType::Number => parse_number_value(&cell.text, offset_days),
             CellType::SharedText => {
                 let Some(shared_text) = find_shared_text(context, &cell.text) else {
                     return Err(missing_shared_text_error(sheet_name, cell));
@@ -99,11 +97,7 @@ impl CellAttributes {
                 }
                 CellValue::Text
             }
-            CellType::Bool => match cell.text.trim() {
-                "1" | "true" => CellValue::Bool(true),
-                "0" | "false" => CellValue::Bool(false),
-                _ => CellValue::Text,
-            },
+            CellType::Bool => parse_boolean_value(&cell.text),
             CellType::Error => parse_error_value(cell),
             CellType::Date => parse_date_value(cell),
         };
@@ -147,15 +141,24 @@ fn parse_number_value(text: &str, offset_days: f64) -> CellValue {
     }
 }
 
+fn parse_boolean_value(text: &str) -> CellValue {
+    match text.trim() {
+        "1" | "true" => CellValue::Bool(true),
+        "0" | "false" => CellValue::Bool(false),
+        _ => CellValue::Text,
+    }
+}
+
 fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
-    // An error value without a formula is stored as a formula that consists of the error.
+    // Excel stores an error value without a formula as a formula that consists of the error. Remove
+    // this formula.
     if cell.formula.strip_prefix('=') == Some(&cell.text) {
         cell.formula.clear();
     }
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses a cell's ISO 8601 date. If the cell has no number format, sets a date format.
+/// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
 fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
     let Some(IsoDate { serial, has_time }) = dates::parse_iso_date(&cell.text) else {
         return CellValue::Text;
@@ -174,9 +177,10 @@ pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError 
 }
 
 /// Row and column of a cell, both zero-based.
-struct CellPosition {
-    row: u32,
-    column: u32,
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CellPosition {
+    pub(super) row: u32,
+    pub(super) column: u32,
 }
 
 /// Parses a cell name such as `B2`.
@@ -190,7 +194,7 @@ fn parse_cell_name(name: &str) -> Option<CellPosition> {
         column_number = column_number.checked_mul(LETTERS_OF_ALPHABET)?;
         column_number = column_number.checked_add(letter_index + 1)?;
     }
-    // Without this check, `parse` would also accept a leading sign.
+    // Check the digits, because `parse` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }

@@ -1,11 +1,9 @@
-//! Reads xlsx workbooks.
+//! Reads xlsx workbooks. The reader returns cell values, formulas and number formats. Shared
+//! formulas are expanded. Number formats of whole rows and columns are applied only to cells that
+//! the file contains. All other contents are ignored.
 //!
-//! Existing xlsx crates cannot return a cell's value, formula and format in one pass. Some of them
-//! also panic on damaged files (see `tests/workbooks/comparison.rs`).
-//!
-//! This reader returns cell values, formulas and number formats. Shared formulas are expanded.
-//! Number formats of whole rows and columns are applied only to cells that the file contains. All
-//! other contents are ignored.
+//! No existing xlsx crate returns a cell's value, formula and number format in one pass, and some
+//! of these crates panic on damaged files (see `tests/workbooks/comparison.rs`).
 
 mod cell;
 mod context;
@@ -38,7 +36,7 @@ pub(crate) struct Xlsx<R: Read> {
     sheet_reader: Option<SheetReader<R>>,
 }
 
-/// A sheet and the name of the part that contains the sheet's cells.
+/// A sheet, and the name of the file in the archive that contains its cells.
 #[derive(Debug)]
 pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
@@ -92,7 +90,7 @@ where
     Ok(Xml::new(archive.open_part(part)?, part))
 }
 
-/// The workbook's sheets in order, without chart sheets and dialog sheets.
+/// The workbook's sheets in order. Does not include chart sheets and dialog sheets.
 #[derive(Debug, Default)]
 pub(crate) struct SheetList {
     pub(crate) sheets: VecDeque<SheetPart>,
@@ -101,7 +99,7 @@ pub(crate) struct SheetList {
 }
 
 impl SheetList {
-    /// Adds a sheet. No-op for chart sheets and dialog sheets, because they have no cells.
+    /// Adds a sheet to the list, unless it is a chart sheet or a dialog sheet, which has no cells.
     pub(crate) fn add_sheet(
         &mut self,
         start: SheetStart,
@@ -125,8 +123,8 @@ pub(crate) struct RelationshipTarget {
     pub(crate) part: String,
 }
 
-/// Returns the name of the main part, which is `xl/workbook.xml`, or `xl/workbook.bin` in an xlsb
-/// file. Returns `None` if the archive is not an Excel workbook.
+/// Returns the name of the main part of an Excel workbook, such as `xl/workbook.xml`, or
+/// `xl/workbook.bin` for xlsb. Returns `None` if the archive is not an Excel workbook.
 pub(crate) fn find_office_document<S: Source>(
     archive: &Archive<S>,
 ) -> Result<Option<String>, ReadError>
@@ -141,7 +139,7 @@ where
     Ok(main_target.map(|target| target.part))
 }
 
-/// Returns the name of the part with the relationships of `part`, such as
+/// Returns the name of the file that contains the relationships of `part`, such as
 /// `xl/_rels/workbook.xml.rels`.
 pub(crate) fn relationships_part(part: &str) -> String {
     let (folder, name) = part.rsplit_once('/').unwrap_or(("", part));
@@ -152,8 +150,8 @@ pub(crate) fn parent_folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Reads a relationships part. Returns the targets of the relationships, by id. Relative names are
-/// resolved against `folder`.
+/// Reads a relationships file. Returns the targets of the relationships, by id. Relative part names
+/// are resolved against `folder`.
 pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
@@ -184,7 +182,7 @@ where
     }
 }
 
-/// Resolves a part name, which may be absolute or relative to `folder`.
+/// Returns the name of a part in the archive. `target` is absolute or relative to `folder`.
 fn resolve_path(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();

@@ -1,18 +1,19 @@
-//! Shared formulas. A file contains the text of a shared formula only for its first cell. For every
-//! other cell, the references in this text are shifted by the distance between the two cells.
+//! Expands shared formulas. A workbook contains the text of a shared formula only for the first
+//! cell that uses it. For every other cell, the references in the text are shifted by the distance
+//! from the first cell.
 
 use cellar_sheet::a1::column_name;
 
 use crate::workbook::formula::quoted_token_bytes;
 
-/// Number of rows in an Excel sheet. Shifted references wrap around at the edges of the sheet.
+/// Number of rows in an Excel sheet. A reference that is shifted beyond an edge of the sheet
+/// continues at the opposite edge.
 const SHEET_ROWS: i64 = 1_048_576;
 /// Number of columns in an Excel sheet.
 const SHEET_COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// Shifts the references in `formula` for a cell that is `row_offset` rows and `column_offset`
-/// columns away from the formula's original cell.
+/// Shifts the relative references in `formula` by `row_offset` rows and `column_offset` columns.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted_formula = String::with_capacity(formula.len());
     let mut unread_formula = formula;
@@ -23,7 +24,7 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
             break;
         };
         let next_character = after_token.chars().next();
-        // A name that is followed by `(` is a function. A name that is followed by `!` is a sheet.
+        // A name followed by `(` is a function, and a name followed by `!` is a sheet.
         let can_be_reference = !matches!(next_character, Some('(' | '!'));
         let is_range_end = previous_character == Some(':') || next_character == Some(':');
         match Reference::parse(token) {
@@ -55,8 +56,8 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns the length of the bracketed text at the start of `text`. A bracketed text refers to a
-/// part of a table or to a file.
+/// Returns the length of the token in brackets at the start of `text`, which refers to a part of a
+/// table or to another file.
 fn bracketed_token_bytes(text: &str) -> usize {
     let mut depth = 0_usize;
     for (index, character) in text.char_indices() {
@@ -83,7 +84,8 @@ struct Reference {
 struct Coordinate {
     /// Zero-based.
     index: i64,
-    /// Whether the coordinate is absolute, which means that it follows a `$` and is never shifted.
+    /// Whether the coordinate is absolute. An absolute coordinate follows a `$` and is never
+    /// shifted.
     is_fixed: bool,
 }
 
@@ -109,7 +111,7 @@ impl Coordinate {
     /// Parses a row such as `5` or `$5`.
     fn parse_row(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('$').unwrap_or(text);
-        // Without this check, `parse` would also accept a leading sign.
+        // Check the digits, because `parse` would also accept a leading sign.
         if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return None;
         }
@@ -120,8 +122,8 @@ impl Coordinate {
         Some(Self { index: row_number - 1, is_fixed: text.starts_with('$') })
     }
 
-    /// Returns the row or column index after a shift. The index wraps around at the edges of the
-    /// sheet.
+    /// Returns the shifted row or column index. An index beyond an edge of the sheet continues at
+    /// the opposite edge.
     const fn shifted_index(self, offset: i64, count: i64) -> i64 {
         if self.is_fixed { self.index } else { (self.index + offset).rem_euclid(count) }
     }

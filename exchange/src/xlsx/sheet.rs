@@ -1,4 +1,4 @@
-//! Reads the cells of a sheet from the sheet's part.
+//! Reads the cells of a sheet in an xlsx workbook.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::io::Read;
 use cellar_base::limits::{MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_WORKBOOK_STYLES};
 use quick_xml::events::{BytesStart, Event};
 
-use super::cell::{CellAttributes, no_such_cell_error};
+use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
 use crate::WorkbookError;
@@ -17,17 +17,16 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 pub(super) struct SheetReader<R: Read> {
     xml: Xml<R>,
     name: String,
-    /// Row of the next cell. Used if the cell's element does not specify a cell name such as `B2`.
+    /// Row of the next cell, if its XML element does not contain a cell name such as `B2`.
     next_row: u32,
-    /// Column of the next cell. Used if the cell's element does not specify a cell name such as
-    /// `B2`.
+    /// Column of the next cell, if its XML element does not contain a cell name such as `B2`.
     next_column: u32,
     /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
 }
 
-/// A shared formula and the position of its original cell.
+/// A shared formula, with the position of the cell that contains its text.
 #[derive(Debug)]
 struct SharedFormula {
     text: String,
@@ -55,7 +54,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Reads the next nonempty cell. Returns `false` at the end of the part.
+    /// Reads the next nonempty cell of the sheet. Returns `false` at the end of the sheet.
     pub(super) fn next_cell(
         &mut self,
         context: &WorkbookContext,
@@ -71,10 +70,12 @@ impl<R: Read> SheetReader<R> {
                     self.next_row = self.next_row.saturating_add(1);
                 }
                 Event::Start(tag) if tag.local_name().as_ref() == "c" => {
+                    let next_position =
+                        CellPosition { row: self.next_row, column: self.next_column };
+                    let mut attributes = CellAttributes::read(&tag, &self.name, next_position)?;
                     cell.clear();
-                    cell.row = self.next_row;
-                    cell.column = self.next_column;
-                    let mut attributes = CellAttributes::read(&tag, &self.name, cell)?;
+                    cell.row = attributes.position.row;
+                    cell.column = attributes.position.column;
                     attributes.shared_formula_id = self.read_cell_texts(cell)?;
                     self.next_column = cell.column.saturating_add(1);
                     self.finish_cell(context, &attributes, cell)?;
@@ -98,8 +99,8 @@ impl<R: Read> SheetReader<R> {
         Ok(())
     }
 
-    /// Reads the contents of a cell element up to its end tag. Sets the cell's text and formula, and
-    /// returns the id of the shared formula that the cell uses.
+    /// Reads the contents of a cell's XML element, and sets the cell's text and formula. Returns
+    /// the id of the shared formula that the cell uses, if any.
     fn read_cell_texts(&mut self, cell: &mut WorkbookCell) -> Result<Option<u32>, WorkbookError> {
         let mut shared_formula_id = None;
         let mut text_element = TextElement::Other;
@@ -132,7 +133,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Sets a cell's formula, value and format after the cell's XML element has been read.
+    /// Sets the cell's formula, value and number format after its XML element has been read.
     fn finish_cell(
         &mut self,
         context: &WorkbookContext,
@@ -154,7 +155,8 @@ impl<R: Read> SheetReader<R> {
         cell.check_lengths(&self.name)
     }
 
-    /// Sets the cell's formula to a shared formula whose references have been shifted.
+    /// Sets the cell's formula to the shared formula with the given id, and shifts its references
+    /// to the cell's position.
     fn copy_shared_formula(&self, id: u32, cell: &mut WorkbookCell) {
         let Some(shared_formula) = self.shared_formulas.get(&id) else { return };
         let row_offset = i64::from(cell.row) - i64::from(shared_formula.row);
@@ -162,7 +164,7 @@ impl<R: Read> SheetReader<R> {
         cell.formula = shift_formula(&shared_formula.text, row_offset, column_offset);
     }
 
-    /// Stores the cell's formula as a shared formula.
+    /// Stores the cell's formula as the shared formula with the given id.
     fn store_shared_formula(&mut self, id: u32, cell: &WorkbookCell) -> Result<(), WorkbookError> {
         self.shared_formula_bytes += cell.formula.len();
         if self.shared_formula_bytes > MAX_SHARED_FORMULA_BYTES
@@ -186,7 +188,8 @@ fn parse_row(text: &str) -> Option<u32> {
     Some(row)
 }
 
-/// Returns the shared formula id from a formula element's attributes.
+/// Returns the shared formula id in the attributes of a formula element. Returns `None` if the
+/// formula is not shared.
 fn read_shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
     if attribute(tag, "t").as_deref() != Some("shared") {
         return None;

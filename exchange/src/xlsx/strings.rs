@@ -9,7 +9,7 @@ use quick_xml::events::Event;
 use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
 
-/// Texts of the workbook, stored one after another in a single string.
+/// The shared texts of a workbook, stored one after another in a single string.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: String,
@@ -24,10 +24,10 @@ impl SharedTexts {
         self.texts.get(previous_end.copied().unwrap_or(0)..end)
     }
 
-    /// Adds a text.
+    /// Adds a shared text.
     ///
     /// # Errors
-    /// Returns [`WorkbookError::SharedTextsTooLarge`] if the total text size exceeds the limit.
+    /// Returns [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
         let bytes_of_ends = self.ends.len() * size_of::<usize>();
         if bytes_of_ends + self.texts.len() + text.len() > MAX_SHARED_TEXT_BYTES {
@@ -43,7 +43,7 @@ impl SharedTexts {
         let mut shared_texts = Self::default();
         let mut current_text = String::new();
         let mut in_text = false;
-        // Phonetic elements (`rPh`) contain the pronunciation of the text and are skipped.
+        // Skip phonetic elements (`rPh`), which contain the pronunciation of the text.
         let mut in_phonetic_text = false;
         loop {
             match xml.next_event()? {
@@ -78,8 +78,8 @@ impl SharedTexts {
 /// Start of an escape sequence.
 const ESCAPE_PREFIX: &str = "_x";
 
-/// Replaces escape sequences such as `_x000D_`. Excel uses escape sequences for characters that XML
-/// does not allow.
+/// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not
+/// allow.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains(ESCAPE_PREFIX) {
         return Cow::Borrowed(text);
@@ -103,13 +103,13 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(unescaped_text)
 }
 
-/// Parses an escape sequence without its prefix, such as `000D_…`. Returns the character and the
-/// remaining text.
+/// Parses an escape sequence after its prefix `_x`, such as `000D_…`. Returns the character and the
+/// rest of the text.
 fn parse_escape_sequence(text: &str) -> Option<(char, &str)> {
     const DIGIT_COUNT: usize = 4;
     let (digits, after_digits) = text.split_at_checked(DIGIT_COUNT)?;
     let after_escape = after_digits.strip_prefix('_')?;
-    // Without this check, `from_str_radix` would also accept a leading sign.
+    // Check the digits, because `from_str_radix` would also accept a leading sign.
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Reads the number formats from a workbook's cell styles.
+//! Reads the number formats of the cell styles in an xlsx workbook.
 
 use std::io::Read;
 
@@ -9,11 +9,11 @@ use crate::WorkbookError;
 use crate::workbook::formats::{Format, NumberFormats};
 use crate::workbook::xml::{Xml, attribute};
 
-/// Reads the part `styles.xml`. Returns the number formats, indexed by style.
+/// Reads the file `styles.xml`. Returns the number formats, indexed by style.
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut number_formats = NumberFormats::default();
     let mut style_formats = Vec::new();
-    // The elements `numFmt` and `xf` are ignored outside of these two sections.
+    // Elements named `numFmt` and `xf` also occur in other sections, where they are ignored.
     let mut in_number_formats = false;
     let mut in_cell_styles = false;
     loop {

@@ -1,7 +1,8 @@
-//! Converts number formats for Excel. Excel treats a file with an invalid number format as damaged.
+//! Converts number formats to Excel's syntax. Excel reports a file with an invalid number format as
+//! damaged.
 
-/// Maximum number of sections in a number format. The sections are for positive numbers, negative
-/// numbers, zero and text.
+/// Maximum number of sections in a number format: one each for positive numbers, negative numbers,
+/// zero and text.
 const MAX_SECTIONS: usize = 4;
 
 /// Converts a number format to Excel's syntax. Returns `None` if Excel would reject the format.
@@ -11,33 +12,40 @@ pub(super) fn to_excel_code(code: &str) -> Option<String> {
     if is_supported_code(&excel_code) { Some(excel_code) } else { None }
 }
 
-/// Returns whether Excel supports all elements of a number format. Does not check whether the
-/// elements may be combined.
+/// Returns whether Excel supports every element of a number format. Does not check that the
+/// elements can be combined.
 fn is_supported_code(code: &str) -> bool {
-    const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     let mut unchecked_code = code;
-    while let Some(first_character) = unchecked_code.chars().next() {
-        if let Some(after_word) = WORDS.iter().find_map(|word| unchecked_code.strip_prefix(word)) {
-            unchecked_code = after_word;
-            continue;
+    while !unchecked_code.is_empty() {
+        match skip_supported_element(unchecked_code) {
+            Some(after_element) => unchecked_code = after_element,
+            None => return false,
         }
-        let mut following_characters = unchecked_code.chars();
-        following_characters.next();
-        let is_supported_element = match first_character {
-            // Each of these characters displays, skips or repeats the following character.
-            '\\' | '_' | '*' => following_characters.next().is_some(),
-            '"' => following_characters.any(|character| character == '"'),
-            '[' => following_characters.any(|character| character == ']'),
-            ']' => false,
-            letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
-            other_character => !other_character.is_control(),
-        };
-        if !is_supported_element {
-            return false;
-        }
-        unchecked_code = following_characters.as_str();
     }
     !code.is_empty() && code.split(';').count() <= MAX_SECTIONS
+}
+
+/// Returns the part of `code` after its first element. Returns `None` if Excel does not support this
+/// element.
+fn skip_supported_element(code: &str) -> Option<&str> {
+    const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
+    for word in WORDS {
+        if let Some(after_word) = code.strip_prefix(word) {
+            return Some(after_word);
+        }
+    }
+    let mut characters = code.chars();
+    let is_supported = match characters.next()? {
+        // These characters must be followed by another character, which they display, skip or
+        // repeat.
+        '\\' | '_' | '*' => characters.next().is_some(),
+        '"' => characters.any(|character| character == '"'),
+        '[' => characters.any(|character| character == ']'),
+        ']' => false,
+        letter if letter.is_ascii_alphabetic() => "yYmMdDhHsSeE".contains(letter),
+        other_character => !other_character.is_control(),
+    };
+    if is_supported { Some(characters.as_str()) } else { None }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Writes xlsx files. Until the workbook is finished, its rows are stored in temporary files.
+//! Writes xlsx files. Rows are stored in temporary files until the workbook is finished.
 //!
 //! A cell that Excel does not support causes an error that recommends csv. There are two
 //! exceptions: newer error values such as `#SPILL!` are written as text, and number formats that
 //! Excel would reject are omitted.
 //!
-//! The cached result of a formula may be a text that looks like a number. Other programs read such
-//! a text as a number, until Excel has recalculated the formula.
+//! If the cached result of a formula is text that looks like a number, other programs read it as a
+//! number until Excel has recalculated the formula.
 
 mod codes;
 mod names;
@@ -37,13 +37,13 @@ pub struct XlsxWriter {
     sheet_count: usize,
     /// Row and column of the cell that was last written in the current sheet.
     last_cell: Option<(u32, u32)>,
-    /// Workbook cell formats, by number format code.
+    /// Excel cell formats, by number format code.
     formats: BTreeMap<String, Format>,
 }
 
 impl XlsxWriter {
-    /// Creates a workbook. Rows are stored in temporary files in `folder` until the workbook is
-    /// finished. If `folder` is `None`, the system's temporary directory is used.
+    /// Creates a workbook. Until it is finished, its rows are stored in temporary files in
+    /// `folder`. If `folder` is `None`, the system's temporary directory is used.
     ///
     /// # Errors
     /// Returns a [`WriteError`] if the directory does not exist.
@@ -62,8 +62,8 @@ impl XlsxWriter {
         })
     }
 
-    /// Starts the next sheet and returns the sheet's name. The name differs from `name` if Excel
-    /// does not allow `name` or another sheet already has this name.
+    /// Starts the next sheet and returns its name. The name is changed if Excel does not allow
+    /// `name` or if another sheet already has this name.
     ///
     /// # Errors
     /// Returns [`WriteError::Io`] if no temporary file can be created.
@@ -71,7 +71,7 @@ impl XlsxWriter {
         let allowed_name = self.names.choose_name(name);
         let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
         sheet.set_name(&allowed_name).map_err(to_write_error)?;
-        // Cached result of a formula whose value is empty.
+        // Write an empty cached result for a formula without a value.
         sheet.set_formula_result_default("");
         self.sheet_name.clone_from(&allowed_name);
         self.sheet_count += 1;
@@ -101,12 +101,12 @@ impl XlsxWriter {
         self.check_text_length(row, column, cell.value)?;
         let format = self.excel_format(cell.format)?;
         let sheet = self.workbook.worksheet_from_index(sheet_index).map_err(to_write_error)?;
-        write_cell(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
+        write_value_or_formula(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
         self.last_cell = Some((row, column));
         Ok(())
     }
 
-    /// Checks that a cell is within Excel's largest sheet. Returns the cell's column.
+    /// Checks that a cell is within the limits of an Excel sheet. Returns the cell's column.
     fn to_excel_column(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
@@ -163,7 +163,7 @@ impl XlsxWriter {
     }
 }
 
-fn write_cell(
+fn write_value_or_formula(
     sheet: &mut Worksheet,
     row: u32,
     column: u16,
@@ -180,7 +180,7 @@ fn write_cell(
         Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
         Value::Bool(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
         Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // The library can write an error value only as the result of a formula.
+        // The `rust_xlsxwriter` crate can write an error value only as the result of a formula.
         Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
             let error_formula = Formula::new(format!("={code}")).set_result(code.to_string());
             sheet.write_formula_with_format(row, column, error_formula, format)?
@@ -192,7 +192,7 @@ fn write_cell(
     Ok(())
 }
 
-/// Returns the text of a formula's cached result.
+/// Returns the text that is stored as a formula's cached result.
 fn cached_result(value: &Value) -> String {
     match value {
         Value::Empty => String::new(),

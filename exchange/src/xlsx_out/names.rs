@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 /// Maximum sheet name length in Excel, in UTF-16 code units.
 const MAX_NAME_UNITS: usize = 31;
 
-/// Sheet names that a workbook already uses.
+/// Names of the sheets that have been added to a workbook.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
-    /// Names in lowercase, because Excel ignores letter case when it compares names.
+    /// Sheet names in lower case, because Excel ignores letter case when it compares names.
     used_names: BTreeSet<String>,
 }
 
 impl SheetNames {
-    /// Returns an unused name that Excel allows and that is as similar to `name` as possible.
-    /// Records the returned name as used.
+    /// Returns a name that Excel allows and that no other sheet has. The name is as similar to
+    /// `name` as possible. Marks the name as used.
     pub(super) fn choose_name(&mut self, name: &str) -> String {
         let allowed_name = to_allowed_name(name);
         let mut candidate = with_suffix(&allowed_name, "");
@@ -28,7 +28,7 @@ impl SheetNames {
     }
 }
 
-/// Replaces characters that Excel does not allow, and extends empty and reserved names.
+/// Replaces characters that Excel does not allow, and extends empty or reserved names.
 fn to_allowed_name(name: &str) -> String {
     let replace_forbidden_character = |character: char| match character {
         '[' | ']' | ':' | '*' | '?' | '/' | '\\' => '_',
@@ -42,7 +42,7 @@ fn to_allowed_name(name: &str) -> String {
     if is_forbidden { format!("{trimmed_name}_") } else { trimmed_name.to_owned() }
 }
 
-/// Appends `suffix` to `name`. If the result would exceed the maximum length, `name` is truncated.
+/// Appends `suffix` to `name`. Truncates `name` if the result would be too long.
 fn with_suffix(name: &str, suffix: &str) -> String {
     let max_name_units = MAX_NAME_UNITS.saturating_sub(suffix.len());
     let mut truncated_name = String::new();

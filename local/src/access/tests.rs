@@ -2,8 +2,11 @@
 
 use super::*;
 
-const SERVICE: Service =
-    Service { name: "dynamodb", parse: |_, _| Ok(vec![]), denied_status: StatusCode::BAD_REQUEST };
+const SERVICE: Service = Service {
+    name: "dynamodb",
+    read_access_requests: |_, _| Ok(vec![]),
+    denied_status: StatusCode::BAD_REQUEST,
+};
 
 fn access() -> Access {
     let roles = Roles::of_operator(("key", "secret"));

@@ -16,7 +16,8 @@ const EXPIRES: &str = "X-Amz-Expires";
 /// Maximum lifetime of a presigned URL: one week, as in S3.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
-/// Returns all credentials that may sign requests.
+/// Returns the credentials of the operator and of all functions. Only these credentials may sign
+/// requests.
 pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     let mut auth = SimpleAuth::new();
     for credentials in roles.keys() {
@@ -25,8 +26,8 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     auth
 }
 
-/// Checks whether the signer has the permission that the request requires. A request with a
-/// presigned URL has the permissions of the URL's signer.
+/// Checks that the signer of a request is permitted to perform it. A request with a presigned URL
+/// has the permissions of the person or function that signed the URL.
 pub(super) fn check_permission(
     roles: &Roles,
     signer: Option<&Credentials>,
@@ -36,7 +37,7 @@ pub(super) fn check_permission(
     let Some((caller, _credentials)) = signer else {
         return Err(s3_error!(InvalidAccessKeyId));
     };
-    roles.check(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
+    roles.authorize(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
 }
 
 /// Accepts a request only if it is signed and the signer's role permits it. The s3s crate verifies
@@ -95,8 +96,9 @@ fn check_expiry(context: &S3AccessContext<'_>) -> S3Result<()> {
     }
 }
 
-/// Accepts every bucket name, even one that is too long for S3: long stack names result in long
-/// bucket names. A request for an unknown bucket fails later with a "not found" error.
+/// Accepts every bucket name, even if it is longer than S3 allows, because a long stack name
+/// results in long bucket names. A request for an unknown bucket fails later with a "not found"
+/// error.
 pub(super) struct AnyName;
 
 impl NameValidation for AnyName {

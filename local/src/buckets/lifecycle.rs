@@ -47,25 +47,25 @@ struct Rule {
     #[serde(default)]
     tag_filters: Vec<Tag>,
     expiration_in_days: Option<u64>,
-    /// Ignored, because the local bucket keeps no old versions: replaced and deleted objects are
-    /// removed immediately.
+    /// Ignored, because the local bucket keeps no old versions of objects. Replaced and deleted
+    /// objects are removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
     /// Ignored, because deleting an object in the local bucket creates no delete marker.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
-    /// Ignored, because the local bucket does not support multipart uploads. Files of interrupted
-    /// uploads are deleted at the next start.
+    /// Ignored, because the local bucket does not support multipart uploads. The files of
+    /// interrupted uploads are deleted when the local stack starts again.
     #[serde(rename = "AbortIncompleteMultipartUpload")]
     _multipart: Option<serde::de::IgnoredAny>,
 }
 
 impl Lifecycle {
-    /// Parses the property. If the property is missing, objects never expire.
+    /// Parses a bucket's `LifecycleConfiguration` property. If the property is missing, objects
+    /// never expire.
     ///
     /// # Errors
-    ///
-    /// Returns the reason why the property is invalid or unsupported.
+    /// Returns a message if the property is invalid or unsupported.
     pub(super) fn parse(property: Option<&serde_json::Value>) -> Result<Self, String> {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)

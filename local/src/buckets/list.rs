@@ -16,16 +16,17 @@ pub(super) const MAX_KEYS: i32 = 1_000;
 /// Returns one page of an object list. The continuation token is the last key or common prefix of
 /// the previous page.
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
-    let prefix = input.prefix.clone().unwrap_or_default();
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let start_after = input.continuation_token.clone().or_else(|| input.start_after.clone());
     let mut page = Page {
+        prefix: input.prefix.clone().unwrap_or_default(),
         delimiter: input.delimiter.clone().filter(|delimiter| !delimiter.is_empty()),
         max_names: usize::try_from(max_keys).unwrap_or_default(),
-        start_after: start_after.clone().unwrap_or_default(),
+        last_name: start_after.clone().unwrap_or_default(),
         ..Page::default()
     };
-    bucket.scan_prefix(&prefix, start_after.as_deref(), |record| page.try_add(&prefix, record));
+    let prefix = page.prefix.clone();
+    bucket.scan_prefix(&prefix, start_after.as_deref(), |record| page.add_until_full(record));
     let next_token = if page.is_truncated { Some(page.last_name.clone()) } else { None };
     ListObjectsV2Output {
         name: Some(input.bucket),
@@ -43,17 +44,19 @@ pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjec
     }
 }
 
+/// A page of an object list, to which objects are added in key order.
 #[derive(Default)]
 struct Page {
+    prefix: String,
     delimiter: Option<String>,
-    /// Maximum number of keys and common prefixes on the page.
+    /// Maximum number of objects and common prefixes on the page.
     max_names: usize,
-    /// Key or common prefix after which the page starts.
-    start_after: String,
     objects: Vec<Object>,
     common_prefixes: Vec<CommonPrefix>,
-    /// The most recently added key or common prefix.
+    /// The object key or common prefix that was added to the page last. Before the first one is
+    /// added, the last one of the previous page.
     last_name: String,
+    /// Whether there are more objects after this page.
     is_truncated: bool,
 }
 
@@ -62,18 +65,15 @@ impl Page {
         self.objects.len() + self.common_prefixes.len()
     }
 
-    /// Adds an object or its common prefix to the page. Breaks if the page is full.
-    fn try_add(&mut self, prefix: &str, record: &Arc<Record>) -> ControlFlow<()> {
-        let common_prefix = self.common_prefix(prefix, &record.key);
-        let is_already_listed = common_prefix.as_ref().is_some_and(|common_prefix| {
-            *common_prefix == self.last_name || *common_prefix == self.start_after
-        });
-        if is_already_listed {
+    /// Adds an object to the page, or its common prefix if the page does not contain it yet.
+    /// Returns `Break` if the page is full.
+    fn add_until_full(&mut self, record: &Arc<Record>) -> ControlFlow<()> {
+        let common_prefix = self.common_prefix(&record.key);
+        if common_prefix.as_ref() == Some(&self.last_name) {
             return ControlFlow::Continue(());
         }
         if self.name_count() >= self.max_names {
-            // A client may request at most zero keys. The page is then empty, and S3 reports the
-            // list as complete.
+            // S3 allows `max-keys=0`. Its response is then an empty page that is not truncated.
             self.is_truncated = self.max_names > 0;
             return ControlFlow::Break(());
         }
@@ -90,9 +90,11 @@ impl Page {
         ControlFlow::Continue(())
     }
 
-    /// Returns the key up to and including the first delimiter after `prefix`.
-    fn common_prefix(&self, prefix: &str, key: &str) -> Option<String> {
-        let delimiter = self.delimiter.as_deref()?;
+    /// Returns the key up to and including the first delimiter after the prefix. Returns `None` if
+    /// the key contains no further delimiter.
+    fn common_prefix(&self, key: &str) -> Option<String> {
+        let Self { prefix, delimiter, .. } = self;
+        let delimiter = delimiter.as_deref()?;
         let (folder, _) = key.strip_prefix(prefix)?.split_once(delimiter)?;
         Some(format!("{prefix}{folder}{delimiter}"))
     }

@@ -43,7 +43,7 @@ use requests::Requests;
 use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
-/// Interval between searches for expired objects.
+/// Time between two deletions of expired objects.
 const EXPIRY_CHECK_PERIOD: Duration = Duration::from_secs(60 * 60);
 /// Maximum length of an XML request body, such as a tag list, in bytes.
 const MAX_XML_BYTES: usize = 64 * 1024;
@@ -80,8 +80,8 @@ impl TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the template's buckets, and creates directories for new buckets. Errors if a bucket in
-    /// `existing_names` has no directory.
+    /// Opens the template's buckets, and creates directories for new buckets. Returns an error if a
+    /// bucket in `existing_names` has no directory.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
@@ -110,7 +110,7 @@ impl Buckets {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Deletes all objects whose expiry time is at or before `now_s` (Unix seconds).
+    /// Deletes the objects in all buckets that expired at or before `now_s` (Unix seconds).
     pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
             match delete_expired_objects(&bucket.objects, &bucket.lifecycle, now_s) {
@@ -177,7 +177,7 @@ async fn respond_to_http_error(error: s3s::HttpError) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// Returns the only rule of a `CorsConfiguration`.
+/// Returns the rule of a bucket's `CorsConfiguration`, which must contain exactly one rule.
 fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     let Some(property) = property else { return Ok(None) };
     match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
@@ -186,8 +186,8 @@ fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     }
 }
 
-/// Deletes the bucket's objects whose expiry time is at or before `now_s` (Unix seconds). Returns
-/// the number of deleted objects.
+/// Deletes the objects in a bucket that expired at or before `now_s` (Unix seconds). Returns the
+/// number of deleted objects.
 fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
     let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {
@@ -198,8 +198,8 @@ fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) ->
     });
     let mut deleted_count = 0;
     for key in expired_keys {
-        // Check again while holding the bucket lock, because the tags that make the object expire
-        // may have been removed in the meantime.
+        // Check the expiry again while the bucket is locked, because another request may have
+        // removed the tag that makes the object expire.
         if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
             deleted_count += 1;
         }
@@ -212,8 +212,8 @@ async fn delete_expired_periodically(buckets: Arc<Buckets>, clock: Arc<dyn Clock
     loop {
         interval.tick().await;
         let (buckets, now_s) = (Arc::clone(&buckets), clock.now_ms() / 1_000);
-        // The expiry task panicked. The panic has already been logged, and the next run tries
-        // again.
+        // Ignore an error, which means that the deletion panicked. The panic has already been
+        // logged, and expired objects are deleted again after the next interval.
         let _ = tokio::task::spawn_blocking(move || buckets.delete_expired(now_s)).await;
     }
 }

@@ -1,4 +1,5 @@
-//! Object records: JSON files that contain an object's metadata and the name of its data file.
+//! Object records. A record is a JSON file that contains the metadata of an object and the name of
+//! the file with the object's bytes.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -11,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
-    /// Object key. [`file_name`] derives the record's file name from the key.
+    /// Object key, from which [`file_name`] derives the name of the record's file.
     pub(super) key: String,
-    /// Data file name, unique among all records.
+    /// Name of the file that contains the object's bytes. No two records have the same data file.
     pub(super) data: String,
     /// Object length in bytes.
     pub(super) length: u64,
@@ -21,14 +22,15 @@ pub(super) struct Record {
     pub(super) modified_s: u64,
     /// Entity tag: the hexadecimal MD5 hash of the object.
     pub(super) etag: String,
-    /// SHA-256 in Base64, if the client sent one.
+    /// Base64-encoded SHA-256 hash of the object, or `None` if the client did not send one.
     pub(super) sha256: Option<String>,
-    /// Headers that are returned exactly as the client sent them.
+    /// HTTP headers that the client sent when it stored the object. They are returned unchanged
+    /// with the object.
     pub(super) headers: Headers,
     pub(super) tags: BTreeMap<String, String>,
 }
 
-/// Object headers that are stored and returned without being interpreted.
+/// HTTP headers that S3 stores with an object and returns unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Headers {

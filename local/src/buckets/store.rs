@@ -22,7 +22,8 @@ const RECORDS: &str = "objects";
 const DATA: &str = "data";
 const INCOMING: &str = "incoming";
 
-/// A bucket with an in-memory index of its records.
+/// A bucket whose objects are stored in a directory. An in-memory index contains all object
+/// records.
 #[derive(Debug)]
 pub(super) struct Bucket {
     folder: PathBuf,
@@ -42,12 +43,13 @@ pub(super) enum WriteMode {
 pub(super) enum StoreOutcome {
     /// The object is durable.
     Stored,
-    /// The object already exists, but the request was to create a new object only.
+    /// The object was not stored, because it already exists and must not be replaced.
     Exists,
 }
 
 impl Bucket {
-    /// Opens or creates the bucket directory. Deletes unfinished files of earlier processes.
+    /// Opens the bucket directory, or creates it if it does not exist. Deletes incomplete files
+    /// that an earlier process left behind.
     ///
     /// # Errors
     ///
@@ -73,8 +75,8 @@ impl Bucket {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates an empty data file and returns it with its name. The file belongs to no object until
-    /// a record names the file.
+    /// Creates an empty data file and returns it with its name. The file does not belong to an
+    /// object until a record contains the file's name.
     pub(super) fn create_data(&self) -> io::Result<(File, String)> {
         let data_name = uuid::Uuid::new_v4().simple().to_string();
         let file = File::create_new(self.data_path(&data_name))?;
@@ -87,7 +89,7 @@ impl Bucket {
 
     /// Deletes a data file without a record.
     pub(super) fn delete_data(&self, data_name: &str) {
-        // If the deletion fails, the file is deleted at the next start.
+        // If the file cannot be deleted now, it is deleted when the bucket is opened again.
         let _ = fs::remove_file(self.data_path(data_name));
     }
 
@@ -96,8 +98,8 @@ impl Bucket {
         self.lock().get(key).cloned()
     }
 
-    /// Returns an object's record and its open data file. Later writes do not change the contents
-    /// of the open file.
+    /// Returns an object's record and its open data file. The open file keeps its contents even if
+    /// the object is replaced or deleted.
     pub(super) fn open_object(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
@@ -105,9 +107,9 @@ impl Bucket {
         Ok(Some((Arc::clone(record), data_file)))
     }
 
-    /// Stores an object's record. The data file named in the record must be complete and durable.
-    /// If the object exists and `write_mode` does not allow replacing it, the new data file is
-    /// deleted instead.
+    /// Stores an object by writing its record. The object's data file must already be complete and
+    /// synced to disk. If the object exists and `write_mode` does not allow replacing it, the new
+    /// data file is deleted instead.
     pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -124,7 +126,7 @@ impl Bucket {
         Ok(StoreOutcome::Stored)
     }
 
-    /// Replaces an object's tags. Returns whether the object exists.
+    /// Replaces an object's tags. Returns `false` if the object does not exist.
     pub(super) fn set_tags(&self, key: &str, tags: BTreeMap<String, String>) -> io::Result<bool> {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };
@@ -143,8 +145,8 @@ impl Bucket {
         sync_folder(&records_folder)
     }
 
-    /// Deletes an object if it exists and meets `condition`. Returns whether the object was
-    /// deleted.
+    /// Deletes an object if it exists and `condition` returns true for its record. Returns whether
+    /// the object was deleted.
     pub(super) fn delete(
         &self,
         key: &str,
@@ -169,8 +171,8 @@ impl Bucket {
         self.delete_markers.contains(key)
     }
 
-    /// Calls `visit` for each object whose key starts with `prefix` and is greater than `after`, in
-    /// key order, until `visit` breaks.
+    /// Calls `visit` for each object whose key starts with `prefix` and is greater than `after`.
+    /// Visits the objects in key order, and stops when `visit` returns `Break`.
     pub(super) fn scan_prefix(
         &self,
         prefix: &str,
@@ -186,7 +188,8 @@ impl Bucket {
         });
     }
 
-    /// Calls `visit` for each object from `start`, in key order, until `visit` breaks.
+    /// Calls `visit` for each object whose key is at or after `start`. Visits the objects in key
+    /// order, and stops when `visit` returns `Break`.
     pub(super) fn scan(
         &self,
         start: Bound<&str>,
@@ -201,7 +204,7 @@ impl Bucket {
     }
 }
 
-/// Syncs a directory, which makes file creations, renames and deletions durable.
+/// Syncs a directory to disk, so that created, renamed and deleted files in it survive a crash.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -234,19 +237,23 @@ fn read_record(folder: &Path, record_path: &Path) -> Result<Record, String> {
     let bytes = fs::read(record_path).map_err(|error| error.to_string())?;
     let record: Record = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     if record_path.file_name() != Some(OsStr::new(&file_name(&record.key))) {
-        return Err(format!("it is the record of another object: `{}`", record.key));
+        return Err(format!("the record belongs to another object, `{}`", record.key));
     }
     // Reject names with other characters, because they could refer to a file outside the directory.
     if !record.data.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(format!("it names the invalid data file `{}`", record.data));
+        return Err(format!("the record contains the invalid data file name `{}`", record.data));
     }
     let metadata = folder
         .join(DATA)
         .join(&record.data)
         .metadata()
-        .map_err(|error| format!("its data file cannot be read: {error}"))?;
+        .map_err(|error| format!("the data file of the object cannot be read: {error}"))?;
     if metadata.len() != record.length {
-        return Err(format!("its data file has {} bytes, not {}", metadata.len(), record.length));
+        return Err(format!(
+            "the data file of the object has {} bytes instead of {}",
+            metadata.len(),
+            record.length
+        ));
     }
     Ok(record)
 }

@@ -1,4 +1,4 @@
-//! Receives the bytes of a new object, writes them durably to a data file and verifies their
+//! Receives the bytes of a new object, writes them to a data file on disk and verifies their
 //! checksums.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// The data file of a new object. Unless the upload completes, the file is deleted on drop.
+/// An upload to a data file. The file is deleted when an incomplete upload is dropped.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -43,7 +43,7 @@ impl Upload {
     async fn write_data_file(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
         let file_bucket = Arc::clone(bucket);
         let (file, data_name) = run_blocking(move || file_bucket.create_data()).await?;
-        // From this point on, dropping the upload deletes the file.
+        // From this point on, the data file is deleted if an error drops the upload.
         let mut upload = Self {
             bucket: Arc::clone(bucket),
             data_name: Some(data_name),
@@ -106,8 +106,8 @@ impl Upload {
         hex(&self.md5)
     }
 
-    /// Completes the upload and returns the data file's name. The file is then no longer deleted on
-    /// drop.
+    /// Completes the upload and returns the name of its data file. Afterwards, the file is no
+    /// longer deleted on drop.
     pub(super) fn into_data_name(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }
@@ -121,8 +121,8 @@ impl Drop for Upload {
     }
 }
 
-/// Checks that the client announced the object's length, as S3 requires, and that the object is not
-/// too long.
+/// Checks that the client declared the object's length, which S3 requires, and that the object does
+/// not exceed the maximum length.
 fn check_length(content_length: Option<i64>) -> S3Result<()> {
     match content_length.map(u64::try_from) {
         Some(Ok(0..=MAX_BLOB_BYTES)) => Ok(()),

@@ -18,7 +18,7 @@ pub(super) fn version_id(record: &Record) -> String {
     record.data.clone()
 }
 
-/// Returns one page of the version list.
+/// Returns one page of a bucket's object versions.
 ///
 /// # Errors
 ///
@@ -35,11 +35,10 @@ pub(super) fn list_page(
     let max_records = usize::try_from(max_keys).unwrap_or_default();
     let mut records: Vec<Arc<Record>> = Vec::new();
     let mut is_truncated = false;
-    // Start after the marker's key: each key has only one version, which was on the previous page.
+    // Continue after the marker's key. The previous page already contained this key's only version.
     bucket.scan_prefix(&prefix, input.key_marker.as_deref(), |record| {
         if records.len() >= max_records {
-            // A client may request at most zero keys. The page is then empty, and S3 reports the
-            // list as complete.
+            // S3 allows `max-keys=0`. Its response is then an empty page that is not truncated.
             is_truncated = max_records > 0;
             return ControlFlow::Break(());
         }

@@ -22,7 +22,7 @@ use crate::server::ServerThread;
 
 const SERVICE: Service = Service {
     name: "dynamodb",
-    parse: tables::access_requests,
+    read_access_requests: tables::access_requests,
     denied_status: StatusCode::BAD_REQUEST,
 };
 
@@ -50,8 +50,8 @@ fn index_streams(path: &Path) -> rusqlite::Result<()> {
     )
 }
 
-/// Runs SQLite's integrity check. Without the check, a damaged page would not be detected until it
-/// is read.
+/// Runs SQLite's integrity check. Otherwise, a damaged page would remain unnoticed until a request
+/// reads it.
 pub(crate) fn check_integrity(path: &Path) -> Result<(), LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
     let report = integrity_report(path).map_err(|error| damaged(error.to_string()))?;

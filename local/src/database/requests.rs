@@ -55,7 +55,7 @@ fn perform_operation(database: &Database, operation: &str, body: &[u8]) -> Optio
     Some(result)
 }
 
-/// Parses the request, performs the operation and serializes the response.
+/// Parses the request body, performs the operation and serializes the response.
 fn parse_and_perform<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,

@@ -1,12 +1,13 @@
-//! Lambda's batching rules for stream records, without I/O.
+//! Lambda's rules for dividing stream records into batches and for retrying failed batches. This
+//! module performs no I/O.
 //!
-//! Records are processed in order. A function can fail in two ways. If its response names the first
-//! failed record, processing resumes from that record. Otherwise, the batch is split in two,
-//! repeatedly if necessary, until only the failing record remains.
+//! Records are processed in order. A function can fail in two ways. If its response contains the
+//! sequence number of the first failed record, processing resumes from that record. Otherwise, the
+//! batch is split in half, repeatedly if necessary, until only the failing record remains.
 //!
 //! A batch that keeps failing is discarded, so that it does not block later records. If the
-//! function named the failed record, the discarded batch contains that record and all records after
-//! it.
+//! function reported the failed record, that record and all later records of the batch are
+//! discarded.
 
 use std::collections::VecDeque;
 
@@ -17,11 +18,11 @@ use super::mapping::Rules;
 /// A record of a change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
-    /// Sequence number of the record in its shard.
+    /// The record's sequence number, which determines its order in the shard.
     pub(super) sequence_number: String,
     /// Write time in milliseconds since the Unix epoch.
     pub(super) created_ms: u64,
-    /// The record in the format in which the function receives it.
+    /// The record as it appears in the JSON event that the function receives.
     pub(super) event: Value,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Record {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// Number of invocations with exactly these records.
+    /// Number of times that the function was invoked with exactly these records.
     pub(super) invocations: u32,
 }
 
@@ -39,14 +40,16 @@ impl Batch {
     }
 }
 
-/// Outcome of invoking a function with a batch.
+/// Outcome of invoking a function with a batch of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
     /// All records of the batch were processed.
     Done,
-    /// The records before this sequence number were processed.
+    /// The function processed all records before the record with this sequence number, which
+    /// failed.
     FailedFrom(String),
-    /// The function failed without naming a record, so none of the records counts as processed.
+    /// The function failed without reporting which record failed, so none of the records counts as
+    /// processed.
     Failed,
 }
 
@@ -55,34 +58,35 @@ pub(super) enum BatchOutcome {
 pub(super) enum AfterInvocation {
     /// Continue with the next batch.
     Continue,
-    /// Wait, then invoke the function again. Contains the number of attempts so far.
+    /// Invoke the function again with the same batch after a backoff. Contains the number of
+    /// invocations with this batch so far.
     Retry(u32),
-    /// Give up the first batch.
-    GiveUp,
+    /// Discard the first batch.
+    Discard,
 }
 
-/// Reason for discarding records. The variants are named as in Lambda.
+/// Reason for discarding records. The variants have the same names as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum GiveUpReason {
+pub(super) enum DiscardReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// Records that were read from a shard and are not processed yet.
+/// Records that were read from a shard but have not been processed yet.
 #[derive(Debug)]
 pub(super) struct PendingRecords {
     rules: Rules,
     batches: VecDeque<Batch>,
     /// Sequence number of the last processed record.
     last_processed: Option<String>,
-    /// Sequence number of the last record read, including filtered records.
+    /// Sequence number of the last record read, including records that the filters rejected.
     last_read: String,
 }
 
 impl PendingRecords {
-    /// Divides records into batches. `records` contains only records that passed the filters;
-    /// `last_read` is the sequence number of the last record read, including records that did not
-    /// pass.
+    /// Divides records into batches. `records` contains only the records that passed the filters.
+    /// `last_read` is the sequence number of the last record read, even if it did not pass the
+    /// filters.
     pub(super) fn new(records: Vec<Record>, last_read: String, rules: Rules) -> Self {
         let mut batches = VecDeque::new();
         let mut unbatched_records = records;
@@ -102,31 +106,32 @@ impl PendingRecords {
         self.batches.front()
     }
 
-    /// Returns the sequence number up to which the shard was processed. Returns `None` if no record
-    /// was processed yet.
+    /// Returns the sequence number up to which all records of the shard have been processed.
+    /// Returns `None` if no record has been processed yet.
     pub(super) fn position(&self) -> Option<&str> {
         if self.batches.is_empty() { Some(&self.last_read) } else { self.last_processed.as_deref() }
     }
 
-    /// Returns whether the first batch starts with expired records. If so, moves the other records
-    /// of the batch to a new second batch; the caller must then discard the first batch.
-    pub(super) fn split_expired(&mut self, now_ms: u64) -> bool {
-        let Some(max_age_ms) = self.rules.max_record_age_ms else { return false };
-        let Some(first_batch) = self.batches.front_mut() else { return false };
+    /// Returns the number of records at the start of the first batch that have expired at `now_ms`
+    /// (milliseconds since the Unix epoch).
+    pub(super) fn expired_count(&self, now_ms: u64) -> usize {
+        let Some(max_age_ms) = self.rules.max_record_age_ms else { return 0 };
+        let Some(first_batch) = self.batches.front() else { return 0 };
         let is_expired = |record: &Record| now_ms.saturating_sub(record.created_ms) > max_age_ms;
-        let expired_count =
-            first_batch.records.iter().take_while(|record| is_expired(record)).count();
-        if expired_count == 0 {
-            return false;
-        }
-        let current_records = first_batch.records.split_off(expired_count);
-        if !current_records.is_empty() {
-            self.batches.insert(1, Batch::not_invoked(current_records));
-        }
-        true
+        first_batch.records.iter().take_while(|record| is_expired(record)).count()
     }
 
-    /// Removes the first batch after it was processed or discarded.
+    /// Limits the first batch to its first `record_count` records. The other records of the batch
+    /// become the second batch.
+    pub(super) fn split_first_batch(&mut self, record_count: usize) {
+        let Some(first_batch) = self.batches.front_mut() else { return };
+        let other_records = first_batch.records.split_off(record_count);
+        if !other_records.is_empty() {
+            self.batches.insert(1, Batch::not_invoked(other_records));
+        }
+    }
+
+    /// Removes the first batch, which was processed or discarded.
     pub(super) fn finish_first_batch(&mut self) {
         if let Some(batch) = self.batches.pop_front() {
             let record_count = batch.records.len();
@@ -134,22 +139,24 @@ impl PendingRecords {
         }
     }
 
-    /// Applies the outcome of an invocation to the first batch.
+    /// Updates the batches after the function was invoked with the first batch. Returns what to do
+    /// next.
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
         let processed_count = match outcome {
             BatchOutcome::Done => Some(batch.records.len()),
             BatchOutcome::Failed => None,
-            // The function named a record that is not in the batch, which counts as not naming a
-            // record.
+            // If the function reported a record that is not in the batch, its response is treated
+            // as if it had not reported a record.
             BatchOutcome::FailedFrom(failed_number) => {
                 batch.records.iter().position(|record| record.sequence_number == *failed_number)
             }
         };
         match processed_count {
-            // Like Lambda, do not split the batch if the function named its first record as failed.
-            Some(0) => self.retry_or_give_up(batch),
+            // Like Lambda, do not split a batch if the function reported its first record as
+            // failed.
+            Some(0) => self.retry_or_discard(batch),
             Some(processed_count) => {
                 self.finish_records(batch, processed_count);
                 AfterInvocation::Continue
@@ -158,12 +165,12 @@ impl PendingRecords {
                 self.split_in_halves(batch);
                 AfterInvocation::Continue
             }
-            None => self.retry_or_give_up(batch),
+            None => self.retry_or_discard(batch),
         }
     }
 
-    /// Removes the first `finished_count` records of a batch. The remaining records become the
-    /// first batch.
+    /// Marks the first `finished_count` records of a batch as finished. The remaining records
+    /// become the first pending batch.
     fn finish_records(&mut self, mut batch: Batch, finished_count: usize) {
         let remaining_records = batch.records.split_off(finished_count);
         if let Some(last_record) = batch.records.pop() {
@@ -180,11 +187,11 @@ impl PendingRecords {
         self.batches.push_front(Batch::not_invoked(batch.records));
     }
 
-    fn retry_or_give_up(&mut self, batch: Batch) -> AfterInvocation {
+    fn retry_or_discard(&mut self, batch: Batch) -> AfterInvocation {
         let invocations = batch.invocations;
         self.batches.push_front(batch);
         match self.rules.max_retries {
-            Some(max_retries) if invocations > max_retries => AfterInvocation::GiveUp,
+            Some(max_retries) if invocations > max_retries => AfterInvocation::Discard,
             _ => AfterInvocation::Retry(invocations),
         }
     }
@@ -228,7 +235,7 @@ mod tests {
             invocations.push(owned().collect());
             assert!(invocations.len() < 100, "endless loop");
             let (outcome, batch) = (outcome(&batch), owned().collect::<Vec<_>>());
-            if pending.apply_outcome(&outcome) == AfterInvocation::GiveUp {
+            if pending.apply_outcome(&outcome) == AfterInvocation::Discard {
                 given_up.extend(batch);
                 pending.finish_first_batch();
             }
@@ -294,7 +301,8 @@ mod tests {
     fn retries_the_whole_batch_without_bisection() {
         let rules = Rules { bisect: false, ..RULES };
         let mut pending = PendingRecords::new(records(0..3), "2".to_owned(), rules);
-        for after in [AfterInvocation::Retry(1), AfterInvocation::Retry(2), AfterInvocation::GiveUp]
+        for after in
+            [AfterInvocation::Retry(1), AfterInvocation::Retry(2), AfterInvocation::Discard]
         {
             assert_eq!(pending.apply_outcome(&BatchOutcome::Failed), after);
         }
@@ -312,14 +320,15 @@ mod tests {
     #[test]
     fn splits_off_expired_records() {
         let mut pending = PendingRecords::new(records(0..4), "3".to_owned(), RULES);
-        assert!(!pending.split_expired(1_000), "the first has exactly the maximum age");
-        assert!(pending.split_expired(1_002));
+        assert_eq!(pending.expired_count(1_000), 0, "the first has exactly the maximum age");
+        assert_eq!(pending.expired_count(1_002), 2);
+        pending.split_first_batch(2);
         assert_eq!(numbers(pending.first_batch().unwrap()), ["0", "1"]);
         pending.finish_first_batch();
         assert_eq!(pending.position(), Some("1"));
         assert_eq!(numbers(pending.first_batch().unwrap()), ["2", "3"]);
         let unlimited = Rules { max_record_age_ms: None, ..RULES };
-        let mut pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
-        assert!(!pending.split_expired(u64::MAX));
+        let pending = PendingRecords::new(records(0..1), "0".to_owned(), unlimited);
+        assert_eq!(pending.expired_count(u64::MAX), 0);
     }
 }

@@ -1,28 +1,30 @@
 //! Builds the messages that Lambda sends to the dead letter queue when it discards records. A
-//! message contains the positions of the discarded records in the stream, not the records.
+//! message contains the sequence numbers of the first and last discarded record, but not the
+//! records themselves.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::batch::{Batch, GiveUpReason, Record};
+use super::batch::{Batch, DiscardReason, Record};
 use super::mapping::Mapping;
 use super::stream::Shard;
 
 /// The reason why a batch is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct GiveUpCause {
-    pub(super) reason: GiveUpReason,
-    /// Whether the last invocation failed without naming a failed record.
+pub(super) struct DiscardCause {
+    pub(super) reason: DiscardReason,
+    /// Whether the last invocation failed without reporting which record failed.
     pub(super) has_function_error: bool,
 }
 
-/// Builds the message for a batch discarded at `now_ms` (milliseconds since the Unix epoch).
+/// Builds the dead letter message for a batch that was discarded at `now_ms` (milliseconds since
+/// the Unix epoch).
 pub(super) fn build_dead_letter(
     mapping: &Mapping,
     shard: &Shard,
     batch: &Batch,
-    cause: GiveUpCause,
+    cause: DiscardCause,
     now_ms: u64,
 ) -> Value {
     let first_record = batch.records.first();
@@ -71,7 +73,7 @@ fn format_arrival(record: Option<&Record>) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(created_ms)).to_string()
 }
 
-impl GiveUpReason {
+impl DiscardReason {
     const fn name(self) -> &'static str {
         match self {
             Self::RetryAttemptsExhausted => "RetryAttemptsExhausted",

@@ -1,4 +1,4 @@
-//! Functions that the event sources invoke in this process.
+//! Lambda functions that event sources invoke in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,10 +79,11 @@ impl EventFunction for WebhookFunction {
     }
 }
 
-/// A function whose next invocation belongs to a chain of invocations.
+/// A wrapper that invokes a function as part of a chain, in which the function invokes itself
+/// through a queue.
 pub(super) struct FunctionInChain {
     pub(super) function: Arc<dyn EventFunction>,
-    /// Number of earlier invocations in the chain.
+    /// Number of invocations in the chain before the next one.
     pub(super) earlier_invocations: u32,
 }
 
@@ -106,22 +107,20 @@ pub(super) async fn invoke_with_timeout(
     timeout: Duration,
 ) -> Result<Value, String> {
     let function = Arc::clone(function);
-    // Run the function in a separate task, so that a panic ends only that task. Dropping the task
-    // set aborts the task.
+    // Run the function in a separate task, so that a panic ends only that task. If the function
+    // times out, dropping `tasks` aborts it.
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { function.invoke(event).await });
-    let Ok(ended_task) = tokio::time::timeout(timeout, tasks.join_next()).await else {
-        return Err(format!("the function timed out after {} s", timeout.as_secs()));
-    };
-    match ended_task {
-        Some(Ok(response)) => response,
-        Some(Err(error)) => Err(format!("the function ended without a response: {error}")),
-        None => Err("the function was not invoked".to_owned()),
+    match tokio::time::timeout(timeout, tasks.join_next()).await {
+        Ok(Some(Ok(function_result))) => function_result,
+        Ok(Some(Err(panic))) => Err(format!("the function ended without a response: {panic}")),
+        Ok(None) => Err("the function was not invoked".to_owned()),
+        Err(_timeout) => Err(format!("the function timed out after {} s", timeout.as_secs())),
     }
 }
 
-/// Parses the batch outcome from the function's response. If the response contains several sequence
-/// numbers, the lowest one applies.
+/// Reads from a function's response which records of a batch failed. If the response contains
+/// several sequence numbers, the lowest one is the first failed record.
 pub(super) fn read_batch_outcome(
     response: &Result<Value, String>,
     reports_failures: bool,
@@ -144,7 +143,8 @@ pub(super) fn read_batch_outcome(
             _ => return BatchOutcome::Failed,
         }
     }
-    // Compare sequence numbers as numbers: a shorter string is a lower number.
+    // Sequence numbers are decimal strings of different lengths. A shorter string is a lower
+    // number.
     let first_failed_number =
         failed_numbers.into_iter().min_by_key(|number| (number.len(), *number));
     match first_failed_number {

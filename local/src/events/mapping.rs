@@ -12,22 +12,22 @@ use crate::names::{Names, referenced_id};
 const TABLE: &str = "AWS::DynamoDB::Table";
 const FUNCTION: &str = "AWS::Lambda::Function";
 const QUEUE: &str = "AWS::SQS::Queue";
-/// Lambda's defaults for properties that the template omits.
+/// Values that Lambda uses for properties that the template omits.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
 /// Maximum batch size. DynamoDB does not return more records per read.
 const MAX_BATCH_SIZE: u64 = 1_000;
-/// Property value that represents "unlimited".
+/// In a property such as `MaximumRetryAttempts`, this value means "unlimited".
 const UNLIMITED: i64 = -1;
 
 /// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Logical id of the mapping. The mapping's position is stored under this id.
+    /// Logical id of the mapping. The event source stores its position in the stream under this id.
     pub(crate) id: String,
     /// Physical table name.
     pub(crate) table_name: String,
-    /// ARN of the change stream, in the form used in policies.
+    /// ARN of the change stream, as it appears in policies.
     pub(crate) stream_arn: String,
     /// Logical id of the function.
     pub(crate) function_id: String,
@@ -48,7 +48,7 @@ pub(crate) struct Rules {
     pub(crate) batch_size: usize,
     /// Whether to split a failed batch.
     pub(crate) bisect: bool,
-    /// Whether the function's response reports failed records.
+    /// Whether the function's response lists the records that failed.
     pub(crate) reports_failures: bool,
     /// Maximum number of retries per batch. `None` means unlimited.
     pub(crate) max_retries: Option<u32>,
@@ -71,7 +71,8 @@ pub(crate) fn read_timeout(template: &Template, function_id: &str) -> Duration {
 }
 
 impl Mapping {
-    /// Reads a mapping's properties. Errors if a property is not supported by the local stack.
+    /// Reads a mapping's properties. Returns an error if the local stack does not support a
+    /// property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
@@ -115,8 +116,8 @@ impl<'a> PropertyReader<'a> {
         LocalError::Template { logical_id: self.mapping_id.to_owned(), why: reason.into() }
     }
 
-    /// Returns the logical id of the resource to which a property refers. Errors if the resource
-    /// does not have the given type.
+    /// Returns the logical id of the resource to which a property refers. Returns an error if the
+    /// resource has a type other than `resource_type`.
     pub(super) fn referenced_resource(
         &self,
         property: &str,
@@ -129,11 +130,12 @@ impl<'a> PropertyReader<'a> {
         {
             return Ok(logical_id);
         }
-        let reason = format!("{property} names no {resource_type} of the template");
+        let reason = format!("{property} does not refer to a resource of the type {resource_type}");
         Err(self.template_error(reason))
     }
 
-    /// Reads a number. Returns `None` (unlimited) if the property is missing or −1.
+    /// Reads a property that is a number. Returns `None`, which means "unlimited", if the property
+    /// is missing or −1.
     pub(super) fn read_number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         let Some(value) = self.properties.get(property) else { return Ok(None) };
         if value.as_i64() == Some(UNLIMITED) {
@@ -145,7 +147,7 @@ impl<'a> PropertyReader<'a> {
         }
     }
 
-    /// Returns whether the function's responses report failed items.
+    /// Returns whether the function's responses list the items that failed.
     pub(super) fn reports_failures(&self) -> bool {
         let response_types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
         response_types.is_some_and(|types| types.contains(&"ReportBatchItemFailures".into()))
@@ -201,7 +203,7 @@ mod tests {
         };
         assert_eq!(mapping.rules, rules);
         let inserted = |letter: &str| json!({"eventName": "INSERT", "dynamodb": {"NewImage": {"T": {"S": letter}}}});
-        assert!(mapping.filters.pass(&inserted("S")) && !mapping.filters.pass(&inserted("E")));
+        assert!(mapping.filters.accept(&inserted("S")) && !mapping.filters.accept(&inserted("E")));
     }
 
     #[test]
@@ -228,7 +230,7 @@ mod tests {
             max_record_age_ms: None,
         };
         assert_eq!((mapping.rules, mapping.dead_letter_queue_id), (rules, None));
-        assert!(mapping.filters.pass(&json!({})));
+        assert!(mapping.filters.accept(&json!({})));
     }
 
     #[test]

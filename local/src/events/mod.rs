@@ -47,7 +47,7 @@ pub(crate) struct EventSources {
     write_notifier: watch::Sender<()>,
 }
 
-/// The components of the local stack that event sources use.
+/// The parts of the local stack that event sources use.
 pub(crate) struct SourceContext<'a> {
     pub(crate) database: &'a Database,
     pub(crate) store: &'a Arc<EventStore>,
@@ -57,8 +57,8 @@ pub(crate) struct SourceContext<'a> {
 }
 
 impl SourceContext<'_> {
-    /// Returns a mapping's dead letter queue. Like in AWS, the function's role must permit access
-    /// to the queue.
+    /// Returns the dead letter queue of an event source mapping. Like in AWS, the function's role
+    /// must permit sending messages to the queue.
     fn dead_letter_queue(
         &self,
         names: &Names<'_>,
@@ -73,9 +73,9 @@ impl SourceContext<'_> {
 }
 
 impl EventSources {
-    /// Creates the template's event sources. `build_function` builds a function from its logical
-    /// id. It returns `None` for a function that does not run locally, whose records and messages
-    /// then stay unprocessed.
+    /// Creates the event sources of the template. `build_function` builds the function with the
+    /// given logical id. It returns `None` for a function that does not run locally; the records
+    /// and messages for this function then stay unprocessed.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -130,7 +130,7 @@ impl EventSources {
             .map_err(|why| LocalError::Template { logical_id: mapping.id.clone(), why })?;
         let dead_letter_queue = context.dead_letter_queue(names, mapping)?;
         let Some(function) = function else { return Ok(()) };
-        // Use one poller per shard, because a shard's records are processed in order.
+        // Create one poller per shard, because the records of a shard must be processed in order.
         for shard in stream.shards() {
             self.pollers.push(Poller::new(
                 mapping.clone(),
@@ -144,15 +144,16 @@ impl EventSources {
         Ok(())
     }
 
-    /// Returns a sender that wakes the event sources, so that they poll immediately. Use the sender
-    /// after a request that may have written.
+    /// Returns a channel that makes the event sources poll immediately when a value is sent. A
+    /// value should be sent after each request that may have changed a table or queue.
     pub(crate) fn write_notifier(&self) -> watch::Sender<()> {
         self.write_notifier.clone()
     }
 
-    /// Runs the event sources. After `stop` becomes true, each event source ends after its current
-    /// invocation. Dropping the task set aborts the event sources. No records are lost: after the
-    /// next start, the event sources resume from their stored positions.
+    /// Runs the event sources in the returned tasks. After `stop` becomes true, each event source
+    /// ends after its current invocation. Dropping the task set aborts the event sources. No
+    /// records are lost, because the event sources resume from their stored positions at the next
+    /// start.
     pub(crate) fn run(self, stop: &watch::Receiver<bool>) -> JoinSet<()> {
         let mut source_tasks = JoinSet::new();
         for poller in self.pollers {

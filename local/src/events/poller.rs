@@ -7,8 +7,8 @@ use cellar_engine::ports::{Clock, Jobs, PortError};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::batch::{AfterInvocation, BatchOutcome, GiveUpReason, PendingRecords};
-use super::dead_letter::{GiveUpCause, build_dead_letter};
+use super::batch::{AfterInvocation, BatchOutcome, DiscardReason, PendingRecords};
+use super::dead_letter::{DiscardCause, build_dead_letter};
 use super::function::{self, EventFunction};
 use super::mapping::Mapping;
 use super::stream::Shard;
@@ -17,14 +17,13 @@ use crate::store::EventStore;
 /// Minimum and maximum poll interval while a shard has no new records. The interval doubles after
 /// each empty poll.
 const IDLE_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 2_000 };
-/// Minimum and maximum backoff before a failed batch is retried. The backoff doubles after each
-/// attempt.
+/// Minimum and maximum backoff before a function is invoked again with a failed batch. The backoff
+/// doubles after each attempt.
 const RETRY_BACKOFF: Backoff = Backoff { base_ms: 100, max_ms: 30_000 };
 /// Delay between a write and the poll that it triggers, in milliseconds. Several writes within the
 /// delay trigger only one poll.
-const WRITE_GATHER_MS: u64 = 25;
-/// Number of skipped (filtered) records after which the position is stored, even if no record was
-/// processed.
+const WRITE_POLL_DELAY_MS: u64 = 25;
+/// Maximum number of records that are filtered out before the position in the shard is stored.
 const MAX_SKIPPED_RECORDS: usize = 1_000;
 
 /// Polls a shard for the event source that processes it.
@@ -35,15 +34,15 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letter_queue: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// Position up to which the shard was processed. `None` until the position is loaded.
+    /// Position up to which the shard was processed, or `None` if it has not been loaded yet.
     position: Option<Position>,
     pending: Option<PendingRecords>,
-    /// Number of skipped (filtered) records since the position was last stored.
+    /// Number of records that were filtered out since the position was last stored.
     skipped_count: usize,
 }
 
-/// The position in a shard: the sequence number up to which its records were processed. `None` if
-/// no record was processed yet.
+/// The sequence number up to which the records of a shard were processed. `None` if no record has
+/// been processed yet.
 struct Position {
     current: Option<String>,
     /// The persisted position.
@@ -53,11 +52,12 @@ struct Position {
 /// Outcome of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Records were read or processed; there may be more.
+    /// Records were read or processed. The shard may contain more records.
     Worked,
     /// The shard has no new records.
     Idle,
-    /// An invocation failed and must be retried after the given backoff in milliseconds.
+    /// An invocation failed. The function must be invoked again after this backoff, in
+    /// milliseconds.
     Wait(u64),
 }
 
@@ -120,17 +120,18 @@ impl Poller {
             };
             tokio::select! {
                 stop_change = stop.changed() => if stop_change.is_err() { return },
-                // A write ends the wait of an idle event source early. It does not shorten the
-                // backoff after a failure.
+                // A write wakes the event source only while it waits for new records. It does not
+                // shorten the backoff after a failed invocation.
                 Ok(()) = written.changed(), if is_idle => {
-                    self.clock.sleep_ms(WRITE_GATHER_MS).await;
+                    self.clock.sleep_ms(WRITE_POLL_DELAY_MS).await;
                 }
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
         }
     }
 
-    /// Drops the pending records from memory. The records are read again from the stored position.
+    /// Drops the records that were read but not processed. They are read again from the stored
+    /// position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
@@ -143,7 +144,7 @@ impl Poller {
     /// the dead letter queue before the position advances past it. A crash therefore loses no
     /// records, but records may be delivered more than once.
     pub(super) async fn step(&mut self) -> Result<PollStep, PortError> {
-        // After an error, drop the pending records, so that the next step reads them again.
+        // If this step fails, the pending records stay dropped, and the next step reads them again.
         let Some(mut pending) = self.pending.take() else {
             return self.read_records().await;
         };
@@ -158,14 +159,18 @@ impl Poller {
         Ok(step)
     }
 
-    /// Invokes the function with the first pending batch, or discards the batch if it has expired.
+    /// Invokes the function with the first pending batch. If the batch contains expired records,
+    /// discards them instead.
     async fn process_first_batch(
         &self,
         pending: &mut PendingRecords,
     ) -> Result<PollStep, PortError> {
-        if pending.split_expired(self.clock.now_ms()) {
-            let reason = GiveUpReason::RecordAgeExceeded;
-            self.give_up(pending, GiveUpCause { reason, has_function_error: false }).await?;
+        let expired_count = pending.expired_count(self.clock.now_ms());
+        if expired_count > 0 {
+            pending.split_first_batch(expired_count);
+            let reason = DiscardReason::RecordAgeExceeded;
+            self.discard_first_batch(pending, DiscardCause { reason, has_function_error: false })
+                .await?;
             return Ok(PollStep::Worked);
         }
         let Some(batch) = pending.first_batch() else { return Ok(PollStep::Worked) };
@@ -173,7 +178,8 @@ impl Poller {
         self.invoke_function(pending, json!({ "Records": events })).await
     }
 
-    /// Invokes the function with the first pending batch and applies the outcome.
+    /// Invokes the function with the first pending batch, and retries, splits or discards the batch
+    /// if the function fails.
     async fn invoke_function(
         &self,
         pending: &mut PendingRecords,
@@ -192,26 +198,27 @@ impl Poller {
             AfterInvocation::Retry(invocations) => {
                 Ok(PollStep::Wait(RETRY_BACKOFF.longest_ms(invocations)))
             }
-            AfterInvocation::GiveUp => {
-                let reason = GiveUpReason::RetryAttemptsExhausted;
+            AfterInvocation::Discard => {
+                let reason = DiscardReason::RetryAttemptsExhausted;
                 let has_function_error = outcome == BatchOutcome::Failed;
-                self.give_up(pending, GiveUpCause { reason, has_function_error }).await?;
+                self.discard_first_batch(pending, DiscardCause { reason, has_function_error })
+                    .await?;
                 Ok(PollStep::Worked)
             }
         }
     }
 
     /// Sends the first pending batch to the dead letter queue, then removes the batch.
-    async fn give_up(
+    async fn discard_first_batch(
         &self,
         pending: &mut PendingRecords,
-        cause: GiveUpCause,
+        cause: DiscardCause,
     ) -> Result<(), PortError> {
         let Some(batch) = pending.first_batch() else { return Ok(()) };
         let now_ms = self.clock.now_ms();
         let message = build_dead_letter(&self.mapping, &self.shard, batch, cause, now_ms);
         let source = self.mapping.id.as_str();
-        tracing::error!(source, %message, "gave up records");
+        tracing::error!(source, %message, "discarded records");
         if let Some(dead_letter_queue) = &self.dead_letter_queue {
             dead_letter_queue.send(&message.to_string()).await?;
         }
@@ -219,14 +226,15 @@ impl Poller {
         Ok(())
     }
 
-    /// Reads the next records. The records that pass the filters become pending.
+    /// Reads the next records of the shard and keeps those that pass the filters as pending
+    /// records.
     async fn read_records(&mut self) -> Result<PollStep, PortError> {
         let position = self.load_position().await?;
         let mut records = self.shard.read(position.as_deref()).await?;
         let Some(last_record) = records.last() else { return Ok(PollStep::Idle) };
         let last_read = last_record.sequence_number.clone();
         let read_count = records.len();
-        records.retain(|record| self.mapping.filters.pass(&record.event));
+        records.retain(|record| self.mapping.filters.accept(&record.event));
         if records.is_empty() {
             self.skip_to(last_read, read_count).await?;
         } else {
@@ -235,7 +243,8 @@ impl Poller {
         Ok(PollStep::Worked)
     }
 
-    /// Returns the position up to which the shard was processed.
+    /// Returns the position up to which the shard was processed. Loads the stored position on the
+    /// first call.
     async fn load_position(&mut self) -> Result<Option<String>, PortError> {
         if let Some(position) = &self.position {
             return Ok(position.current.clone());
@@ -246,8 +255,8 @@ impl Poller {
         Ok(stored_position)
     }
 
-    /// Advances the position past skipped (filtered) records. The position is stored only
-    /// occasionally, because reading skipped records again does no harm.
+    /// Advances the position past records that were filtered out. The position is stored only after
+    /// many of them, because reading them again does no harm.
     async fn skip_to(
         &mut self,
         sequence_number: String,
@@ -263,7 +272,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Advances the position past processed records and stores it.
+    /// Advances the position past processed records and stores the new position.
     async fn advance_to(&mut self, sequence_number: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&sequence_number) {

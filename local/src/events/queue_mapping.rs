@@ -42,19 +42,20 @@ pub(crate) struct QueueMapping {
     pub(crate) reports_failures: bool,
     /// Maximum number of concurrent invocations.
     pub(crate) max_concurrency: usize,
-    /// Whether the function may invoke itself through the queue without end.
+    /// How to react when the function invokes itself repeatedly through the queue.
     pub(crate) recursive_loop: RecursiveLoop,
 }
 
 impl QueueMapping {
-    /// Returns whether a mapping's source is a queue.
+    /// Returns whether the mapping reads from a queue rather than from a change stream.
     pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
         let reader = PropertyReader { template, mapping_id: "", properties };
         let event_source = properties.get("EventSourceArn");
         reader.referenced_resource("EventSourceArn", event_source, QUEUE).is_ok()
     }
 
-    /// Reads a mapping's properties. Errors if a property is not supported by the local stack.
+    /// Reads a mapping's properties. Returns an error if the local stack does not support a
+    /// property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
@@ -64,7 +65,7 @@ impl QueueMapping {
         let reader = PropertyReader { template, mapping_id, properties };
         for unsupported in ["FilterCriteria", "MaximumBatchingWindowInSeconds"] {
             if properties.contains_key(unsupported) {
-                let reason = format!("{unsupported} of a queue is not supported");
+                let reason = format!("{unsupported} is not supported for a mapping from a queue");
                 return Err(reader.template_error(reason));
             }
         }
@@ -107,7 +108,7 @@ fn read_visibility(reader: &PropertyReader<'_>, queue_id: &str) -> Result<u32, L
     property
         .as_u64()
         .and_then(|visibility_s| u32::try_from(visibility_s).ok())
-        .ok_or_else(|| reader.template_error("VisibilityTimeout of the queue is not a number"))
+        .ok_or_else(|| reader.template_error("the VisibilityTimeout of the queue must be a number"))
 }
 
 fn read_max_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError> {
@@ -119,7 +120,7 @@ fn read_max_concurrency(reader: &PropertyReader<'_>) -> Result<usize, LocalError
         .as_u64()
         .and_then(|concurrency| usize::try_from(concurrency).ok())
         .filter(|concurrency| PERMITTED_CONCURRENCY.contains(concurrency))
-        .ok_or_else(|| reader.template_error("MaximumConcurrency is not a number from 2 to 1000"))
+        .ok_or_else(|| reader.template_error("MaximumConcurrency must be a number from 2 to 1000"))
 }
 
 fn read_recursive_loop(
@@ -132,7 +133,8 @@ fn read_recursive_loop(
         None | Some(Some("Terminate")) => Ok(RecursiveLoop::Terminate),
         Some(Some("Allow")) => Ok(RecursiveLoop::Allow),
         Some(_) => {
-            Err(reader.template_error("RecursiveLoop of the function is not Allow or Terminate"))
+            Err(reader
+                .template_error("the RecursiveLoop of the function must be Allow or Terminate"))
         }
     }
 }

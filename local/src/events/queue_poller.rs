@@ -62,8 +62,8 @@ impl QueuePoller {
             };
             tokio::select! {
                 stop_change = stop.changed() => if stop_change.is_err() { return },
-                // Poll again immediately, for two reasons: a slot for another invocation is free
-                // now, and the function may have sent messages.
+                // Poll again as soon as an invocation ends: there is room for another invocation,
+                // and the function may have sent messages to the queue.
                 Some(_) = invocations.join_next() => {}
                 () = self.clock.sleep_ms(wait_ms) => {}
             }
@@ -71,8 +71,8 @@ impl QueuePoller {
         while invocations.join_next().await.is_some() {}
     }
 
-    /// Starts invocations until the queue has no visible message or the maximum concurrency is
-    /// reached.
+    /// Starts invocations until no message in the queue is visible or the maximum number of
+    /// concurrent invocations is running.
     async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
         // Remove the invocations that have ended.
         while invocations.try_join_next().is_some() {}
@@ -88,24 +88,24 @@ impl QueuePoller {
     }
 
     /// Receives the messages for one invocation and hides them for the visibility timeout. Returns
-    /// no messages if the queue has no visible message.
+    /// an empty list if the queue has no visible messages.
     pub(super) async fn receive_batch(&self) -> Result<Vec<ChainedMessage>, PortError> {
         self.queue.receive_chained(self.mapping.batch_size, self.mapping.visibility_s).await
     }
 
-    /// Invokes the function. Deletes all messages that the function does not report as failed.
+    /// Invokes the function, then deletes all messages that the function does not report as failed.
     ///
-    /// Like in Lambda, does not invoke the function if it has invoked itself too often. The
-    /// messages then become visible again.
+    /// Like Lambda, drops the invocation if the function has invoked itself too often. The messages
+    /// then become visible again.
     pub(super) async fn process_batch(&self, received_messages: Vec<ChainedMessage>) {
         let source = self.mapping.id.as_str();
-        let mut chain_invocations = 0;
+        let mut longest_chain = 0;
         let mut messages = Vec::with_capacity(received_messages.len());
         for received in received_messages {
-            chain_invocations = chain_invocations.max(received.chain_invocations);
+            longest_chain = longest_chain.max(received.chain_invocations);
             messages.push(received.message);
         }
-        if self.mapping.recursive_loop.drops_invocation(chain_invocations) {
+        if self.mapping.recursive_loop.drops_invocation(longest_chain) {
             tracing::error!(
                 source,
                 "dropped an invocation, because its chain has {MAX_CHAIN_INVOCATIONS} earlier \
@@ -117,7 +117,7 @@ impl QueuePoller {
         let timeout = self.mapping.timeout;
         let function: Arc<dyn EventFunction> = Arc::new(FunctionInChain {
             function: Arc::clone(&self.function),
-            earlier_invocations: chain_invocations,
+            earlier_invocations: longest_chain,
         });
         let response = function::invoke_with_timeout(&function, event, timeout).await;
         if let Err(error) = &response {
@@ -125,8 +125,7 @@ impl QueuePoller {
         }
         for message in processed_messages(&messages, &response, self.mapping.reports_failures) {
             if let Err(error) = self.queue.delete(&message.receipt).await {
-                // The message could not be deleted, so it will be processed again, which costs
-                // almost nothing.
+                // The message will be received again. Repeating a finished job is harmless.
                 tracing::warn!(source, %error, "cannot delete a message");
             }
         }
@@ -154,9 +153,9 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that the function's response reports as processed. Like in Lambda, a
-/// function that does not report failures processes either all messages or none. If the report is
-/// malformed or contains an unknown message id, no message counts as processed.
+/// Returns the messages that the function has processed. Like in Lambda, a function that does not
+/// report failed messages processes either all messages or none. If the report is malformed or
+/// contains an unknown message id, no message counts as processed.
 fn processed_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,

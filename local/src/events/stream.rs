@@ -43,7 +43,7 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 impl TableStream {
-    /// Finds a table's change stream and its shards.
+    /// Looks up a table's change stream and the ids of its shards.
     pub(super) fn of_table(database: &Database, table_name: &str) -> Result<Self, String> {
         let list_request = parse_request(json!({ "TableName": table_name }))?;
         let list_reply = database.list_streams(list_request).map_err(|error| error.to_string())?;
@@ -77,8 +77,8 @@ impl TableStream {
 }
 
 impl Shard {
-    /// Reads the records after the sequence number `after`. If `after` is `None`, starts at the
-    /// oldest record.
+    /// Reads the records after the sequence number `after`, or from the oldest record if `after` is
+    /// `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let shard = self.clone();
         let after = after.map(str::to_owned);
@@ -109,8 +109,8 @@ impl Shard {
         records_reply.records.iter().map(|record| self.to_record(record)).collect()
     }
 
-    /// Converts a record to the format in which functions receive it, which includes the stream
-    /// ARN.
+    /// Converts a DynamoDB record to the format in which functions receive it, and adds the ARN of
+    /// the stream.
     fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {

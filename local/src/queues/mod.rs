@@ -29,7 +29,7 @@ const DEFAULT_RETENTION_S: u64 = 4 * 24 * 60 * 60;
 #[derive(Debug, Clone)]
 pub(crate) struct Queues(BTreeMap<String, QueueWithUrl>);
 
-/// A queue and the URL that the template's functions use for it.
+/// A queue and the URL by which the template's functions identify it.
 #[derive(Debug, Clone)]
 struct QueueWithUrl {
     url: String,
@@ -98,12 +98,14 @@ fn read_rules(
         .and_then(Value::as_u64)
         .and_then(|count| u32::try_from(count).ok())
         .filter(|count| *count > 0)
-        .ok_or_else(|| template_error("maxReceiveCount is not a number of at least 1"))?;
+        .ok_or_else(|| template_error("maxReceiveCount must be a number of at least 1"))?;
     let dead_letter_queue_id = redrive_policy
         .get("deadLetterTargetArn")
         .and_then(referenced_id)
         .filter(|id| template.resource(id).is_some_and(|queue| queue.resource_type == QUEUE))
-        .ok_or_else(|| template_error("deadLetterTargetArn names no queue of this template"))?;
+        .ok_or_else(|| {
+            template_error("deadLetterTargetArn does not refer to a queue in this template")
+        })?;
     let rules = QueueRules { retention_ms, max_receive_count: Some(max_receive_count) };
     Ok((rules, Some(dead_letter_queue_id.to_owned())))
 }

@@ -22,12 +22,12 @@ pub struct LocalQueue {
     dead_letter_queue: Option<String>,
 }
 
-/// A received message and the chain of invocations that led to it.
+/// A received message and the number of invocations that preceded it in its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChainedMessage {
     pub(crate) message: Received,
-    /// Number of invocations in the chain, up to the one that sent the message. 0 if the message
-    /// was not sent by a function that a queue invoked.
+    /// Number of invocations in the chain, including the one that sent the message. The value is 0
+    /// if the message was not sent by a function that a queue invoked.
     pub(crate) chain_invocations: u32,
 }
 
@@ -38,7 +38,7 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. The queue named by `dead_letter_queue` must be in the same file.
+    /// Creates the queue `name`. The dead letter queue must be stored in the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -49,10 +49,10 @@ impl LocalQueue {
         Self { store, clock, name, rules, dead_letter_queue }
     }
 
-    /// Returns the number of messages, including hidden messages.
+    /// Returns the number of messages in the queue, including hidden messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if the database file cannot be read.
     pub async fn len(&self) -> Result<u64, PortError> {
         let name = self.name.clone();
         let sql = "SELECT COUNT(*) FROM messages WHERE queue = ?1";
@@ -66,16 +66,16 @@ impl LocalQueue {
     /// Returns whether the queue has no messages.
     ///
     /// # Errors
-    /// Returns a [`PortError`] if the file cannot be read.
+    /// Returns a [`PortError`] if the database file cannot be read.
     pub async fn is_empty(&self) -> Result<bool, PortError> {
         Ok(self.len().await? == 0)
     }
 
-    /// Sends a message durably and returns its id.
+    /// Stores a message durably and returns its id.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Jobs::send`].
+    /// Returns a [`PortError`] if the message is empty or too long, or if it cannot be stored.
     pub(crate) async fn send_with_id(&self, body: &str) -> Result<String, PortError> {
         check_message_body(body)?;
         let queue_name = self.name.clone();
@@ -93,11 +93,12 @@ impl LocalQueue {
         Ok(message_id.to_string())
     }
 
-    /// Like [`Jobs::receive`], but also returns the chain of each message.
+    /// Like [`Jobs::receive`], but also returns how many invocations preceded each message in its
+    /// chain.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`Jobs::receive`].
+    /// Returns a [`PortError`] if an argument is out of range or the queue cannot be read.
     pub(crate) async fn receive_chained(
         &self,
         max: u8,
@@ -128,19 +129,20 @@ impl LocalQueue {
     }
 }
 
-/// Converts a number to the signed integer that SQLite requires. Times and durations are far below
+/// Converts an unsigned number to SQLite's signed integer type. Times and durations are far below
 /// the maximum.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the time at which a message that is hidden now becomes visible, in milliseconds.
+/// Returns when a message that is hidden now becomes visible again, in milliseconds since the Unix
+/// epoch.
 fn visible_from_ms(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
 
-/// The parts of a receipt handle, which has the form `id.count`. The count is the number of times
-/// that the message was received, so that every receive yields another handle.
+/// The two parts of a receipt handle `ID.COUNT`. The count says how often the message was received,
+/// so every receive returns a different handle.
 struct ReceiptParts {
     message_id: i64,
     receive_count: u32,
@@ -170,7 +172,7 @@ fn read_message(row: &Row<'_>) -> rusqlite::Result<(i64, ChainedMessage)> {
     Ok((id, ChainedMessage { message, chain_invocations: row.get(4)? }))
 }
 
-/// Deletes expired messages. Moves messages that exceed the receive limit to the dead letter queue.
+/// Deletes expired messages. Moves messages that were received too often to the dead letter queue.
 fn remove_dead_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,
@@ -195,9 +197,9 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives up to `max_messages` visible messages in the order in which they became visible. A
-/// message that keeps failing becomes visible again later and therefore does not block new
-/// messages. The received messages are hidden until `hidden_until_ms`.
+/// Receives up to `max_messages` visible messages and hides them until `hidden_until_ms`. Messages
+/// are received in the order in which they became visible. A message that keeps failing becomes
+/// visible later than new messages and therefore does not block them.
 fn receive_visible_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,

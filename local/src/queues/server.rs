@@ -1,5 +1,5 @@
-//! Serves the queues over the SQS protocol for commands that send jobs. Supports only
-//! `SendMessage`, because functions receive messages through their event sources.
+//! Serves the queues over HTTP with the SQS protocol. Supports only `SendMessage`, which commands
+//! use to send jobs. Functions receive messages through their event sources.
 
 use std::sync::Arc;
 
@@ -19,8 +19,11 @@ use crate::error::LocalError;
 use crate::roles::{Roles, messages};
 use crate::server::ServerThread;
 
-const SERVICE: Service =
-    Service { name: "sqs", parse: messages::access_requests, denied_status: StatusCode::FORBIDDEN };
+const SERVICE: Service = Service {
+    name: "sqs",
+    read_access_requests: messages::access_requests,
+    denied_status: StatusCode::FORBIDDEN,
+};
 
 /// Parameters of `SendMessage`. Other SQS parameters cause an error rather than being ignored.
 #[derive(Deserialize)]

@@ -1,16 +1,17 @@
-//! A request for permission to perform an action on a resource, in the terms of IAM policies.
+//! Access requests. An access request asks whether a caller may perform an action on a resource, as
+//! in IAM policies.
 
 /// A condition key that the local stack supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionKey {
     /// The top-level attributes that occur in the item, key and expressions of a DynamoDB request.
     Attributes,
-    /// The prefix in an object list request. If a missing object requires the list permission, the
-    /// prefix is the object's key.
+    /// `s3:prefix`: the prefix in a request that lists objects. When a missing object is requested,
+    /// this is the object's key, because S3 then checks the permission to list the object.
     Prefix,
-    /// The service on whose behalf KMS (the key service) is called. Local requests never contain
-    /// this key, because nothing is encrypted. A statement with this condition therefore never
-    /// applies.
+    /// `kms:ViaService`: the service that calls KMS on behalf of the caller. Local requests never
+    /// contain this key, because the local stack encrypts nothing. A statement with this condition
+    /// therefore never applies.
     ViaService,
 }
 

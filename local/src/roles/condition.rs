@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
 
-/// A condition: an operator, a condition key and the key's permitted values.
+/// A condition of a policy statement. An operator compares the values of a condition key with the
+/// permitted values.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
@@ -14,14 +15,14 @@ pub(super) struct Condition {
     permitted_values: Vec<String>,
 }
 
-/// How many of the request's values must match.
+/// How many of a condition key's values must match a permitted value.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
     /// The request must contain exactly one value, and the value must match.
     One,
     /// Like `One`, but a request without any value also meets the condition.
     OneIfExists,
-    /// All values must match. A request without any value also meets the condition.
+    /// All values in the request must match. A request without any value also meets the condition.
     All,
     /// At least one value.
     Any,
@@ -36,9 +37,10 @@ enum Comparison {
 /// Start of a policy variable in a string.
 const VARIABLE_START: &str = "${";
 
-/// Reads a string or a non-empty list of strings. Rejects policy variables.
+/// Reads a string or a nonempty list of strings. Returns an error if a string contains a policy
+/// variable.
 pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, String> {
-    let wrong_type = || format!("{name} is neither a string nor a list of strings");
+    let wrong_type = || format!("{name} must be a string or a nonempty list of strings");
     let values = match value {
         Value::Array(values) if values.is_empty() => return Err(wrong_type()),
         Value::Array(values) => values.as_slice(),
@@ -48,7 +50,9 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
     for value in values {
         let string = value.as_str().ok_or_else(wrong_type)?;
         if string.contains(VARIABLE_START) {
-            return Err(format!("{name} has a policy variable, which is not supported: {string}"));
+            return Err(format!(
+                "{name} contains a policy variable, which is not supported: {string}"
+            ));
         }
         strings.push(string.to_owned());
     }
@@ -89,7 +93,9 @@ impl Condition {
             .ok_or_else(|| format!("the condition key {key_name} is not supported"))?;
         let expects_one_value = matches!(quantifier, Quantifier::One | Quantifier::OneIfExists);
         if key.is_multivalued() == expects_one_value {
-            return Err(format!("{operator} cannot be used with the values of {key_name}"));
+            return Err(format!(
+                "the operator {operator} cannot be used with the condition key {key_name}"
+            ));
         }
         let permitted_values = read_strings(key_name, values)?;
         Ok(Self { quantifier, comparison, key, permitted_values })

@@ -1,11 +1,13 @@
-//! Finds the attributes that occur in DynamoDB expressions.
+//! Finds the attribute names in DynamoDB expressions.
 
 use std::collections::BTreeMap;
 
-/// Keywords of expressions. An attribute with such a name can occur only through an alias.
+/// Reserved words of DynamoDB expressions. An attribute with such a name can occur only through an
+/// alias.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
-/// Returns the top-level attributes in an expression. Aliases start with `#`, values with `:`.
+/// Returns the top-level attribute names in a DynamoDB expression. In expressions, `#` starts an
+/// alias of an attribute name, and `:` starts a value.
 pub(super) fn top_level_attributes(
     expression: &str,
     aliases: &BTreeMap<String, String>,
@@ -32,7 +34,7 @@ pub(super) fn top_level_attributes(
 
 /// A word of an expression.
 struct Word<'a> {
-    /// The last character before the word that is not a space.
+    /// The last character before the current word, ignoring spaces.
     previous_character: Option<char>,
     text: &'a str,
     following_text: &'a str,

@@ -23,8 +23,8 @@ const SUPPORTED_PROPERTIES: [&str; 7] = [
     "RoleName",
     "Tags",
 ];
-/// Resource types that are rejected, because they change a role's permissions from outside the
-/// role.
+/// Resource types that are rejected, because they would change a role's permissions without being
+/// part of the role.
 const POLICY_RESOURCES: [&str; 3] =
     ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
 
@@ -32,7 +32,7 @@ const POLICY_RESOURCES: [&str; 3] =
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) logical_id: String,
-    /// ARN of the session in which the function calls services.
+    /// ARN of the assumed-role session in which the function calls AWS services.
     pub(super) session_arn: String,
     pub(super) role: Arc<Role>,
 }
@@ -53,7 +53,10 @@ pub(super) fn read_functions(
             continue;
         }
         let Some(role_id) = resource.properties.get("Role").and_then(referenced_id) else {
-            return Err(template_error(logical_id, "Role names no role of this template"));
+            return Err(template_error(
+                logical_id,
+                "Role does not refer to a role in this template",
+            ));
         };
         let session_arn =
             session_arn(&names.physical_name(role_id), &names.physical_name(logical_id));

@@ -18,15 +18,15 @@ use crate::state::Credentials;
 /// Maximum number of denial messages that are retained.
 pub(super) const MAX_DENIALS: usize = 100;
 
-/// Extracts a request's actions and resources from its headers and body. Returns an error message
-/// if the request is malformed.
+/// Returns the actions and resources of a request, based on its headers and body. Returns an error
+/// message if the request is malformed.
 pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
 
 /// A denied access request. Contains the error message that AWS would return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied(pub(crate) String);
 
-/// An action that a role statement allows, with its usage count.
+/// An action that a policy statement allows, and how often it was used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Permission {
     /// Logical id of the role.
@@ -37,7 +37,7 @@ pub struct Permission {
     pub statement: String,
     /// The action as written in the statement.
     pub action: String,
-    /// Number of requests allowed by this permission since startup.
+    /// Number of requests that this permission has allowed since startup.
     pub used: u64,
 }
 
@@ -61,7 +61,7 @@ impl Roles {
         Ok(Self { functions, keys, denials: Mutex::default() })
     }
 
-    /// Returns all roles' permissions, sorted, with their usage counts.
+    /// Returns the permissions of all roles, in sorted order, with their usage counts.
     #[must_use]
     pub fn permissions(&self) -> Vec<Permission> {
         // Several functions may share a role, so list each role only once.
@@ -94,7 +94,7 @@ impl Roles {
         self.keys.get(caller).ok_or_else(|| unknown_function(function_id))
     }
 
-    /// Returns a function as a caller whose role must permit its requests.
+    /// Returns the caller that represents the function with the given logical id.
     pub(crate) fn caller_of(&self, function_id: &str) -> Result<Caller, LocalError> {
         match self.functions.iter().position(|function| function.logical_id == function_id) {
             Some(function_index) => Ok(Caller::Function(function_index)),
@@ -112,9 +112,9 @@ impl Roles {
         self.keys.all()
     }
 
-    /// Checks whether the caller may perform an action on a resource. Denials are logged and
+    /// Checks that the caller may perform an action on a resource. Denials are logged and
     /// retained.
-    pub(crate) fn check(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
+    pub(crate) fn authorize(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
         let Caller::Function(function_index) = caller else { return Ok(()) };
         let (decision, session_arn) = match self.functions.get(function_index) {
             Some(function) => (function.role.decide(request), function.session_arn.as_str()),

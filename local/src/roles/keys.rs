@@ -13,8 +13,8 @@ pub(crate) enum Caller {
     Function(usize),
 }
 
-/// All credentials. Functions' credentials are random, created at each start and held only in
-/// memory.
+/// The credentials of the operator and of all functions. Functions' credentials are random, created
+/// at each start and held only in memory.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,

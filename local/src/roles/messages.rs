@@ -23,7 +23,8 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns a request's action and queue. Returns an error message if the request is malformed.
+/// Returns the action of an SQS request and the queue that it accesses. Returns an error message if
+/// the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -53,7 +54,7 @@ impl RoleQueue {
     fn check_permission(&self, action: &str) -> Result<(), PortError> {
         let access_request = AccessRequest::new(action, queue_arn_of_url(&self.url));
         self.roles
-            .check(self.caller, &access_request)
+            .authorize(self.caller, &access_request)
             .map_err(|Denied(message)| PortError::permanent(message))
     }
 }

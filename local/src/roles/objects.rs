@@ -10,7 +10,7 @@ const PREFIX: &str = "prefix";
 const VERSION: &str = "versionId";
 const TAGGING: &str = "x-amz-tagging";
 
-/// Returns a request's actions and resources.
+/// Returns the actions of an S3 request and the resources that they access.
 pub(crate) fn access_requests(
     operation: &str,
     path: &S3Path,
@@ -39,7 +39,8 @@ pub(crate) fn access_requests(
         access_request = access_request.with_key(ConditionKey::Prefix, vec![prefix]);
     }
     let mut access_requests = vec![access_request];
-    // Setting tags on a new object requires an additional permission.
+    // A request that stores an object with tags requires another permission in addition to
+    // `s3:PutObject`.
     let has_tags = headers.contains_key(TAGGING) || parameter(TAGGING).is_some();
     if operation == "PutObject" && has_tags {
         access_requests.push(AccessRequest::new("s3:PutObjectTagging", resource));

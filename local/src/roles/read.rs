@@ -11,17 +11,18 @@ const VERSION: &str = "2012-10-17";
 /// Supported fields of a statement.
 const SUPPORTED_FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 
-/// Reads all statements of a role's inline policies. Intrinsic functions must already be resolved.
+/// Reads the statements of all inline policies of a role. Intrinsic functions must already be
+/// resolved.
 pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     for policy in policies.as_array().ok_or("Policies is not a list")? {
         let policy_name = policy.get("PolicyName").and_then(Value::as_str).unwrap_or_default();
         let document = policy.get("PolicyDocument").unwrap_or(&Value::Null);
         if document.get("Version").and_then(Value::as_str) != Some(VERSION) {
-            return Err(format!("policy {policy_name}: Version is not {VERSION}"));
+            return Err(format!("policy {policy_name}: Version must be {VERSION}"));
         }
         let Some(statement_list) = document.get("Statement").and_then(Value::as_array) else {
-            return Err(format!("policy {policy_name}: Statement is not a list"));
+            return Err(format!("policy {policy_name}: Statement must be a list"));
         };
         for (index, statement) in statement_list.iter().enumerate() {
             let sid = match statement.get("Sid").and_then(Value::as_str) {

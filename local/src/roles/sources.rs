@@ -9,8 +9,8 @@ use super::function_roles::{Denied, Roles};
 use super::messages::RoleQueue;
 use crate::error::LocalError;
 
-/// Actions on a stream that Lambda performs with the function's role. [`LIST_STREAMS`] is required
-/// too, but not for a particular stream.
+/// Actions on a change stream that Lambda performs with the function's role. Lambda also requires
+/// [`LIST_STREAMS`], which is not limited to one stream.
 const STREAM_ACTIONS: [&str; 3] =
     ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
 const LIST_STREAMS: &str = "dynamodb:ListStreams";
@@ -52,7 +52,7 @@ impl Roles {
     ) -> Result<(), LocalError> {
         let caller = self.caller_of(function_id)?;
         for access_request in access_requests {
-            if let Err(Denied(message)) = self.check(caller, access_request) {
+            if let Err(Denied(message)) = self.authorize(caller, access_request) {
                 return Err(LocalError::Template {
                     logical_id: source_id.to_owned(),
                     why: message,
@@ -63,7 +63,7 @@ impl Roles {
     }
 }
 
-/// Returns a queue that checks each call against a function's role.
+/// Returns a queue that permits a call only if the function's role permits it.
 pub(crate) fn queue_with_role(
     roles: &Arc<Roles>,
     function_id: &str,

@@ -11,7 +11,7 @@ use super::condition::Condition;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Allow,
-    /// Denies the request, even if another statement allows it.
+    /// Denies matching requests, even if another statement allows them.
     Deny,
 }
 
@@ -20,7 +20,7 @@ pub(super) enum Effect {
 pub(super) struct Statement {
     /// Name of the policy.
     pub(super) policy: String,
-    /// The `Sid` of the statement, or the statement's number if there is no `Sid`.
+    /// The statement's `Sid`, or its position in the policy if it has no `Sid`.
     pub(super) sid: String,
     pub(super) effect: Effect,
     pub(super) actions: Vec<ActionPattern>,
@@ -28,7 +28,8 @@ pub(super) struct Statement {
     pub(super) conditions: Vec<Condition>,
 }
 
-/// An action in a statement, with the number of requests that it decided.
+/// An action pattern in a statement, such as `s3:Get*`, and the number of requests for which it
+/// determined the decision.
 #[derive(Debug)]
 pub(super) struct ActionPattern {
     pub(super) pattern: String,
@@ -39,8 +40,8 @@ pub(super) struct ActionPattern {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Any,
-    /// An ARN that may contain wildcards, split into its parts. A wildcard matches `:` only in the
-    /// last part.
+    /// An ARN split at its colons. The parts may contain wildcards; only a wildcard in the last
+    /// part matches further colons.
     Arn([String; ARN_PARTS]),
 }
 
@@ -89,8 +90,8 @@ impl Resource {
 }
 
 impl Statement {
-    /// Returns this statement's action that matches the request. Returns `None` if the statement
-    /// does not apply to the request.
+    /// Returns the first action pattern of this statement that matches the request. Returns `None`
+    /// if the statement does not apply to the request.
     pub(super) fn matching_action(&self, request: &AccessRequest) -> Option<&ActionPattern> {
         let matches_request = |action: &&ActionPattern| {
             matches_wildcards(&action.pattern, &request.action, Case::Insensitive)

@@ -1,7 +1,7 @@
 //! Access requests for DynamoDB operations.
 //!
-//! A transaction results in one access request per action that it contains. The condition key
-//! `dynamodb:Attributes` contains the top-level attributes in the item, key and expressions of the
+//! A transaction requires permission for each action that it contains. The condition key
+//! `dynamodb:Attributes` lists the top-level attributes in the item, key and expressions of a
 //! request.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +18,11 @@ use crate::names::table_arn;
 /// Prefix of DynamoDB's operation header.
 pub(crate) const VERSION: &str = "DynamoDB_20120810.";
 
-/// A map keyed by attribute name. The values are skipped when parsing.
+/// A JSON object whose keys are attribute names. The attribute values are skipped when parsing.
 type AttributeNames = BTreeMap<String, IgnoredAny>;
 
-/// Request fields that contain table or attribute names. Includes the fields of all operations and
-/// the legacy fields.
+/// The fields of a DynamoDB request that contain table or attribute names. Includes the fields of
+/// all operations, and deprecated fields.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 struct Request {
@@ -47,7 +47,7 @@ struct Request {
     request_items: BTreeMap<String, Batch>,
 }
 
-/// The part of a batch request that concerns one table.
+/// The entries of a batch request for one table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Batch {
@@ -55,7 +55,8 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// Returns a request's actions and resources. Returns an error message if the request is malformed.
+/// Returns the actions of a DynamoDB request and the resources that they access. Returns an error
+/// message if the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -85,7 +86,7 @@ pub(crate) fn access_requests(
     Ok(access_requests)
 }
 
-/// Returns the operation that corresponds to an action in a transaction.
+/// Returns the operation name for an action in a transaction, such as `PutItem` for `Put`.
 fn operation_in_transaction(action: &str) -> &str {
     match action {
         "ConditionCheck" => "ConditionCheckItem",

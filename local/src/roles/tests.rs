@@ -26,7 +26,7 @@ fn open(template: &Template) -> Result<Roles, LocalError> {
 }
 
 fn check(roles: &Roles, function: &str, action: &str, resource: &str) -> Result<(), Denied> {
-    roles.check(roles.caller_of(function).unwrap(), &AccessRequest::new(action, resource))
+    roles.authorize(roles.caller_of(function).unwrap(), &AccessRequest::new(action, resource))
 }
 
 const ENTRIES: &str = "arn:aws:dynamodb:local:000000000000:table/cellar-EntryTable";
@@ -60,7 +60,7 @@ fn each_function_has_its_own_key_and_role() {
     );
     assert!(check(&roles, "RelayFunction", "dynamodb:GetItem", ENTRIES).is_err());
     let everything = AccessRequest::new("dynamodb:DeleteTable", ENTRIES);
-    assert_eq!(roles.check(Caller::Operator, &everything), Ok(()));
+    assert_eq!(roles.authorize(Caller::Operator, &everything), Ok(()));
     assert_eq!(roles.denials().len(), 2);
     let put = |one: &Permission| {
         (one.role.as_str(), one.statement.as_str(), one.action.as_str())
@@ -76,7 +76,7 @@ fn the_snapshot_function_may_update_only_the_root_of_an_entry() {
     let update = |attributes: &[&str]| {
         let attributes = attributes.iter().map(|name| (*name).to_owned()).collect();
         let request = AccessRequest::new("dynamodb:UpdateItem", ENTRIES);
-        roles.check(worker, &request.with_key(ConditionKey::Attributes, attributes))
+        roles.authorize(worker, &request.with_key(ConditionKey::Attributes, attributes))
     };
     assert_eq!(update(&["S", "N", "T", "E"]), Ok(()));
     assert!(update(&["S", "N", "T", "E", "B"]).is_err());

@@ -8,8 +8,8 @@ use super::StateFolder;
 use crate::error::LocalError;
 
 pub(super) const ENDPOINTS: &str = "endpoints.json";
-/// File name of the credentials. The credentials apply to all services; the name mentions buckets
-/// only for compatibility with existing state directories.
+/// Name of the file with the operator's credentials, which are valid for all services. The name
+/// mentions buckets only because existing state directories use it.
 const CREDENTIALS: &str = "bucket-credentials.json";
 
 /// Endpoints and resource names of a running local stack. Commands use them to access the stack's
@@ -28,7 +28,7 @@ pub struct Endpoints {
     /// Name of the Feed table. `None` if an earlier version of Cellar wrote the file.
     #[serde(default)]
     pub feed_table: Option<String>,
-    /// Incarnation of the tables (number of restores).
+    /// Number of times that the tables were restored.
     #[serde(default)]
     pub tables_incarnation: u32,
     /// URL of the embedded S3.
@@ -46,14 +46,14 @@ pub struct Endpoints {
 pub struct SnapshotEndpoints {
     /// URL of the embedded SQS.
     pub queues_url: String,
-    /// URL that identifies the job queue in requests.
+    /// URL of the queue for snapshot jobs.
     pub snapshot_queue: String,
     /// Name of the PendingSnapshots table.
     pub pending_snapshots_table: String,
 }
 
-/// Credentials for the tables, the queues and the buckets. The operator's credentials are created
-/// once and stored in the state directory. Functions have separate credentials
+/// Credentials for signing requests to the tables, queues and buckets. The operator's credentials
+/// are created once and stored in the state directory. Functions have separate credentials
 /// ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

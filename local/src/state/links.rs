@@ -1,11 +1,12 @@
-//! Finds symbolic links in a state directory, because deleting a link would not delete the data
-//! that it points to.
+//! Finds symbolic links in a state directory. Deleting the directory would not delete the data to
+//! which they point.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the first symbolic link found at or below `path`. Does not follow links.
+/// Returns the first symbolic link found at or below `path`, or `None` if there is none. Does not
+/// follow links.
 pub(super) fn find_link(path: &Path) -> io::Result<Option<PathBuf>> {
     let root_type = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),

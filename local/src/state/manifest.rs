@@ -56,9 +56,10 @@ impl StateFolder {
         Ok(Some(manifest))
     }
 
-    /// Checks the existing state of the directory, or creates a new manifest if there is none.
-    /// Existing state is left unchanged.
-    pub(crate) fn open(&self, stack: &str) -> Result<Manifest, LocalError> {
+    /// Checks that the directory contains the complete state of the given stack, and returns its
+    /// manifest. Creates a new manifest if the directory contains no state. Existing state is left
+    /// unchanged.
+    pub(crate) fn open_manifest(&self, stack: &str) -> Result<Manifest, LocalError> {
         let database_bytes = match self.database().metadata() {
             Ok(metadata) => Some(metadata.len()),
             Err(_) => None,
@@ -79,8 +80,8 @@ impl StateFolder {
         if manifest.tables.is_empty() {
             return Ok(manifest);
         }
-        // The database existed before. Without this error, it would be replaced with an empty
-        // database.
+        // The manifest lists tables, so the database existed at an earlier start. Without this
+        // error, an empty database would replace it.
         match database_bytes {
             None => Err(self.damaged(DATABASE, "the file is missing")),
             Some(0) => Err(self.damaged(DATABASE, "the file is empty")),

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use self::endpoints::Credentials;
 pub use self::endpoints::{Endpoints, SnapshotEndpoints};
 pub(crate) use self::occupancy::Lock;
-pub use self::occupancy::{Occupancy, Running};
+pub use self::occupancy::{Occupancy, RunningStack};
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -34,7 +34,7 @@ pub struct StateFolder {
 }
 
 impl StateFolder {
-    /// Uses the directory at `path`, which does not have to exist.
+    /// Uses the state directory at `path`, which does not have to exist yet.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
@@ -93,13 +93,14 @@ impl StateFolder {
     /// is then stored elsewhere. In both cases, nothing is deleted.
     pub fn delete(&self) -> Result<(), LocalError> {
         self.check_links()?;
-        let lock = self.lock()?;
+        let lock = self.create_and_lock()?;
         let result = fs::remove_dir_all(&self.path);
         drop(lock);
         result.map_err(|source| self.file_error("delete", "", source))
     }
 
-    /// Errors if the directory, its parent or anything in the directory is a symbolic link.
+    /// Returns an error if the directory, its parent or anything in the directory is a symbolic
+    /// link.
     fn check_links(&self) -> Result<(), LocalError> {
         let read_error = |source| self.file_error("read", "", source);
         let link = match self.path.parent() {
@@ -109,7 +110,7 @@ impl StateFolder {
         let Some(link) = link else { return Ok(()) };
         let target = match fs::canonicalize(&link) {
             Ok(target) => target,
-            // The link's target does not exist, so return the target path as stored in the link.
+            // The target of the link does not exist, so report the path that the link contains.
             Err(_) => fs::read_link(&link).map_err(read_error)?,
         };
         Err(LocalError::Linked { link, target })

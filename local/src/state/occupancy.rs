@@ -21,21 +21,21 @@ const PRIVATE_MODE: u32 = 0o700;
 const MAX_LOCK_ATTEMPTS: u32 = 15;
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// Whether a process uses a state directory, and which one.
+/// Whether a process uses a state directory, and by which local stack it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occupancy {
     /// No process uses the directory.
     Free,
     /// A local stack that is ready to serve requests.
-    By(Running),
-    /// A process that uses the directory without a record, because its stack is starting or
+    Running(RunningStack),
+    /// A process that has not written or has deleted its record, because its stack is starting or
     /// stopping.
-    Unknown,
+    StartingOrStopping,
 }
 
-/// The process that runs a local stack.
+/// A local stack that is running, and the process that runs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningStack {
     /// Process id.
     pub pid: u32,
     /// URL of the API.
@@ -67,24 +67,24 @@ impl StateFolder {
         };
         match file.try_lock_shared() {
             Ok(()) => Ok(Occupancy::Free),
-            Err(TryLockError::WouldBlock) => match self.read_running() {
-                Some(running) => Ok(Occupancy::By(running)),
-                None => Ok(Occupancy::Unknown),
+            Err(TryLockError::WouldBlock) => match self.read_running_stack() {
+                Some(stack) => Ok(Occupancy::Running(stack)),
+                None => Ok(Occupancy::StartingOrStopping),
             },
             Err(TryLockError::Error(source)) => Err(self.file_error("lock", LOCK, source)),
         }
     }
 
-    fn read_running(&self) -> Option<Running> {
+    fn read_running_stack(&self) -> Option<RunningStack> {
         let text = fs::read_to_string(self.path.join(RUNNING)).ok()?;
         serde_json::from_str(&text).ok()
     }
 
-    /// Requests that the process that uses the directory stop. The request is a file rather than a
+    /// Requests that the process that uses the directory stop. Writes a file rather than sending a
     /// signal, because the recorded process id could belong to another process.
     ///
     /// # Errors
-    /// Returns [`LocalError::File`] if the request cannot be written.
+    /// Returns [`LocalError::File`] if the file cannot be written.
     pub fn request_stop(&self) -> Result<(), LocalError> {
         self.write_bytes(STOP, b"stop\n")
     }
@@ -94,17 +94,10 @@ impl StateFolder {
         self.path.join(STOP).exists()
     }
 
-    /// Locks the directory for this process. Creates the directory if it does not exist. Deletes
-    /// the records of earlier processes.
-    pub(crate) fn lock(&self) -> Result<Lock, LocalError> {
-        // Other users of the machine must not read the data.
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(PRIVATE_MODE)
-            .create(&self.path)
-            .map_err(|source| self.file_error("create", "", source))?;
-        fs::set_permissions(&self.path, fs::Permissions::from_mode(PRIVATE_MODE))
-            .map_err(|source| self.file_error("protect", "", source))?;
+    /// Locks the directory for this process. Creates the directory first if it does not exist. Then
+    /// deletes the records that earlier processes have left behind.
+    pub(crate) fn create_and_lock(&self) -> Result<Lock, LocalError> {
+        self.create_private_folder()?;
         let lock_file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -112,6 +105,23 @@ impl StateFolder {
             .open(self.path.join(LOCK))
             .map_err(|source| self.file_error("open", LOCK, source))?;
         self.lock_with_retries(&lock_file)?;
+        self.delete_outdated_records()?;
+        Ok(Lock { _file: lock_file })
+    }
+
+    /// Creates the directory, or changes its permissions, so that other users of the machine cannot
+    /// read the data.
+    fn create_private_folder(&self) -> Result<(), LocalError> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_MODE)
+            .create(&self.path)
+            .map_err(|source| self.file_error("create", "", source))?;
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(PRIVATE_MODE))
+            .map_err(|source| self.file_error("protect", "", source))
+    }
+
+    fn delete_outdated_records(&self) -> Result<(), LocalError> {
         for name in [RUNNING, ENDPOINTS, STOP] {
             match fs::remove_file(self.path.join(name)) {
                 Ok(()) => {}
@@ -119,7 +129,7 @@ impl StateFolder {
                 Err(error) => return Err(self.file_error("remove", name, error)),
             }
         }
-        Ok(Lock { _file: lock_file })
+        Ok(())
     }
 
     /// Tries several times to lock the directory. An attempt can fail although the directory is
@@ -134,12 +144,12 @@ impl StateFolder {
                 }
             }
         }
-        let url = self.read_running().map(|running| running.url);
+        let url = self.read_running_stack().map(|stack| stack.url);
         Err(LocalError::AlreadyRunning { folder: self.path.clone(), url })
     }
 
     /// Stores this process's record, which `synth status` and `synth destroy` read.
-    pub(crate) fn record_running(&self, running: &Running) -> Result<(), LocalError> {
-        self.write(RUNNING, running)
+    pub(crate) fn record_running_stack(&self, stack: &RunningStack) -> Result<(), LocalError> {
+        self.write(RUNNING, stack)
     }
 }

@@ -13,44 +13,44 @@ fn folder() -> (tempfile::TempDir, StateFolder) {
 
 fn with_state() -> (tempfile::TempDir, StateFolder) {
     let (temporary, folder) = folder();
-    drop(folder.lock().unwrap());
-    let manifest = folder.open("cellar").unwrap();
+    drop(folder.create_and_lock().unwrap());
+    let manifest = folder.open_manifest("cellar").unwrap();
     fs::write(folder.database(), "x").unwrap();
     folder.record(&Manifest { tables: vec!["t".into()], ..manifest }).unwrap();
     (temporary, folder)
 }
 
-fn running() -> Running {
-    Running { pid: 1, url: "http://127.0.0.1:1/".into(), started_s: 2 }
+fn running() -> RunningStack {
+    RunningStack { pid: 1, url: "http://127.0.0.1:1/".into(), started_s: 2 }
 }
 
 #[test]
 fn only_one_process_runs_on_a_folder() {
     let (_temporary, folder) = folder();
     assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
-    let lock = folder.lock().unwrap();
-    folder.record_running(&running()).unwrap();
-    assert_eq!(folder.occupancy().unwrap(), Occupancy::By(running()));
-    let error = folder.lock().unwrap_err();
+    let lock = folder.create_and_lock().unwrap();
+    folder.record_running_stack(&running()).unwrap();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::Running(running()));
+    let error = folder.create_and_lock().unwrap_err();
     assert!(error.to_string().ends_with(", at http://127.0.0.1:1/"), "{error}");
     assert!(folder.delete().is_err());
     assert!(folder.path().exists());
     drop(lock);
     assert_eq!(folder.occupancy().unwrap(), Occupancy::Free);
-    assert!(folder.lock().is_ok());
+    assert!(folder.create_and_lock().is_ok());
 }
 
 #[test]
 fn ignores_records_of_earlier_processes() {
     let (_temporary, folder) = folder();
-    drop(folder.lock().unwrap());
-    folder.record_running(&running()).unwrap();
+    drop(folder.create_and_lock().unwrap());
+    folder.record_running_stack(&running()).unwrap();
     folder.request_stop().unwrap();
-    let lock = folder.lock().unwrap();
-    assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+    let lock = folder.create_and_lock().unwrap();
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::StartingOrStopping);
     assert!(!folder.stop_requested());
     fs::write(folder.path().join(RUNNING), "garbage").unwrap();
-    assert_eq!(folder.occupancy().unwrap(), Occupancy::Unknown);
+    assert_eq!(folder.occupancy().unwrap(), Occupancy::StartingOrStopping);
     drop(lock);
     folder.delete().unwrap();
     assert!(!folder.path().exists());
@@ -59,10 +59,10 @@ fn ignores_records_of_earlier_processes() {
 #[test]
 fn an_occupancy_check_does_not_block_a_start() {
     let (_temporary, folder) = folder();
-    drop(folder.lock().unwrap());
+    drop(folder.create_and_lock().unwrap());
     let checking = File::open(folder.path().join(LOCK)).unwrap();
     checking.lock_shared().unwrap();
-    let starting = std::thread::spawn(move || folder.lock().map(drop));
+    let starting = std::thread::spawn(move || folder.create_and_lock().map(drop));
     std::thread::sleep(LOCK_PAUSE * 3);
     drop(checking);
     assert!(starting.join().unwrap().is_ok());
@@ -72,7 +72,7 @@ fn an_occupancy_check_does_not_block_a_start() {
 fn locking_makes_the_folder_private() {
     let (_temporary, folder) = folder();
     fs::create_dir_all(folder.path()).unwrap();
-    drop(folder.lock().unwrap());
+    drop(folder.create_and_lock().unwrap());
     assert_eq!(fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
@@ -81,18 +81,18 @@ fn opens_existing_state() {
     let (_temporary, folder) = with_state();
     assert!(folder.exists());
     let identity = folder.identity().unwrap();
-    assert_eq!(Some(folder.open("cellar").unwrap().identity), identity);
+    assert_eq!(Some(folder.open_manifest("cellar").unwrap().identity), identity);
     assert_eq!(folder.stack().unwrap().as_deref(), Some("cellar"));
 }
 
 #[test]
 fn repeats_an_interrupted_first_start() {
     let (_temporary, folder) = folder();
-    drop(folder.lock().unwrap());
-    folder.open("cellar").unwrap();
-    folder.open("cellar").unwrap();
+    drop(folder.create_and_lock().unwrap());
+    folder.open_manifest("cellar").unwrap();
+    folder.open_manifest("cellar").unwrap();
     fs::write(folder.database(), "").unwrap();
-    folder.open("cellar").unwrap();
+    folder.open_manifest("cellar").unwrap();
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn reports_damage_without_writing() {
             Some(content) => fs::write(&path, content).unwrap(),
             None => fs::remove_file(&path).unwrap(),
         }
-        let error = folder.open("cellar").unwrap_err();
+        let error = folder.open_manifest("cellar").unwrap_err();
         assert!(error.help().is_some(), "{error}");
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), content, "{error}");
     }

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/entries`.
+//! Handles `POST /v1/spreadsheets/{id}/entries`, which appends mutations to a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;
@@ -53,7 +53,7 @@ pub(super) async fn append_mutations(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// The mutations of a request as raw JSON. The raw form gives the length of each mutation in bytes.
+/// The mutations of a request as unparsed JSON, whose length is checked before it is parsed.
 #[derive(Deserialize)]
 struct RawMutations<'a> {
     #[serde(borrow)]
@@ -67,7 +67,7 @@ fn check_mutation_sizes(raw_mutations: &RawMutations<'_>) -> Result<(), Failure>
         return Ok(());
     }
     let detail = format!(
-        "a mutation has {largest_bytes} bytes, at most {MAX_MUTATION_BYTES} are allowed; split it"
+        "a mutation is {largest_bytes} bytes long, but at most {MAX_MUTATION_BYTES} are allowed; split the mutation"
     );
     Err(Failure::new(ProblemKind::TooLarge, detail))
 }

@@ -15,8 +15,8 @@ use crate::token::TokenError;
 
 const BEARER_PREFIX: &str = "Bearer ";
 
-/// An authenticated caller: the user of a verified token, or the holder of a share link. The share
-/// link is not verified here: whether it exists is known only after the catalog has been read.
+/// An authenticated caller, who sent either a token or a share link. A token has already been
+/// verified. A share link has not, because the catalog must be read to find out whether it exists.
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) principal: Principal,
@@ -26,8 +26,8 @@ impl FromRequestParts<ApiState> for Caller {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &ApiState) -> Result<Self, Failure> {
-        // For an authenticated request with a body, the `whole_body` middleware has already
-        // verified the token and stored the caller.
+        // If the request has a body, the `whole_body` middleware has already authenticated it and
+        // stored the caller.
         if let Some(caller) = parts.extensions.remove() {
             return Ok(caller);
         }
@@ -41,8 +41,8 @@ impl FromRequestParts<ApiState> for Caller {
     }
 }
 
-/// Returns the bearer token. Returns an error unless the request has exactly one `Authorization`
-/// header.
+/// Returns the bearer token of a request. Returns an error unless there is exactly one
+/// `Authorization` header.
 fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
     let unauthorized = |detail: &str| Failure::new(ProblemKind::Unauthorized, detail);
     let mut authorizations = headers.get_all(AUTHORIZATION).iter();
@@ -74,8 +74,8 @@ fn from_token_error(error: TokenError) -> Failure {
 }
 
 impl Caller {
-    /// Parses a log id and checks the caller's access. An invalid id, a missing log and a log that
-    /// the caller is not allowed to view cause the same error.
+    /// Parses a log id and checks that the caller may access the log. An invalid id, a missing log
+    /// and a log that the caller may not view cause the same error.
     pub(super) async fn authorize(
         &self,
         state: &ApiState,
@@ -95,14 +95,14 @@ impl Caller {
         }
     }
 
-    /// Returns whether the caller is allowed to read the spreadsheet with the given log.
+    /// Returns whether the caller may read the spreadsheet with the given log.
     pub(super) async fn can_read(&self, state: &ApiState, log_id: LogId) -> Result<bool, Failure> {
         let access = state.catalog().access(&self.principal, log_id, Need::Read).await?;
         Ok(access == Access::Allowed)
     }
 
-    /// Parses a log id. Returns the id with the caller's identity and maximum role, or an error if
-    /// the token's scope excludes the log.
+    /// Parses a log id and returns it with the caller's identity and maximum role. Returns an error
+    /// if the token's scope excludes the log.
     pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
         let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;
@@ -115,8 +115,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Builds the error for a spreadsheet that the caller is not allowed to view. For a share link,
-    /// the error is the same whether or not the spreadsheet exists.
+    /// Builds the error for a spreadsheet that the caller may not view. For a share link, the error
+    /// does not reveal whether the spreadsheet exists.
     pub(super) fn hidden_error(&self, log_id: LogId) -> Failure {
         match self.principal.scope {
             Scope::Link { log: linked_log_id, .. } if linked_log_id == log_id => {

@@ -1,4 +1,4 @@
-//! Limits the memory that one process uses for request bodies.
+//! Limits how much memory a process uses for request bodies.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::reply::Failure;
 
-/// Memory budgets for request bodies. All callers with tokens share one budget; all callers with
-/// share links share another.
+/// Memory budgets for request bodies. There is one budget for all callers with tokens and another
+/// for all callers with share links.
 #[derive(Debug)]
 pub struct BodyBudget {
     tokens: Arc<Semaphore>,
@@ -34,7 +34,8 @@ impl BodyBudget {
         MAX_KEPT_BODY_BYTES + MAX_KEPT_LINK_BODY_BYTES - free_bytes
     }
 
-    /// Returns the memory budget for a caller with the given scope. One permit is one byte.
+    /// Returns the memory budget for callers with the given scope. Each permit of the semaphore
+    /// represents one byte.
     pub(super) fn budget_for(&self, scope: &Scope) -> &Arc<Semaphore> {
         match scope {
             Scope::Link { .. } => &self.share_links,
@@ -43,7 +44,7 @@ impl BodyBudget {
     }
 }
 
-/// A partially received body and the budget permits that reserve the memory of its buffer.
+/// A request body that may be incomplete, and the permits that reserve memory for it.
 #[derive(Debug, Default)]
 pub(super) struct BodyBuffer {
     bytes: Vec<u8>,
@@ -51,8 +52,8 @@ pub(super) struct BodyBuffer {
 }
 
 impl BodyBuffer {
-    /// Appends a part of the body. If necessary, doubles the capacity, up to `max_bytes`. Returns an
-    /// error if the remaining memory budget is too small.
+    /// Appends a part of the body. Doubles the capacity if necessary, up to `max_bytes`. Returns an
+    /// error if the memory budget is exhausted.
     pub(super) fn append(
         &mut self,
         part: &[u8],
@@ -68,7 +69,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Increases the buffer's capacity to `capacity`. Acquires the permits for the additional
+    /// Increases the capacity of the buffer to `capacity`. Acquires permits for the additional
     /// memory before allocating it.
     fn grow(&mut self, capacity: usize, budget: &Arc<Semaphore>) -> Result<(), Failure> {
         let held_permits = self.permits.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
@@ -85,7 +86,7 @@ impl BodyBuffer {
         Ok(())
     }
 
-    /// Returns the bytes and their permits. Dropping the permits returns the memory to the budget.
+    /// Returns the body and its permits. Dropping the permits returns the memory to the budget.
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<OwnedSemaphorePermit>) {
         (self.bytes, self.permits)
     }

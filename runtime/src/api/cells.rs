@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/cells`.
+//! Handles `GET /v1/spreadsheets/{id}/cells`, which returns the cells of a range.
 
 use axum::Json;
 use axum::extract::State;
@@ -94,8 +94,9 @@ fn select_sheet(sheet_name: Option<&str>, range: Option<&Range>) -> Result<Sheet
     match (sheet_name, sheet_name_in_range) {
         (None, None) => Ok(SheetName::First),
         (Some(sheet), Some(in_range)) if sheet.to_lowercase() != in_range.to_lowercase() => {
-            let detail =
-                format!("`sheet` is `{sheet}`, but the range names `{in_range}`; remove one");
+            let detail = format!(
+                "the parameter `sheet` is `{sheet}`, but the range is in the sheet `{in_range}`; omit one of the two"
+            );
             Err(Failure::new(ProblemKind::InvalidRequest, detail))
         }
         (Some(name), _) | (None, Some(name)) => Ok(SheetName::Name(name.to_owned())),

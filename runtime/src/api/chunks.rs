@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/chunks`.
+//! Handles `POST /v1/spreadsheets/{id}/chunks`, which returns download URLs of snapshot chunks.
 
 use axum::Json;
 use axum::extract::State;
@@ -32,7 +32,7 @@ pub(super) async fn get_chunk_urls(
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let request: ChunksRequest = body.parse()?;
     let chunk_hashes = parse_chunk_hashes(&request.hashes)?;
-    // If the spreadsheet does not exist, return the same error as the other endpoints.
+    // Return the same error as other operations if the spreadsheet does not exist.
     state.logs().head(log_id, None).await?;
     let chunk_urls = state.logs().chunk_urls(log_id, &chunk_hashes).await?;
     Ok(Json(ChunksReply { urls: chunk_urls.urls, expires_s: chunk_urls.expires_s }))

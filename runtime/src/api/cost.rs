@@ -9,11 +9,11 @@ use cellar_engine::meter;
 
 const COST_HEADER: HeaderName = HeaderName::from_static(HEADER);
 
-/// Middleware that measures a request and adds its cost to the response headers. The response body
-/// is fully buffered first, so that the cost is final.
+/// Middleware that adds the cost of a request to the response headers. The response body is
+/// buffered first, so that the cost is final.
 ///
-/// Responses with status 401 or 404 omit the header, because the cost would reveal whether a
-/// spreadsheet exists: looking up a spreadsheet costs one read, whereas a spreadsheet outside the
+/// Responses with status 401 or 404 have no such header, because the cost would reveal whether a
+/// spreadsheet exists. Looking up a spreadsheet costs one read, but a spreadsheet outside the
 /// token's scope is never looked up.
 pub(super) async fn report_cost(request: Request, next: Next) -> Response {
     let (mut response, cost) = meter::measure(next.run(request)).await;

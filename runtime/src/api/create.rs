@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets`.
+//! Handles `POST /v1/spreadsheets`, which creates a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;
@@ -42,8 +42,8 @@ pub(super) async fn create_spreadsheet(
     };
     let actor = caller.principal.by(log_id).ok_or_else(Failure::not_found)?;
     let log = state.logs().create(log_id, Some(caller.principal.author)).await?;
-    // Create the log before the catalog entry, so that every listed spreadsheet has a log. If the
-    // request fails between the two steps, a retry adds the catalog entry.
+    // Create the log before the catalog entry, so that every spreadsheet in the catalog has a log.
+    // If the request fails between the two steps, a retry adds the catalog entry.
     let create_listing = CatalogAction::Create { name, source: None };
     state.catalog().change(log_id, actor, create_listing, None).await?;
     let status = if log.existed { StatusCode::OK } else { StatusCode::CREATED };

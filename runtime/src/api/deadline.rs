@@ -8,8 +8,9 @@ use cellar_api::wire::ProblemKind;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Middleware that responds with status 503 after the configured timeout. The writes of the request
-/// may still be in progress; if the client retries the unchanged request, the retry detects them.
+/// Middleware that responds with status 503 if a request takes too long. The request may still
+/// write to the tables afterwards. A client should retry the unchanged request, which then detects
+/// these writes.
 pub(super) async fn enforce_deadline(
     State(state): State<ApiState>,
     request: Request,

@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`.
+//! Handles `GET /v1/spreadsheets/{id}/details` and `PATCH …/details`, which read and change the
+//! details of a spreadsheet.
 
 use std::sync::Arc;
 
@@ -104,8 +105,8 @@ fn require_role(
     actor.role(listing, state.now_s()).ok_or_else(|| caller.hidden_error(log_id))
 }
 
-/// Checks that the log of a spreadsheet without a catalog entry exists. Only operators can access a
-/// spreadsheet without a catalog entry.
+/// Checks that a spreadsheet without a catalog entry has a log. Only operators can access such a
+/// spreadsheet.
 async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
     state.logs().head(log_id, None).await?;
     Ok(())
@@ -113,7 +114,8 @@ async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure
 
 /// List changes of the details, newest first
 ///
-/// Requires a token: changes name people, so share links cannot read them. Members are named to editors and owners.
+/// Requires a token. Share links cannot list changes, because changes identify people. Changes of
+/// members and share links are returned only to editors and owners.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/details/changes",
@@ -181,8 +183,8 @@ fn parse_actions(request: &UpdateDetailsRequest) -> Result<Vec<CatalogAction>, F
     }
     match request.status {
         None => {}
-        // If a request both activates and renames the spreadsheet, activate it first: an archived
-        // or deleted spreadsheet cannot be renamed.
+        // Activate the spreadsheet before renaming it, because an archived or deleted spreadsheet
+        // cannot be renamed.
         Some(SpreadsheetStatus::Active) => actions.insert(0, CatalogAction::Activate),
         Some(SpreadsheetStatus::Archived) => actions.push(CatalogAction::Archive),
         Some(SpreadsheetStatus::Deleted) => actions.push(CatalogAction::Delete),
@@ -190,7 +192,7 @@ fn parse_actions(request: &UpdateDetailsRequest) -> Result<Vec<CatalogAction>, F
     Ok(actions)
 }
 
-/// Applies changes to the details and returns the new details.
+/// Applies changes to the spreadsheet's details and returns the new details.
 pub(super) async fn apply_changes(
     state: &ApiState,
     caller: &Caller,
@@ -204,14 +206,15 @@ pub(super) async fn apply_changes(
         let change =
             state.catalog().change(log_id, actor.clone(), action, expected_version).await?;
         listing = change.listing;
-        // Each event increments the version of the spreadsheet details by one.
+        // Each event increases the version of the details by one.
         expected_version = expected_version.map(|version| version + change.events.len() as u64);
     }
     build_details(state, caller, log_id, &actor, listing.as_deref()).await
 }
 
-/// Returns the spreadsheet's catalog entry. Returns an error if the spreadsheet is hidden from the
-/// caller or does not exist, or if the caller's token does not permit the actions.
+/// Returns the catalog entry of a spreadsheet, or an error if the caller may not perform the
+/// actions. The error is the same for a missing spreadsheet and for one that the caller may not
+/// view.
 async fn authorize_changes(
     state: &ApiState,
     caller: &Caller,
@@ -220,8 +223,8 @@ async fn authorize_changes(
     actions: &[CatalogAction],
 ) -> Result<Option<Arc<Listing>>, Failure> {
     let role_is_from_token = matches!(actor.right, Right::Token(_));
-    // Check the token's role before any read, so that an insufficient token cannot learn anything
-    // about the spreadsheet.
+    // Check the role of the token before reading anything, so that a token with an insufficient
+    // role reveals nothing about the spreadsheet.
     if role_is_from_token {
         check_token_role(actor, actions, state.now_s())?;
     }
@@ -244,7 +247,7 @@ fn check_token_role(actor: &By, actions: &[CatalogAction], now_s: u64) -> Result
     Ok(())
 }
 
-/// Builds the spreadsheet details. Omits everything that the caller is not allowed to view.
+/// Builds the reply with a spreadsheet's details. Omits everything that the caller may not view.
 async fn build_details(
     state: &ApiState,
     caller: &Caller,

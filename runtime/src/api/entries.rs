@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}` and `GET …/entries`.
+//! Handles `GET /v1/spreadsheets/{id}` and `GET …/entries`, which load a spreadsheet and list its
+//! newer entries.
 
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ pub(super) async fn load_spreadsheet(
     }))
 }
 
-/// Returns the source of a fork, or `None` if the caller is not allowed to view the source.
+/// Returns the source of a fork, or `None` if the caller may not view the source.
 async fn visible_fork_source(
     state: &ApiState,
     caller: &Caller,
@@ -114,7 +115,7 @@ pub(super) async fn list_entries(
     }))
 }
 
-/// Converts log entries to their response format. Adds a URL for each external body.
+/// Converts log entries to their response format. Adds a download URL for each external body.
 pub(super) async fn entry_views(
     state: &ApiState,
     entries: &[Arc<Entry>],

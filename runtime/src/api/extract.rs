@@ -43,8 +43,7 @@ fn is_json(content_type: &str) -> bool {
 }
 
 impl JsonBody {
-    /// Parses the body. The problem type of an error distinguishes JSON syntax errors from
-    /// unexpected values.
+    /// Parses the body. JSON syntax errors and unexpected values have different problem types.
     pub(super) fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, Failure> {
         serde_json::from_slice(&self.0).map_err(|error| {
             let kind = match error.classify() {
@@ -56,7 +55,8 @@ impl JsonBody {
     }
 }
 
-/// The spreadsheet id in the path. A malformed id causes the same error as a missing spreadsheet.
+/// The spreadsheet id in the request path. A malformed id causes the same error as a missing
+/// spreadsheet.
 pub(super) struct PathId(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathId {
@@ -70,7 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     }
 }
 
-/// Defines an extractor for paths with a spreadsheet id and a second id.
+/// Defines an extractor for request paths that contain a spreadsheet id and another id.
 macro_rules! path_of_two_ids {
     ($(#[$doc:meta])* $type_name:ident, $second_id:ident) => {
         $(#[$doc])*
@@ -95,12 +95,12 @@ macro_rules! path_of_two_ids {
 }
 
 path_of_two_ids! {
-    /// The spreadsheet id and upload id from the path.
+    /// The spreadsheet id and upload id in the request path.
     PathUpload, upload_id
 }
 
 path_of_two_ids! {
-    /// The spreadsheet id and share link id from the path.
+    /// The spreadsheet id and share link id in the request path.
     PathLink, link_id
 }
 
@@ -118,7 +118,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Paramet
     }
 }
 
-/// Checks the page size (`limit`) of a paged request.
+/// Checks that the page size (`limit`) of a request is within the allowed range.
 pub(super) fn check_page_limit(limit: u32, max_limit: u32) -> Result<(), Failure> {
     if (1..=max_limit).contains(&limit) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `GET /v1/feed`.
+//! Handles `GET /v1/feed`, which lists feed items.
 
 use axum::Json;
 use axum::extract::State;
@@ -84,7 +84,7 @@ fn parse_checkpoint(after: &str) -> Result<Checkpoint, Failure> {
 
 fn parse_generation(generation: &str) -> Result<FeedId, Failure> {
     generation.parse::<FeedId>().map_err(|()| {
-        Failure::new(ProblemKind::BadRequest, "`generation` is not 16 hexadecimal digits")
+        Failure::new(ProblemKind::BadRequest, "`generation` must consist of 16 hexadecimal digits")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`.
+//! Handles `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`, which create and list forks.
 
 use axum::Json;
 use axum::extract::State;
@@ -78,7 +78,7 @@ pub(super) async fn create_fork(
     Ok((status, Json(reply)))
 }
 
-/// Derives a fork's default name from its source's name.
+/// Returns the default name of a fork, which is derived from its source's name.
 async fn default_fork_name(
     state: &ApiState,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/head`.
+//! Handles `GET /v1/spreadsheets/{id}/head`, which returns the newest position of a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;

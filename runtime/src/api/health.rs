@@ -1,4 +1,4 @@
-//! `GET /v1/health`.
+//! Handles `GET /v1/health`, which checks whether the tables respond.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}/history` and `…/diff`.
+//! Handles `GET /v1/spreadsheets/{id}/history` and `…/diff`, which list entries and compare two
+//! positions.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,9 +22,9 @@ use super::state::ApiState;
 
 /// Default number of entries per response.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Estimated JSON size of a cell in bytes, excluding strings.
+/// Estimated size of a cell in JSON, in bytes, without its strings.
 const CELL_FRAME_BYTES: usize = 160;
-/// Estimated JSON size of a sheet in bytes, excluding its name, spans and cells.
+/// Estimated size of a sheet in JSON, in bytes, without its name, spans and cells.
 const SHEET_FRAME_BYTES: usize = 200;
 
 /// Query parameters of `listHistory`.
@@ -97,21 +98,21 @@ pub(super) async fn compare_positions(
     Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
 }
 
-/// Selects the cells for one page of a comparison. Limits the page to the maximum response size.
+/// Limits one page of a comparison to the maximum response size.
 struct DiffPage {
-    /// Number of cells on earlier pages.
+    /// Number of changed cells on earlier pages.
     earlier_cell_count: u64,
-    /// Number of cells counted so far, including those on earlier pages.
+    /// Number of changed cells that have been counted so far, including those on earlier pages.
     cell_count: u64,
-    /// Estimated size of the response built so far, in bytes.
+    /// Estimated size in bytes of the page so far.
     reply_bytes: usize,
     is_full: bool,
 }
 
-/// The spans and cells that a page omits to limit its size.
+/// The parts that a page omits to limit its size.
 #[derive(Debug, PartialEq)]
 struct Truncation {
-    /// Whether row or column spans were omitted. Later pages do not contain the omitted spans either.
+    /// Whether row or column spans were omitted. They are not part of later pages either.
     spans_truncated: bool,
     /// Cursor of the next page.
     next: Option<u64>,
@@ -122,8 +123,8 @@ impl DiffPage {
         Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
-    /// Removes the spans and cells that do not belong to this page from `sheets`. Every page lists
-    /// all sheets and contains at least one cell that is on no earlier page.
+    /// Removes from `sheets` the spans and cells that do not belong to this page. Every page
+    /// contains all sheets, and at least one cell that is not on an earlier page.
     fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
         self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum();
         let is_first_page = self.earlier_cell_count == 0;
@@ -141,8 +142,8 @@ impl DiffPage {
         Truncation { spans_truncated, next }
     }
 
-    /// Truncates the row and column spans to the remaining space on the page. Returns whether any
-    /// spans were dropped.
+    /// Removes row and column spans for which there is no space on the page. Returns whether any
+    /// spans were removed.
     fn truncate_spans(&mut self, sheets: &mut [SheetDiff]) -> bool {
         let mut spans_truncated = false;
         for spans in sheets.iter_mut().flat_map(sheet_spans) {
@@ -157,7 +158,7 @@ impl DiffPage {
         spans_truncated
     }
 
-    /// Returns whether the next cell belongs to this page, and counts the cell.
+    /// Counts the next changed cell. Returns whether it belongs to this page.
     fn try_add_cell(&mut self, cell_bytes: usize) -> bool {
         if self.is_full {
             return false;
@@ -166,8 +167,8 @@ impl DiffPage {
             self.cell_count += 1;
             return false;
         }
-        // Add at least one cell to every page, regardless of the cell's size. Otherwise, a cell
-        // larger than a page would make clients request the same page forever.
+        // A page contains at least one cell, even if the cell is too large. Otherwise, clients
+        // would request the same page forever.
         let is_first_cell = self.cell_count == self.earlier_cell_count;
         let reply_bytes = self.reply_bytes + cell_bytes;
         if !is_first_cell && reply_bytes > MAX_REPLY_BYTES {
@@ -180,7 +181,7 @@ impl DiffPage {
     }
 }
 
-/// Removes all row and column spans from a page after the first page, which alone contains spans.
+/// Removes all row and column spans. Only the first page contains spans.
 fn remove_spans(sheets: &mut [SheetDiff]) {
     for spans in sheets.iter_mut().flat_map(sheet_spans) {
         *spans = Spans::default();

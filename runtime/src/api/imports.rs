@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`.
+//! Handles `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`, which create upload
+//! URLs and verify the uploaded chunks.
 
 use axum::Json;
 use axum::extract::State;
@@ -52,8 +53,8 @@ pub(super) async fn create_import_uploads(
 
 /// Verify uploaded chunks and keep them (idempotent)
 ///
-/// A chunk of cells is verified with the long texts that it names, a chunk of the tile index with everything that it
-/// names.
+/// A chunk of cells is verified together with the long texts that it refers to. A chunk of the tile
+/// index is verified together with all chunks that it refers to.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/spreadsheets/{id}/imports/checks",

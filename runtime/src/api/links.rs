@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/links` and `DELETE …/links/{link_id}`.
+//! Handles `POST /v1/spreadsheets/{id}/links` and `DELETE …/links/{link_id}`, which create and
+//! revoke share links.
 
 use axum::Json;
 use axum::extract::State;

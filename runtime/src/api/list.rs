@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets`.
+//! Handles `GET /v1/spreadsheets`, which lists spreadsheets.
 
 use axum::Json;
 use axum::extract::State;
@@ -25,7 +25,7 @@ pub(super) struct ListParameters {
     cursor: Option<LogId>,
     /// Number of spreadsheets examined per page (1 to 50); a page may return fewer.
     limit: Option<u32>,
-    /// Text that the name contains (case-insensitive).
+    /// Substring of the name (case-insensitive).
     name: Option<String>,
     /// true: only spreadsheets that the caller owns; false: only others.
     mine: Option<bool>,
@@ -35,8 +35,8 @@ pub(super) struct ListParameters {
 
 /// List the spreadsheets shared with the caller (eventually consistent)
 ///
-/// A page examines a number of spreadsheets and returns those that match; it may be empty although there are more
-/// pages.
+/// Each page examines up to `limit` spreadsheets and returns those that match. A page may be empty
+/// although there are more pages.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets",
@@ -55,23 +55,24 @@ pub(super) async fn list_spreadsheets(
         return Err(Failure::new(ProblemKind::Forbidden, detail));
     }
     let ListParameters { cursor, limit, name, mine, status } = parameters;
-    let limit = limit.unwrap_or(MAX_LIST_PAGE);
-    check_page_limit(limit, MAX_LIST_PAGE)?;
-    let name = name.as_deref().map(Name::new).transpose()?;
-    let query = ListQuery { name, mine, status };
+    let page_limit = limit.unwrap_or(MAX_LIST_PAGE);
+    check_page_limit(page_limit, MAX_LIST_PAGE)?;
+    let searched_name = name.as_deref().map(Name::new).transpose()?;
+    let query = ListQuery { name: searched_name, mine, status };
     let principal = &caller.principal;
     let page = state
         .lists()
-        .listed(&principal.person(), cursor, limit)
+        .listed(&principal.person(), cursor, page_limit)
         .await
         .map_err(StreamError::Store)?;
     let next = if page.more { page.entries.last().map(|entry| entry.log) } else { None };
     let now_s = state.now_s();
-    let spreadsheets = page
-        .entries
-        .iter()
-        .filter(|entry| principal.right(entry.log).is_some())
-        .filter_map(|entry| query.view(entry, principal.role, now_s))
-        .collect();
+    let mut spreadsheets = Vec::new();
+    for entry in &page.entries {
+        let is_in_token_scope = principal.right(entry.log).is_some();
+        if is_in_token_scope && let Some(view) = query.view(entry, principal.role, now_s) {
+            spreadsheets.push(view);
+        }
+    }
     Ok(Json(SpreadsheetsReply { spreadsheets, next }))
 }

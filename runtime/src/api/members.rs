@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`.
+//! Handles `POST /v1/spreadsheets/{id}/members` and `DELETE …/members`, which add and remove
+//! members.
 
 use axum::extract::State;
 use cellar_api::wire::{PersonRequest, ShareRequest};
@@ -67,7 +68,8 @@ pub(super) async fn remove_member(
     .await
 }
 
-/// Parses a user. If the issuer is omitted, the caller's issuer is used.
+/// Parses the issuer and subject of a person. If the issuer is omitted, the caller's issuer is
+/// used.
 fn parse_person(caller: &Caller, issuer: Option<&str>, subject: &str) -> Result<Person, BadPerson> {
     Person::new(issuer.unwrap_or(&caller.principal.issuer), subject)
 }

@@ -1,13 +1,14 @@
-//! Serves `GET /v1/openapi.json`, the committed OpenAPI document.
+//! Serves the OpenAPI document at `GET /v1/openapi.json`. The document is committed to the
+//! repository. The test module `document` generates it from the handlers and wire types, so that
+//! the Lambda bundle does not contain the generator.
 //!
-//! The test module `document` generates the document from the handlers and wire types; the Lambda
-//! bundle does not contain the generator. The test fails if the committed file is out of date. To
-//! update the file, run `UPDATE_SNAPSHOTS=1 cargo test -p cellar-runtime document`.
+//! A test fails if the committed document is out of date. To update it, run `UPDATE_SNAPSHOTS=1
+//! cargo test -p cellar-runtime document`.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-/// The committed OpenAPI document, indented for review.
+/// The committed OpenAPI document, indented to be readable.
 pub(super) const OPENAPI_JSON: &str = include_str!("openapi.json");
 
 /// Get the OpenAPI document

@@ -1,4 +1,5 @@
-//! `GET /v1/spreadsheets/{id}/pokes`: a stream of pokes (wake-up messages) as server-sent events.
+//! `GET /v1/spreadsheets/{id}/pokes`: streams pokes as server-sent events. A poke notifies a client
+//! that the spreadsheet has new entries.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -22,8 +23,9 @@ use super::state::ApiState;
 
 /// Stream a poke whenever the spreadsheet grows (server-sent events)
 ///
-/// A poke names the newest position; read the entries with `listEntries`. The stream ends after a few minutes, so that
-/// an expired token cannot keep it open. Deployments in AWS do not send pokes: poll `getHead` instead.
+/// A poke contains the newest position; read the new entries with `listEntries`. The stream ends
+/// after a few minutes, so that an expired token cannot keep it open. Deployments in AWS do not
+/// send pokes: poll `getHead` instead.
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/pokes",
@@ -37,8 +39,8 @@ pub(super) async fn stream_pokes(
     PathId(spreadsheet_id): PathId,
 ) -> Result<Response, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    // Subscribe before reading the newest position, so that no append between the two steps is
-    // missed.
+    // Subscribe before reading the newest position. Otherwise, an append between the two steps
+    // would go unnoticed.
     let subscription = state.pokes().follow(log_id, caller.principal.subject)?;
     let head = state.logs().head(log_id, None).await?.head;
     let keep_alive = KeepAlive::new().interval(Duration::from_secs(POKE_KEEP_ALIVE_S));
@@ -58,7 +60,7 @@ impl From<FollowError> for Failure {
     }
 }
 
-/// Returns a stream of pokes (wake-up messages): first the position `head`, then each newer
+/// Returns a stream of pokes (notifications): first for the position `head`, then for each newer
 /// position. The stream ends after `MAX_FOLLOWED_S` seconds.
 fn poke_events(
     log_id: LogId,
@@ -78,7 +80,8 @@ fn poke_events(
     stream::once(ready(head)).chain(later_positions).map(to_event).take_until(time_limit)
 }
 
-/// Waits for a position newer than `sent_position`. Returns `None` when the subscription ends.
+/// Waits until the log's newest position is later than `sent_position`, and returns it. Returns
+/// `None` if the subscription has ended.
 async fn next_position(
     subscription: &mut Subscription,
     sent_position: Position,

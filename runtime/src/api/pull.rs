@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/pull`.
+//! Handles `POST /v1/spreadsheets/{id}/pull`, which returns changes to a Replicache client.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ pub(super) async fn pull_changes(
 }
 
 fn check_client_group_id(client_group_id: &str) -> Result<(), BadLength> {
-    // A client name consists of a client group id and a client id; any valid client id will do.
+    // The client group id is only checked as part of a client name, which also contains a client
+    // id. Any valid client id will do.
     ClientName::new(client_group_id, client_group_id)?;
     Ok(())
 }
@@ -78,8 +79,8 @@ fn build_response(outcome: PullOutcome) -> PullResponse {
     }
 }
 
-/// Parses the cookie of a pull. This version of the server never writes a malformed cookie, so a
-/// client that sends one must start over with a new client group.
+/// Parses the cookie of a pull request. The server never sends a malformed cookie, so a client that
+/// has one must start over with a new client group.
 fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, SyncError> {
     let cookie_view: Option<CookieView> =
         serde_json::from_value(json).map_err(|_| SyncError::ClientStateNotFound)?;
@@ -90,7 +91,7 @@ fn parse_cookie(json: serde_json::Value) -> Result<Option<Cookie>, SyncError> {
     }
 }
 
-/// Appends the new entries and the new head to `patch` and builds the pull response.
+/// Builds the reply to a pull request: appends the new entries and the new head to `patch`.
 fn build_reply(delta: PullDelta, mut patch: Vec<PatchOperation>) -> PullReply {
     for entry in &delta.entries {
         let entry_view = EntryView::from(entry.as_ref());

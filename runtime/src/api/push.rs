@@ -1,4 +1,4 @@
-//! `POST /v1/spreadsheets/{id}/push`.
+//! Handles `POST /v1/spreadsheets/{id}/push`, which appends the mutations of a Replicache client.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -30,8 +30,8 @@ use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_versions, error_response};
 
-/// Maximum total size of the log entries in one response, in bytes. Only entries that the client
-/// does not have yet are returned.
+/// Maximum total size of the log entries in a reply, in bytes. A reply contains only entries that
+/// the client does not have yet.
 const MAX_MISSING_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 type RawMutation<'a> = PushedMutation<&'a RawValue>;
@@ -82,7 +82,7 @@ pub(super) async fn push_mutations(
 /// The distinct clients of a push request.
 struct MutationClients {
     clients: Vec<PushClient>,
-    /// For each mutation in the request, the index of the mutation's client in `clients`.
+    /// For each mutation of the request, the index of its client in `clients`.
     client_index_by_mutation: Vec<usize>,
 }
 
@@ -93,8 +93,8 @@ impl MutationClients {
     ) -> Result<Self, Failure> {
         let mut clients = Vec::<PushClient>::new();
         let mut client_index_by_mutation = Vec::new();
-        // Look up clients in a map rather than a list, because every mutation in a malicious
-        // request can have a different client.
+        // Use a map rather than a list, because a malicious request can contain a different client
+        // for every mutation.
         let mut index_by_client_id = HashMap::<&str, usize>::new();
         for mutation in &request.mutations {
             check_mutation_id(mutation.id)?;
@@ -138,22 +138,24 @@ fn check_mutation_id(id: u64) -> Result<(), Failure> {
     Err(Failure::new(ProblemKind::InvalidRequest, detail))
 }
 
-/// Consecutive mutation ids from one client.
+/// A range of consecutive mutation ids of one client.
 struct RunIds<'a> {
     client: &'a PushClient,
     client_index: usize,
     ids: RangeInclusive<u64>,
 }
 
-/// Builds the reply to a push from the outcomes of its mutation runs.
+/// Builds the reply to a push request from the outcomes of its mutations.
 #[derive(Default)]
 struct ReplyBuilder {
     results: Vec<PushedResult>,
     head: Option<Position>,
-    /// Log entries that the client does not have yet, limited to `MAX_MISSING_BYTES`.
+    /// Log entries that the client does not have yet. Their total size is limited to
+    /// `MAX_MISSING_BYTES`.
     missing_entries: Vec<Arc<Entry>>,
     missing_bytes: usize,
-    /// Indexes of clients with a gap in their mutation ids. Mutations after a gap are not appended.
+    /// Indexes of the clients whose mutation ids have a gap. Their mutations after the gap are not
+    /// appended.
     clients_with_gap: BTreeSet<usize>,
     has_appended_mutation: bool,
 }
@@ -185,7 +187,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Adds entries that are newer than all entries added so far, until the size limit is reached.
+    /// Adds the entries that have not been added yet, until the size limit is reached.
     fn add_missing_entries(&mut self, entries: Vec<Arc<Entry>>) {
         let newest_position = self.missing_entries.last().map(|entry| entry.position);
         for entry in entries {
@@ -202,7 +204,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// Reports mutations that were not appended because of an earlier gap in the mutation ids.
+    /// Reports that mutations were not appended because of a gap in the mutation ids.
     fn add_gap_results(&mut self, client: &PushClient, mutation_ids: RangeInclusive<u64>) {
         for id in mutation_ids {
             self.results.push(PushedResult {

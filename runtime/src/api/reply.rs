@@ -1,4 +1,4 @@
-//! Converts errors to problem details (RFC 9457).
+//! Converts errors to problem details (RFC 9457), the error format of the API.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,7 +11,7 @@ use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
 use cellar_log::append::{InvalidRequest, Refusal};
 
-/// `Retry-After` value for temporary failures, in seconds.
+/// Value of the `Retry-After` header for temporary failures, in seconds.
 const RETRY_AFTER_S: &str = "1";
 const PROBLEM_JSON: &str = "application/problem+json";
 
@@ -26,13 +26,13 @@ impl Failure {
         Self { problem: Problem::new(kind, detail) }
     }
 
-    /// Builds the error for a well-formed request with an invalid value.
+    /// Builds the error for a request that is well-formed but contains an invalid value.
     pub(super) fn invalid_request(error: &impl ToString) -> Self {
         Self::new(ProblemKind::InvalidRequest, error.to_string())
     }
 
-    /// Builds the error for a resource that does not exist or that the caller is not allowed to
-    /// view. The two cases produce identical response bytes.
+    /// Builds the error for a resource that does not exist or that the caller may not view. Both
+    /// cases result in exactly the same response.
     pub(super) fn not_found() -> Self {
         let detail = "the resource does not exist, or the token does not grant access to it";
         Self::new(ProblemKind::NotFound, detail)
@@ -160,8 +160,8 @@ macro_rules! report_as_invalid_request {
 
 report_as_invalid_request!(BadLength, BadLink, BadName, BadPerson);
 
-/// Returns the problem type for an import fault. The type tells the client whether to send less
-/// data, to upload and check again, or to give up.
+/// Returns the problem type for an import that was rejected. It determines whether the client
+/// should send less data, upload the data again, or give up.
 fn import_problem_kind(fault: &ImportFault) -> ProblemKind {
     match fault {
         ImportFault::Nothing | ImportFault::ChunkLength { .. } => ProblemKind::InvalidRequest,
@@ -191,16 +191,16 @@ fn failure_of_refused_append(refusal: &Refusal, message: String) -> Failure {
     }
 }
 
-/// Logs a temporary error and builds a response with status 503. The error message of the store is
-/// not sent to the client.
+/// Logs a temporary error and builds a response with status 503. The response does not contain the
+/// error message.
 fn report_unavailable(message: &str) -> Failure {
     tracing::warn!(error = message, "a request failed temporarily");
     let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
 }
 
-/// Logs a permanent error and builds a response with status 500. The error message is not sent to
-/// the client.
+/// Logs a permanent error and builds a response with status 500. The response does not contain the
+/// error message.
 fn report_internal(message: &str) -> Failure {
     tracing::error!(error = message, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")

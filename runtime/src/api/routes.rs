@@ -1,4 +1,4 @@
-//! Routes of the HTTP API, with their middleware and the response to unknown paths.
+//! Routes of the HTTP API, their middleware, and the responses to unknown paths and methods.
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -59,13 +59,14 @@ pub fn router(state: ApiState) -> Router {
         .fallback(path_not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), deadline::enforce_deadline))
-        // The `whole_body` middleware has already limited the body length.
+        // Axum's body limit is not needed, because the `whole_body` middleware limits the body
+        // length.
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(state.clone(), whole_body::buffer_body))
         .layer(SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, no_store))
         .layer(CatchPanicLayer::custom(respond_to_panic))
-        // The cost layer is outermost, so that rejected requests, timeouts and panics also report a
-        // cost.
+        // The cost middleware is outermost, so that rejected requests, timeouts and panics have a
+        // cost too.
         .layer(from_fn(cost::report_cost))
         .with_state(state)
 }
@@ -79,8 +80,8 @@ async fn method_not_allowed(method: Method) -> Failure {
     Failure::new(ProblemKind::MethodNotAllowed, detail)
 }
 
-/// Converts a panic to a response with status 500, so that the process can serve further requests.
-/// The Lambda bundle is built to abort on panic instead; Lambda then starts a new process.
+/// Responds to a panic with status 500, so that the process can serve further requests. The Lambda
+/// bundle is built to abort on a panic instead, after which Lambda starts a new process.
 #[allow(clippy::needless_pass_by_value, reason = "the layer's signature")]
 fn respond_to_panic(cause: Box<dyn std::any::Any + Send>) -> axum::response::Response {
     let message = if let Some(message) = cause.downcast_ref::<&str>() {

@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/sheets`.
+//! Handles `GET /v1/spreadsheets/{id}/sheets`, which lists the sheets of a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;

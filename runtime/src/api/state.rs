@@ -29,11 +29,11 @@ use super::bodies::BodyBudget;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
-/// Maximum age of the table checks that the `health` endpoint reports. The endpoint requires no
-/// token, so without this cache, anyone could cause costs.
+/// Maximum age of the check whose result the `health` endpoint reports. The endpoint requires no
+/// token, so anyone could cause costs if every request checked the tables.
 const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
 
-/// API state of one process. Clones share the same state.
+/// State that all requests of one process share. Clones refer to the same state.
 #[derive(Clone)]
 pub struct ApiState {
     shared: Arc<Shared>,
@@ -71,7 +71,7 @@ struct TableCheck {
     tables: [TableHealth; 3],
 }
 
-/// The ports from which an [`ApiState`] is built.
+/// The tables, the bucket and the other dependencies of the API.
 pub struct ApiPorts {
     /// The Entry table.
     pub entries: Arc<dyn Entries>,
@@ -88,18 +88,18 @@ pub struct ApiPorts {
     pub clock: Arc<dyn Clock>,
     /// Source of jitter.
     pub random: Arc<dyn Random>,
-    /// Notifies subscribers of appended entries.
+    /// Notifies clients of appended entries.
     pub pokes: Arc<dyn Pokes>,
-    /// Fetches the public keys of OIDC (OpenID Connect) issuers.
+    /// Fetches the public keys of OpenID Connect (OIDC) issuers.
     pub keys: Arc<dyn KeySource>,
-    /// Counts the resources that the ports consume.
+    /// Counts the requests and request units that the ports consume.
     pub meter: Arc<Meter>,
 }
 
 #[cfg(feature = "aws")]
 impl ApiState {
-    /// Creates the state with DynamoDB, S3 and the system clock. Pokes (wake-up messages) are
-    /// disabled.
+    /// Creates the state of an API that uses DynamoDB, S3 and the system clock. The API does not
+    /// send pokes (notifications of new entries).
     ///
     /// # Errors
     ///
@@ -112,11 +112,12 @@ impl ApiState {
         Self::with_pokes(settings, dynamodb, s3, Arc::new(NoPokes), Arc::new(SystemClock))
     }
 
-    /// Like [`ApiState::new`], but with the given clock and a channel for pokes (wake-up messages).
+    /// Like [`ApiState::new`], but with the given clock, and with a channel for pokes
+    /// (notifications of new entries).
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`ApiState::new`].
+    /// Returns a [`SettingsError`] if a public key or an issuer is invalid.
     pub fn with_pokes(
         settings: &ApiSettings,
         dynamodb: aws_sdk_dynamodb::Client,
@@ -152,11 +153,11 @@ impl ApiState {
 }
 
 impl ApiState {
-    /// Creates the state with the given ports.
+    /// Creates the state of an API that uses the given ports.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`ApiState::new`].
+    /// Returns a [`SettingsError`] if a public key or an issuer is invalid.
     pub fn from_ports(settings: &ApiSettings, ports: ApiPorts) -> Result<Self, SettingsError> {
         let catalog = CatalogStore::new(
             Arc::clone(&ports.streams),
@@ -215,8 +216,8 @@ impl ApiState {
         self.shared.pokes.as_ref()
     }
 
-    /// Writes a Snapshot entry or starts a new log segment after an append, if the log policy
-    /// requires it. Errors are only logged, because the append itself has succeeded and the next
+    /// Applies the log policy after an append: writes a Snapshot entry or starts a new log segment
+    /// if necessary. Errors are only logged, because the append itself has succeeded and the next
     /// append applies the policy again.
     pub(super) async fn apply_log_policy(&self, log: LogId) {
         let Some(log_policy) = &self.shared.log_policy else { return };
@@ -254,19 +255,19 @@ impl ApiState {
         &self.shared.stack
     }
 
-    /// Returns the meter of the resources that this process consumes.
+    /// Returns the meter that counts the requests and request units that this process consumes.
     #[must_use]
     pub fn meter(&self) -> &Arc<Meter> {
         &self.shared.meter
     }
 
-    /// Returns this process's memory budgets for request bodies.
+    /// Returns the budgets that limit the memory for request bodies.
     #[must_use]
     pub fn body_budget(&self) -> &Arc<BodyBudget> {
         &self.shared.body_budget
     }
 
-    /// Opens table connections in advance, so that the first request does not have to.
+    /// Opens connections to the tables, so that the first request does not have to wait for them.
     pub async fn warm_up(&self) {
         for table in self.check_tables().await {
             if !table.responds {
@@ -275,7 +276,8 @@ impl ApiState {
         }
     }
 
-    /// Checks whether the tables respond. Results are cached for `MAX_HEALTH_AGE`.
+    /// Returns whether the tables respond. Checks them only if the last check is older than
+    /// `MAX_HEALTH_AGE`.
     pub(super) async fn check_tables(&self) -> [TableHealth; 3] {
         let mut cached_check = self.shared.cached_table_check.lock().await;
         if let Some(check) = &*cached_check
@@ -295,7 +297,7 @@ impl ApiState {
     }
 }
 
-/// Checks whether the EventStream table responds by reading an event stream that never exists.
+/// Checks that the EventStream table responds, by reading an event stream that never exists.
 async fn is_event_stream_table_reachable(streams: &dyn Streams) -> bool {
     let Ok(unused_name) = StreamName::new("Health", "nobody") else { return false };
     streams.tip(&unused_name, ReadConsistency::Eventual).await.is_ok()

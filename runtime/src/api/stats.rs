@@ -1,4 +1,4 @@
-//! `GET /v1/spreadsheets/{id}/stats`.
+//! Handles `GET /v1/spreadsheets/{id}/stats`, which returns storage statistics.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,12 +1,12 @@
-//! Code shared by `pushChanges` and `pullChanges`.
+//! Checks that pushes (`pushChanges`) and pulls (`pullChanges`) have in common.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
 use cellar_api::wire::{SyncError, SyncErrorResponse};
 
-/// Version of the Replicache push and pull protocols.
+/// Version of the Replicache protocols for push and pull.
 const PROTOCOL_VERSION: u32 = 1;
 
-/// Returns an error if the request has an unsupported protocol version or schema version.
+/// Returns an error if the protocol version or the schema version of a request is not supported.
 pub(super) fn check_versions(
     protocol: &'static str,
     protocol_version: u32,

@@ -1,4 +1,5 @@
-//! `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`.
+//! Handles `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`, which create
+//! an upload URL for a large entry and append the uploaded entry.
 
 use axum::Json;
 use axum::extract::State;
@@ -82,7 +83,7 @@ pub(super) async fn complete_upload(
     Ok(Json(append_reply(&state, &appended).await?))
 }
 
-/// Rejects an empty upload, because no entry has an empty encoding.
+/// Rejects an empty upload, because encoded operations are never empty.
 fn check_not_empty(bytes: u64) -> Result<(), Failure> {
     if bytes > 0 {
         return Ok(());

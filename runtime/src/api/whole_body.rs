@@ -1,9 +1,9 @@
-//! Middleware that reads each request body before the handler runs. The body of an authenticated
-//! caller is buffered; any other body is discarded.
+//! Middleware that reads the whole request body before the handler runs. Bodies of authenticated
+//! callers are buffered. All other bodies are read and discarded.
 //!
-//! Unauthenticated bodies must be read as well: if the server responds while the client is still
-//! sending, the connection breaks and the client sees a network error instead of the response. In
-//! Lambda, the body has always arrived completely.
+//! If the server responded while the client was still sending, the connection would break and the
+//! client would see a network error instead of the response. In Lambda, the whole body has always
+//! arrived before the function is invoked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ use super::bodies::BodyBuffer;
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Path suffix of `pushMutations`. The operation has a higher body limit, because Replicache does
-/// not split a push.
+/// Path suffix of `pushMutations`, whose body may be longer, because Replicache does not split a
+/// push.
 const PUSH_SUFFIX: &str = "/push";
 
-/// Middleware that buffers the request body before forwarding the request. If the caller is not
-/// authenticated, the request is forwarded with an empty body.
+/// Middleware that buffers the request body and forwards the request. If the caller is not
+/// authenticated, it forwards an empty body.
 pub(super) async fn buffer_body(
     State(state): State<ApiState>,
     request: Request,
@@ -41,7 +41,7 @@ pub(super) async fn buffer_body(
         if let Err(failure) = with_timeout(discard_rest(body, 0)).await {
             return failure.into_response();
         }
-        // The authentication error is dropped here. The handler authenticates the request again and
+        // Ignore the authentication error here. The handler authenticates the request again and
         // returns the error.
         return next.run(Request::from_parts(parts, Body::empty())).await;
     };
@@ -53,14 +53,15 @@ pub(super) async fn buffer_body(
         Err(failure) => return failure.into_response(),
     };
     parts.extensions.insert(caller);
-    // The budget permits reserve the body's memory until the response is complete.
+    // Keep the permits until the response is complete, because the body occupies memory until then.
     let (body_bytes, permits) = buffer.into_parts();
     let response = next.run(Request::from_parts(parts, Body::from(body_bytes))).await;
     drop(permits);
     response
 }
 
-/// Limits the time that reading a body may take, because a partially received body occupies memory.
+/// Reads a body within a time limit. Without the limit, a client could occupy memory by sending a
+/// body slowly.
 async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     tokio::time::timeout(Duration::from_secs(MAX_BODY_S), read).await.unwrap_or_else(|_| {
         let detail = format!("the body did not arrive within {MAX_BODY_S} s; send it again");
@@ -68,8 +69,8 @@ async fn with_timeout<T>(read: impl Future<Output = Result<T, Failure>>) -> Resu
     })
 }
 
-/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, frees the
-/// buffer, discards the rest of the body and returns an error.
+/// Reads a body into a buffer. If the body is too long or the memory budget is exhausted, discards
+/// the whole body and returns an error.
 async fn read_into_buffer(
     mut body: Body,
     max_bytes: usize,
@@ -93,8 +94,8 @@ async fn read_into_buffer(
     Ok(buffer)
 }
 
-/// Reads and discards the rest of a body. Stops when more than `MAX_DRAINED_BYTES` bytes of the
-/// body have been read, including the `bytes_read` bytes read before.
+/// Reads and discards the rest of a body, of which `bytes_read` bytes have been read. Stops when a
+/// total of `MAX_DRAINED_BYTES` bytes is exceeded.
 async fn discard_rest(mut body: Body, mut bytes_read: usize) -> Result<(), Failure> {
     while bytes_read <= MAX_DRAINED_BYTES {
         let Some(part) = read_part(&mut body).await? else { break };

@@ -1,20 +1,20 @@
-//! Classifies the cancellation reasons of DynamoDB transactions.
+//! Interprets the reasons why DynamoDB cancelled a transaction.
 
 use aws_sdk_dynamodb::types::CancellationReason;
 use cellar_engine::ports::PortError;
 
 const CONDITION_FAILED: &str = "ConditionalCheckFailed";
-/// Cancellation reason codes of temporary failures, for which a retry may succeed.
+/// Reason codes of cancelled transactions that may succeed if they are retried.
 const TEMPORARY_CODES: [&str; 3] =
     ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
 
-/// Returns whether the reason is a failed condition check.
+/// Returns whether a condition check failed.
 pub(super) fn is_condition_failed(reason: &CancellationReason) -> bool {
     reason.code() == Some(CONDITION_FAILED)
 }
 
-/// Returns the error of a transaction that was cancelled for a temporary reason, so that retrying
-/// the transaction may succeed. Returns `None` if all reasons are permanent.
+/// Returns an error if a transaction was cancelled for a temporary reason, so that a retry may
+/// succeed. Returns `None` if all reasons are permanent.
 pub(super) fn temporary_error(reasons: &[CancellationReason]) -> Option<PortError> {
     let is_temporary = |reason: &CancellationReason| {
         reason.code().is_some_and(|code| TEMPORARY_CODES.contains(&code))

@@ -1,4 +1,4 @@
-//! Counts the read and write request units that DynamoDB requests consume.
+//! Counts the read and write request units by which DynamoDB bills requests.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use cellar_engine::ports::PortError;
 
 use crate::outcome::port_error;
 
-/// Number of request units counted for a write whose item size is unknown.
+/// Number of write request units that are counted for an item of unknown size.
 pub(super) const MIN_WRITE_UNITS: usize = 1;
 /// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
-/// Number of times that a transaction consumes an item's write request units: once to prepare and
-/// once to commit.
+/// Number of times that DynamoDB bills each item of a transaction: once to prepare and once to
+/// commit the write.
 pub(super) const TRANSACTION_PHASES: usize = 2;
 
-/// A response that reports consumed request units. The request must set
+/// A DynamoDB response that reports the consumed request units. The request must set
 /// `ReturnConsumedCapacity::Total`.
 pub(super) trait ReportsCapacity {
     fn consumed_units(&self) -> ConsumedUnits;
@@ -78,8 +78,8 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the read and write request units of a write. A repeated transaction consumes only read
-/// units, because DynamoDB recognizes its idempotency token.
+/// Returns the request units that a write consumed. If a transaction is repeated, DynamoDB
+/// recognizes its idempotency token, and the repetition consumes read units instead of write units.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }
@@ -87,23 +87,26 @@ fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
 
 /// Counts the requests to DynamoDB and their consumed request units.
 #[derive(Debug, Clone)]
-pub(super) struct CapacityMeter(Arc<Meter>);
+pub(super) struct CapacityMeter {
+    meter: Arc<Meter>,
+}
 
 impl CapacityMeter {
     pub(super) fn new(meter: Arc<Meter>) -> Self {
-        Self(meter)
+        Self { meter }
     }
 
-    /// Counts the request units reported by a response. An error response does not report any.
+    /// Counts the request units that a successful response reports. Returns the result unchanged.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
             let units = reply.consumed_units();
-            self.0.count(units.read, units.write);
+            self.meter.count(units.read, units.write);
         }
         result
     }
 
-    /// Counts the request units of a successful response. Converts an error to a [`PortError`].
+    /// Counts the request units that a successful response reports. Converts an error to a
+    /// [`PortError`].
     pub(super) fn count_reply<T, E>(&self, result: Result<T, SdkError<E>>) -> Result<T, PortError>
     where
         T: ReportsCapacity,
@@ -112,19 +115,19 @@ impl CapacityMeter {
         self.count(result).map_err(|error| port_error(&error))
     }
 
-    /// Counts a write whose condition check failed. DynamoDB bills such a write, but the error
+    /// Counts a write whose condition was not met. DynamoDB bills such a write, although the error
     /// response does not contain the request units.
     pub(super) fn count_rejected(&self, write_units: usize) {
-        self.0.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
+        self.meter.count(0.0, f64::from(u32::try_from(write_units).unwrap_or(u32::MAX)));
     }
 }
 
-/// Returns the write request units for an item of `bytes` bytes.
+/// Returns the number of write request units for an item of `bytes` bytes.
 pub(super) fn write_units(bytes: usize) -> usize {
     bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
-/// Returns whether a write failed its condition check.
+/// Returns whether a write was rejected because its condition was not met.
 pub(super) fn is_condition_failed<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
     code == Some("ConditionalCheckFailedException")

@@ -24,7 +24,7 @@ use super::capacity::{is_condition_failed, write_units};
 use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
 use crate::outcome::port_error;
 
-/// Minimum number of bytes billed for a write, even if the item does not exist.
+/// Number of bytes that DynamoDB bills at least for a write, even if the item does not exist.
 const MIN_BILLED_BYTES: usize = 1;
 
 impl DynamoTables {
@@ -44,8 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Queries one page of a segment. `number_condition` limits the entry numbers; in the condition,
-    /// the placeholder `:n` is the entry number of `start`.
+    /// Returns one page of the entries of a segment. `number_condition` is a condition on the entry
+    /// numbers, in which the placeholder `:n` stands for the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,
@@ -69,8 +69,8 @@ impl DynamoTables {
         Ok(Arc::new(entry.raise_incarnation(self.incarnation)))
     }
 
-    /// Counts the write of an entry to a position that already contains another entry, and returns
-    /// the outcome. DynamoDB bills the larger of the two items.
+    /// Counts a put that was rejected because the log already contains an entry at the same
+    /// position, and returns the outcome. DynamoDB bills the larger of the two entries.
     fn outcome_of_rejected_put(
         &self,
         put_bytes: usize,
@@ -78,7 +78,8 @@ impl DynamoTables {
     ) -> PutOutcome {
         let Some(existing_item) = existing_item else {
             self.capacity.count_rejected(write_units(put_bytes));
-            // The outcome is unknown, so the caller retries. The retry returns the existing entry.
+            // Report an unknown outcome, so that the caller retries the put. The retry returns the
+            // existing entry.
             return PutOutcome::Unknown(PortError::temporary("the winner was not returned"));
         };
         let existing_bytes = from_sdk_item(existing_item).map_or(0, |record| item_bytes(&record));
@@ -89,8 +90,8 @@ impl DynamoTables {
         }
     }
 
-    /// Builds an update that sets the snapshot root of a Snapshot entry. The caller adds the
-    /// condition.
+    /// Builds an update that sets the snapshot root of a Snapshot entry. The caller must add a
+    /// condition to the request.
     fn root_update_request(
         &self,
         log_id: LogId,
@@ -109,7 +110,7 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Counts a rejected update of `entry`. DynamoDB bills the size of the existing item.
+    /// Counts an update of `entry` that was rejected. DynamoDB bills the size of the existing item.
     fn count_rejected_update(&self, entry: Option<&Entry>) -> Result<(), PortError> {
         let billed_bytes = match entry {
             Some(entry) => item_bytes(&records::entry::encode(entry)?),
@@ -120,8 +121,8 @@ impl DynamoTables {
     }
 }
 
-/// Returns the snapshot root of an entry, or `None` if the entry is not a Snapshot entry or its
-/// snapshot is not built yet.
+/// Returns the snapshot root of an entry. Returns `None` if the entry is not a Snapshot entry or if
+/// its snapshot has not been built yet.
 fn snapshot_root(entry: &Entry) -> Option<&str> {
     match &entry.content {
         Content::Snapshot { root, .. } => root.as_deref(),

@@ -1,14 +1,13 @@
-//! Adapter for the Feed table, which stores the feed and the spreadsheet lists.
+//! DynamoDB adapter for the Feed table, which stores the feed and the spreadsheet lists.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::operation::put_item::builders::PutItemFluentBuilder;
 use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnConsumedCapacity};
 use cellar_base::identity::LogId;
-use cellar_base::record::{Attribute, Item, item_bytes};
+use cellar_base::record::{Attribute, Item};
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, FIRST_PARTITION, NEXT_INDEX,
 };
@@ -22,12 +21,12 @@ use cellar_catalog::spreadsheet::{ListEntry, Person};
 use cellar_catalog::stream::StreamName;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency,
+    FeedTable, FeedWriteOutcome, ListPage, Lists, PortError, ReadConsistency, WriteOutcome,
 };
 
-use super::capacity::{CapacityMeter, MIN_WRITE_UNITS, is_condition_failed, write_units};
+use super::capacity::{CapacityMeter, MIN_WRITE_UNITS};
+use super::conditional::{count_conditional_write, put_record};
 use super::items::{self, from_sdk_item, to_sdk_item, to_sdk_limit, to_sdk_value};
-use crate::outcome::port_error;
 
 /// The Feed table.
 #[derive(Debug, Clone)]
@@ -38,41 +37,13 @@ pub struct DynamoFeed {
 }
 
 impl DynamoFeed {
-    /// Uses the table named `table_name`. Requests are counted on `meter`.
+    /// Uses the Feed table with the given name. All requests are counted on `meter`.
     #[must_use]
     pub fn named(table_name: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Writes a record under the condition that `add_condition` adds to the request.
-    async fn put_record_if(
-        &self,
-        record: Item,
-        add_condition: impl FnOnce(PutItemFluentBuilder) -> PutItemFluentBuilder,
-    ) -> FeedWriteOutcome {
-        let record_units = write_units(item_bytes(&record));
-        let put = self
-            .client
-            .put_item()
-            .table_name(&self.table_name)
-            .set_item(Some(to_sdk_item(record)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let Err(error) = self.capacity.count(add_condition(put).send().await) else {
-            return FeedWriteOutcome::Done;
-        };
-        if is_condition_failed(&error) {
-            self.capacity.count_rejected(record_units);
-            return FeedWriteOutcome::Exists;
-        }
-        let port_error = port_error(&error);
-        if port_error.temporary {
-            FeedWriteOutcome::Unknown(port_error)
-        } else {
-            FeedWriteOutcome::Failed(port_error)
-        }
-    }
-
-    /// Reads a record by key with strong consistency.
+    /// Reads the record with the given key with strong consistency.
     pub(super) async fn get_record(&self, key: Item) -> Result<Option<Item>, PortError> {
         let get = self
             .client
@@ -86,12 +57,18 @@ impl DynamoFeed {
     }
 
     async fn put_new_record(&self, record: Item) -> FeedWriteOutcome {
-        let is_absent = |request: PutItemFluentBuilder| {
-            request
-                .condition_expression("attribute_not_exists(#p)")
-                .expression_attribute_names("#p", FEED_PARTITION_KEY)
-        };
-        self.put_record_if(record, is_absent).await
+        let put_if_absent = self
+            .client
+            .put_item()
+            .table_name(&self.table_name)
+            .condition_expression("attribute_not_exists(#p)")
+            .expression_attribute_names("#p", FEED_PARTITION_KEY);
+        match put_record(&self.capacity, put_if_absent, record).await {
+            WriteOutcome::Written => FeedWriteOutcome::Done,
+            WriteOutcome::Refused => FeedWriteOutcome::Exists,
+            WriteOutcome::Unknown(error) => FeedWriteOutcome::Unknown(error),
+            WriteOutcome::Failed(error) => FeedWriteOutcome::Failed(error),
+        }
     }
 
     fn query_partition(&self, partition_key: String) -> QueryFluentBuilder {
@@ -189,15 +166,9 @@ impl FeedTable for DynamoFeed {
             .expression_attribute_values(":n", number_value(mark.next))
             .expression_attribute_values(":o", number_value(mark.first_partition))
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        match self.capacity.count(update.send().await) {
-            Ok(_) => Ok(()),
-            // The stored mark is already at least as high as the new mark.
-            Err(error) if is_condition_failed(&error) => {
-                self.capacity.count_rejected(MIN_WRITE_UNITS);
-                Ok(())
-            }
-            Err(error) => Err(port_error(&error)),
-        }
+        // If the condition fails, the stored mark is already at least as high as the new mark.
+        count_conditional_write(&self.capacity, update.send().await, MIN_WRITE_UNITS)?;
+        Ok(())
     }
 }
 
@@ -206,15 +177,16 @@ impl Lists for DynamoFeed {
     async fn put_listed(&self, person: &Person, entry: &ListEntry) -> Result<(), PortError> {
         let record = list::encode(person, entry);
         let version = to_sdk_value(Attribute::Number(entry.version));
-        let is_not_newer = |request: PutItemFluentBuilder| {
-            request
-                .condition_expression("attribute_not_exists(#v) OR #v <= :v")
-                .expression_attribute_names("#v", NEXT_INDEX)
-                .expression_attribute_values(":v", version)
-        };
-        match self.put_record_if(record, is_not_newer).await {
-            FeedWriteOutcome::Done | FeedWriteOutcome::Exists => Ok(()),
-            FeedWriteOutcome::Unknown(error) | FeedWriteOutcome::Failed(error) => Err(error),
+        let put_unless_newer_exists = self
+            .client
+            .put_item()
+            .table_name(&self.table_name)
+            .condition_expression("attribute_not_exists(#v) OR #v <= :v")
+            .expression_attribute_names("#v", NEXT_INDEX)
+            .expression_attribute_values(":v", version);
+        match put_record(&self.capacity, put_unless_newer_exists, record).await {
+            WriteOutcome::Written | WriteOutcome::Refused => Ok(()),
+            WriteOutcome::Unknown(error) | WriteOutcome::Failed(error) => Err(error),
         }
     }
 

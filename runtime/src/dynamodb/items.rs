@@ -36,7 +36,7 @@ pub(super) fn from_sdk_item(attributes: &SdkItem) -> Result<Item, PortError> {
         .collect()
 }
 
-/// Decodes an SDK item with a record type's decoder.
+/// Converts an SDK item to a record and decodes it with `decode`.
 pub(super) fn decode_item<T>(
     item: &SdkItem,
     decode: impl Fn(&Item) -> Result<T, RecordError>,

@@ -2,6 +2,7 @@
 
 mod cancellation;
 mod capacity;
+mod conditional;
 mod entries;
 mod feed;
 mod items;
@@ -28,10 +29,10 @@ use capacity::CapacityMeter;
 use crate::sdk;
 use crate::settings::ApiSettings;
 
-/// Request timeout. After a timeout, the outcome of the request is unknown, and the calling state
-/// machine decides whether to retry.
+/// Request timeout. After a timeout, the request may or may not have taken effect, and the calling
+/// state machine decides whether to retry it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Region for endpoints outside AWS, which ignore the region.
+/// Region name for endpoints outside AWS, which ignore it.
 const REGION: &str = "local";
 
 /// The Entry table and the Segment table.
@@ -45,8 +46,8 @@ pub struct DynamoTables {
 }
 
 impl DynamoTables {
-    /// Uses the tables and the incarnation (number of table restores) of `settings`. Entries that
-    /// were written before a restore are returned with this incarnation. Requests are counted on
+    /// Uses the tables of `settings`. Entries that were written before a restore are returned with
+    /// the incarnation (number of table restores) of `settings`. All requests are counted on
     /// `meter`.
     #[must_use]
     pub fn new(settings: &ApiSettings, client: Client, meter: Arc<Meter>) -> Self {
@@ -54,8 +55,8 @@ impl DynamoTables {
         Self { incarnation: settings.incarnation, ..tables }
     }
 
-    /// Uses the tables with the given names. Entries are returned with their stored incarnation
-    /// (number of table restores).
+    /// Uses the tables with the given names. Entries are returned with the incarnation (number of
+    /// table restores) with which they were written. All requests are counted on `meter`.
     #[must_use]
     pub fn named(
         entry_table: &str,

@@ -1,5 +1,5 @@
 //! Implements the [`Retention`] port, which offloads log segments to S3 and trims them. Only
-//! operator commands use this adapter.
+//! operator commands use this implementation.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::{
@@ -17,8 +17,8 @@ use super::items::{SdkItem, from_sdk_item, to_sdk_item, to_sdk_value};
 
 /// Maximum number of deletes that DynamoDB accepts per batch request.
 const MAX_BATCH_DELETES: usize = 25;
-/// Maximum number of requests per batch of deletes. Deletes that DynamoDB leaves unprocessed are
-/// sent again.
+/// Maximum number of times that a batch of deletes is sent. DynamoDB may leave some of the deletes
+/// unprocessed.
 const MAX_BATCH_ATTEMPTS: u32 = 10;
 
 #[async_trait]
@@ -117,7 +117,7 @@ fn from_scan_key(ScanKey { partition, sort }: ScanKey) -> SdkItem {
     ]))
 }
 
-/// Converts the last key that a scan evaluated to the start key of the next page.
+/// Converts the last key that a scan has read to the key after which the next page starts.
 fn to_scan_key(last_key: &SdkItem) -> Result<ScanKey, PortError> {
     let mut key = from_sdk_item(last_key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
@@ -149,7 +149,7 @@ impl DynamoTables {
         Ok(())
     }
 
-    /// Deletes entries, retrying deletes that DynamoDB left unprocessed.
+    /// Deletes entries. Sends a delete again if DynamoDB left it unprocessed.
     async fn delete_batch(&self, deletes: Vec<WriteRequest>) -> Result<(), PortError> {
         let mut remaining_deletes = deletes;
         for _attempt in 1..=MAX_BATCH_ATTEMPTS {

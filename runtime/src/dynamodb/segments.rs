@@ -1,4 +1,5 @@
-//! Adapter for the Segment table, including the transactions that create, roll and fork a log.
+//! DynamoDB adapter for the Segment table. Includes the transactions that create a log, fork it, or
+//! start a new segment of it.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -44,7 +45,7 @@ impl DynamoTables {
     }
 }
 
-/// The put operations of a transaction and the write request units that they consume.
+/// The put operations of a transaction, and the number of write request units that they consume.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -75,7 +76,8 @@ impl DynamoTables {
         Ok(puts)
     }
 
-    /// Writes segment records and entries in one transaction. Fails if any of them exists.
+    /// Writes segment records and entries in one transaction. Nothing is written if any of them
+    /// already exists.
     async fn put_in_transaction(
         &self,
         segment_records: Vec<Item>,
@@ -98,7 +100,8 @@ impl DynamoTables {
             && let Some(outcome) =
                 outcome_of_cancelled_transaction(cancelled.cancellation_reasons())
         {
-            // Count the transaction as if it had succeeded, which is an upper bound on its cost.
+            // DynamoDB does not report the cost of a cancelled transaction. Count the cost of a
+            // successful transaction, which is an upper bound.
             self.capacity.count_rejected(puts.write_units);
             return outcome;
         }
@@ -111,11 +114,11 @@ impl DynamoTables {
     }
 }
 
-/// Returns the outcome of a cancelled transaction, or `None` if the cause is neither a conflict
-/// with another transaction nor an existing item.
+/// Returns the outcome of a cancelled transaction. Returns `None` if it was cancelled for a reason
+/// other than a conflicting transaction or an existing item.
 fn outcome_of_cancelled_transaction(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
-    // Check for temporary reasons first: the conflicting transaction may itself fail, so a conflict
-    // does not mean that the items exist.
+    // Check for temporary reasons first. After a conflict, the items may still not exist, because
+    // the conflicting transaction may have failed too.
     if let Some(error) = cancellation::temporary_error(reasons) {
         return Some(CreateOutcome::Unknown(error));
     }
@@ -235,8 +238,8 @@ impl Segments for DynamoTables {
             .expression_attribute_values(":l", to_sdk_value(snapshot_number));
         match self.capacity.count(update.send().await) {
             Ok(_) => Ok(()),
-            // The condition fails if a later snapshot is already recorded or if the segment does
-            // not exist.
+            // The condition fails if a later snapshot is already recorded, but also if the segment
+            // does not exist.
             Err(error) if is_condition_failed(&error) => {
                 self.check_segment_exists(log_id, segment_number).await
             }

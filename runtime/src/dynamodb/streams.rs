@@ -34,8 +34,7 @@ use super::capacity::{CapacityMeter, TRANSACTION_PHASES, write_units};
 use super::items::{SdkItem, decode_item, from_sdk_item, to_sdk_item, to_sdk_value};
 use crate::outcome::port_error;
 
-/// Codes of throttling errors. DynamoDB has not executed a request that failed with one of these
-/// codes.
+/// Error codes of throttled requests, which DynamoDB has not executed.
 const THROTTLING_CODES: [&str; 4] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
@@ -50,28 +49,27 @@ pub struct DynamoStreams {
     capacity: CapacityMeter,
 }
 
-/// Sizes that determine the cost of a write that was rejected by its condition on the tip (item
-/// with the newest events).
+/// The sizes that determine how DynamoDB bills a rejected write. The write had a condition on the
+/// tip, which is the item with the newest events of a stream.
 struct RejectedWrite {
-    /// Size of the tip that the rejected write would have stored, in bytes.
+    /// Size in bytes of the tip that the write would have stored.
     new_tip_bytes: usize,
-    /// Number of times that DynamoDB bills the tip's request units: 2 for a transaction, otherwise
-    /// 1.
+    /// How often DynamoDB bills the tip: twice for a transaction, otherwise once.
     phase_count: usize,
-    /// Request units of the event batch that the same transaction would have stored.
+    /// Write request units of the event batch that the write would have stored.
     batch_units: usize,
 }
 
 impl DynamoStreams {
-    /// Uses the table named `table_name`. Requests are counted on `meter`.
+    /// Uses the EventStream table with the given name. All requests are counted on `meter`.
     #[must_use]
     pub fn named(table_name: impl Into<String>, client: Client, meter: Arc<Meter>) -> Self {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Counts a write that was rejected by its condition on the tip (item with the newest events),
-    /// and returns the outcome with the current tip. DynamoDB bills the larger of the new and the
-    /// current tip.
+    /// Counts a write that DynamoDB rejected because the tip (the item with the newest events) has
+    /// changed. Returns the outcome, which contains the current tip. DynamoDB bills the larger of
+    /// the new and the current tip.
     fn outcome_of_rejected_write(
         &self,
         write: &RejectedWrite,
@@ -92,9 +90,12 @@ impl DynamoStreams {
         }
     }
 
-    /// Returns the outcome of a cancelled transaction. `reasons` contains two cancellation reasons:
-    /// first for the event batch, then for the tip (item with the newest events). The cost is
-    /// counted as if the transaction had succeeded, which is an upper bound.
+    /// Returns the outcome of a cancelled transaction that was to move events from the tip (the
+    /// item with the newest events) to an event batch. `reasons` contains the cancellation reason
+    /// for the event batch, then the reason for the tip.
+    ///
+    /// DynamoDB does not report the cost of a cancelled transaction. The cost of a successful
+    /// transaction is counted, which is an upper bound.
     fn outcome_of_cancelled_split_off(
         &self,
         reasons: &[CancellationReason],
@@ -125,28 +126,29 @@ impl DynamoStreams {
     }
 }
 
-/// A tip update: the update expression with its attribute names and values.
+/// An update expression for the tip of a stream, and the attribute names and values that it uses.
 struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
     values: SdkItem,
 }
 
-/// How an update writes new events to the tip.
+/// How an update stores new events in the tip of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EventWrite {
-    /// Appends the new events to the tip's events.
+    /// Appends the new events to the events in the tip.
     Append,
-    /// Replaces the tip's events. The replaced events move to an event batch in the same
-    /// transaction.
+    /// Replaces the events in the tip. The same transaction moves the replaced events to an event
+    /// batch.
     Replace,
 }
 
-/// The condition that the stored tip still has the etag that the writer expects.
+/// Condition that the stored tip still has the etag that the writer has read.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update of the tip (item with the newest events) that writes the appended events.
+    /// Builds an update that stores new events in the tip of a stream, which is the item with its
+    /// newest events.
     fn build(update: &Update, event_write: EventWrite) -> Self {
         let Update { expected, tip, appended } = update;
         let attributes = [
@@ -180,12 +182,13 @@ fn etag_attribute(etag: Etag) -> Attribute {
     Attribute::Bytes(etag.0.to_vec())
 }
 
-/// Derives a write's idempotency token (32 hexadecimal digits) from the etag that the write sets.
+/// Returns the idempotency token of a write: the etag that the write sets, as 32 hexadecimal
+/// digits.
 fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Builds the transaction that moves events from the tip to an event batch.
+/// Builds a transaction that moves events from the tip of a stream to an event batch.
 fn build_split_off(
     table_name: &str,
     batch: &EventBatch,
@@ -216,7 +219,7 @@ fn build_split_off(
     ])
 }
 
-/// Returns the outcome of a write that failed for a reason other than its condition check.
+/// Returns the outcome of a write that failed, although its condition was not violated.
 fn failed_write<E>(error: &SdkError<E>) -> StreamOutcome
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,
@@ -318,7 +321,8 @@ impl Streams for DynamoStreams {
         };
         match error.as_service_error() {
             Some(UpdateItemError::ConditionalCheckFailedException(failed)) => {
-                // The size of the rejected new tip is unknown, so count only the current tip.
+                // Count only the size of the current tip, because the size of the new tip is
+                // unknown.
                 let write = RejectedWrite { new_tip_bytes: 1, phase_count: 1, batch_units: 0 };
                 self.outcome_of_rejected_write(&write, failed.item())
             }

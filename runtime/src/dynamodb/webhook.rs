@@ -10,9 +10,9 @@ use cellar_catalog::webhook::WebhookProgress;
 use cellar_engine::ports::{PortError, WebhookProgresses};
 
 use super::DynamoFeed;
-use super::capacity::{MIN_WRITE_UNITS, is_condition_failed};
+use super::capacity::MIN_WRITE_UNITS;
+use super::conditional::{ConditionalWrite, count_conditional_write};
 use super::items::{to_sdk_item, to_sdk_value};
-use crate::outcome::port_error;
 
 #[async_trait]
 impl WebhookProgresses for DynamoFeed {
@@ -46,14 +46,9 @@ impl WebhookProgresses for DynamoFeed {
                 .expression_attribute_values(":old_f", feed_value(old_progress))
                 .expression_attribute_values(":old_n", next_value(old_progress)),
         };
-        match self.capacity.count(conditional_update.send().await) {
-            Ok(_) => Ok(true),
-            Err(error) if is_condition_failed(&error) => {
-                self.capacity.count_rejected(MIN_WRITE_UNITS);
-                Ok(false)
-            }
-            Err(error) => Err(port_error(&error)),
-        }
+        let result = conditional_update.send().await;
+        let write = count_conditional_write(&self.capacity, result, MIN_WRITE_UNITS)?;
+        Ok(write == ConditionalWrite::Written)
     }
 }
 

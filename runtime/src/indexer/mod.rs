@@ -1,5 +1,6 @@
-//! Lambda handler of the indexer, which writes the feed. Receives change stream batches of the
-//! EventStream table and, if the feed includes log appends, of the Entry table.
+//! Lambda handler of the indexer, which writes the feed. The handler receives change stream records
+//! of the EventStream table. If the feed includes appends to logs, it also receives those of the
+//! Entry table.
 
 #[cfg(test)]
 mod tests;
@@ -26,13 +27,12 @@ use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
 use crate::table_stream::{self, take_new_image, take_sequence_number};
 
-/// Attributes that the indexer reads from a change record: those that identify the appended events
-/// in the record of a tip (item with the newest events of a stream), and the position and type in
-/// the record of a log entry. Payloads are not read.
+/// Attributes that the indexer reads from change stream records. Event payloads and the operations
+/// of log entries are not read.
 const ATTRIBUTES: [&str; 8] =
     [STREAM, STREAM_INDEX, NEXT_INDEX, APPENDED, KINDS, PARTITION_KEY, SORT_KEY, TYPE];
 
-/// Handles change stream batches of the EventStream and Entry tables.
+/// Handles batches of change stream records from the EventStream and Entry tables.
 #[derive(Clone)]
 pub struct IndexerHandler {
     indexer: Indexer,
@@ -47,13 +47,13 @@ pub struct IndexerPorts {
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     pub clock: Arc<dyn Clock>,
-    /// Random numbers for jitter and the feed id.
+    /// Source of random numbers for jitter and for the id of a new feed.
     pub random: Arc<dyn Random>,
 }
 
 impl IndexerPorts {
     /// Builds an indexer that also updates the spreadsheet lists. `tables_incarnation` is the
-    /// number of table restores.
+    /// number of times that the tables were restored.
     #[must_use]
     pub fn build(self, tables_incarnation: u32) -> Indexer {
         let catalog_lists = CatalogLists::new(
@@ -73,7 +73,7 @@ impl IndexerPorts {
     }
 }
 
-/// Builds the indexer over the tables of `settings`.
+/// Builds the indexer that uses the tables of `settings`.
 #[must_use]
 pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Meter>) -> Indexer {
     let stream_table =
@@ -105,14 +105,15 @@ impl IndexerHandler {
         Self { indexer }
     }
 
-    /// Handles one batch. Reports malformed records and indexes all other records. The events of a
-    /// malformed record are added to the feed when the stream's next event is indexed, or by
-    /// `synth feed repair`.
+    /// Indexes the records of a batch. A malformed record is reported and skipped. Its events are
+    /// added to the feed when the next event of the same stream is indexed, or by `synth feed
+    /// repair`.
     ///
     /// # Errors
     ///
-    /// Returns an error if Lambda must deliver the batch again, either whole because some records
-    /// were not indexed, or split because the first of several records is malformed.
+    /// Returns an error if Lambda must deliver the batch again because some records were not
+    /// indexed, or if Lambda must split the batch because the first of several records is
+    /// malformed.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, Error> {
         let record_count = event.records.len();
         let BatchContents { spans, first_number, failed_number } = read_batch(event.records);
@@ -134,7 +135,7 @@ impl IndexerHandler {
     }
 }
 
-/// The contents of a batch of change records.
+/// The contents of a batch of change stream records.
 #[derive(Default)]
 struct BatchContents {
     /// The events that the records appended.
@@ -166,8 +167,9 @@ fn read_batch(records: Vec<EventRecord>) -> BatchContents {
     batch
 }
 
-/// Returns the events that a change appended. Returns `None` for a modified entry and for an event
-/// batch, which contains only events that were moved from the stream's tip.
+/// Returns the events that a change appended to a stream or log. Returns `None` for other changes:
+/// the modification of a log entry, and the creation of an event batch, whose events were moved
+/// from the tip.
 fn read_appended_span(record: &mut EventRecord) -> Result<Option<Span>, RecordError> {
     let image = take_new_image(record, &ATTRIBUTES);
     let is_entry = image.contains_key(PARTITION_KEY);

@@ -136,7 +136,8 @@ async fn reports_an_unreadable_record_and_indexes_the_others() {
     let first = vec![bad(), record("3", "S-c", 1, &["A"])];
     assert_eq!(
         fixture.handle(first).await,
-        Err("the first of 2 records failed; the batch is delivered again, split".to_owned())
+        Err("the first of 2 records failed; Lambda splits the batch and delivers it again"
+            .to_owned())
     );
     assert_eq!(fixture.handle(vec![bad()]).await, failed("2"));
 }

@@ -1,4 +1,4 @@
-//! Converts change stream records to relay input.
+//! Converts change stream records to the input of the relay.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use cellar_engine::relay::EntryChange;
@@ -6,7 +6,7 @@ use cellar_snapshot::relay::ATTRIBUTES;
 
 use crate::table_stream::{take_new_image, take_sequence_number};
 
-/// Extracts the sequence number, the kind of change and the attributes that the relay reads.
+/// Returns a record's sequence number, its kind of change, and the attributes that the relay reads.
 pub(super) fn read_change(mut record: EventRecord) -> EntryChange {
     let sequence_number = take_sequence_number(&mut record);
     let image = take_new_image(&mut record, &ATTRIBUTES);

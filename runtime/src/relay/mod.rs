@@ -1,5 +1,5 @@
-//! Lambda handler of the relay. Receives change stream batches from the Entry table, processes the
-//! records, and reports the first failed record.
+//! Lambda handler of the relay. Processes change stream records of the Entry table, and reports the
+//! first record that failed.
 
 mod change;
 
@@ -13,26 +13,27 @@ use cellar_engine::relay::Relay;
 use crate::table_stream;
 pub use crate::table_stream::FirstRecordFailed;
 
-/// Handles batches of the Entry table's change stream.
+/// Handles batches of change stream records from the Entry table.
 #[derive(Clone)]
 pub struct RelayHandler {
     relay: Relay,
 }
 
 impl RelayHandler {
-    /// Creates a handler that sends snapshot jobs to `jobs`. Uploaded objects have a tag that makes
-    /// them expire; the handler removes this tag through `pending_tags`.
+    /// Creates a handler that sends snapshot jobs to `jobs`. It uses `pending_tags` to remove the
+    /// tag that makes uploaded objects expire.
     #[must_use]
     pub fn new(jobs: Arc<dyn Jobs>, pending_tags: Arc<dyn PendingTags>) -> Self {
         Self { relay: Relay::new(jobs, pending_tags) }
     }
 
-    /// Handles one batch. If a record failed, the response identifies the first failed record, and
-    /// Lambda resumes from that record.
+    /// Processes the records of a batch. If a record failed, the response identifies the first
+    /// failed record, and Lambda delivers this record and all later records again.
     ///
     /// # Errors
     ///
-    /// Returns [`FirstRecordFailed`] if Lambda must split the batch.
+    /// Returns [`FirstRecordFailed`] if the first of several records failed, so that Lambda splits
+    /// the batch.
     pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
         let failed_number = self.relay.relay_batch(&changes).await;

@@ -1,7 +1,6 @@
-//! Lambda's SQS event and response, limited to the fields that Cellar uses.
-//!
-//! The `aws_lambda_events` crate provides complete types, but its SQS feature would add a date
-//! library and two schema generators to the bundle.
+//! The parts of Lambda's SQS event and response that Cellar uses. The `aws_lambda_events` crate
+//! provides complete types, but its SQS feature would add a date library and two schema generators
+//! to the bundle.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +15,14 @@ pub struct QueueEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueMessage {
-    /// Message id. [`ItemFailure`] identifies the message by this id.
+    /// Message id, by which [`ItemFailure`] refers to the message.
     pub message_id: String,
-    /// Receipt handle, required to change the message's visibility timeout.
+    /// Receipt handle, which is required to change the visibility timeout of the message.
     pub receipt_handle: String,
     pub body: String,
 }
 
-/// Response to a batch. Lists the messages that Lambda returns to the queue; Lambda deletes all
+/// Response to a batch of messages. Lambda returns the listed messages to the queue and deletes all
 /// other messages of the batch.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]

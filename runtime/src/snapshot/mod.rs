@@ -1,5 +1,5 @@
-//! Lambda handler of the snapshot worker. Processes queue messages and reports which of them return
-//! to the queue.
+//! Lambda handler of the snapshot function. Processes the snapshot jobs in queue messages, and
+//! reports which messages Lambda must return to the queue.
 
 mod event;
 mod ports;
@@ -13,12 +13,12 @@ use cellar_engine::snapshots::Snapshots;
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-/// A failed snapshot job, reported to operators. The job's message returns to the queue.
+/// A snapshot job failed, and its message returns to the queue. Operators see this error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotFailure {
     #[error("the message `{id}` is not a snapshot job: {why}")]
     Message { id: String, why: String },
-    /// The snapshot could not be built; the cause has been logged.
+    /// The snapshot could not be built. The cause has already been logged.
     #[error("the snapshot of {log} at {at} failed; it is retried in {wait_s} s")]
     Failed {
         log: String,
@@ -40,24 +40,24 @@ impl SnapshotHandler {
         Self { snapshots }
     }
 
-    /// Opens a table connection in advance, so that the first job does not wait for it.
+    /// Opens a connection to the tables, so that the first job does not have to wait for it.
     pub async fn warm_up(&self) {
         if !self.snapshots.reachable().await {
             tracing::warn!("the tables do not respond");
         }
     }
 
-    /// Handles one batch in an invocation that ends at `deadline_ms`, in milliseconds since the
-    /// Unix epoch. The template configures a batch size of one message.
+    /// Processes a batch of messages in an invocation that ends at `deadline_ms`, in milliseconds
+    /// since the Unix epoch. The template configures a batch size of one message.
     ///
-    /// The response lists the messages that return to the queue, whose visibility timeouts have
+    /// The response lists the messages that return to the queue. Their visibility timeouts have
     /// already been set. Lambda deletes all other messages.
     ///
     /// # Errors
     ///
-    /// Returns the [`SnapshotFailure`] of the last failed message. The function's error alarm then
-    /// counts the failure, and the whole batch returns to the queue. This includes the messages of
-    /// finished jobs, but repeating a finished job costs almost nothing.
+    /// Returns the [`SnapshotFailure`] of the last message that failed. The function's error alarm
+    /// counts the failure, and all messages of the batch return to the queue. Repeating a finished
+    /// job is harmless.
     pub async fn handle(
         &self,
         event: QueueEvent,
@@ -69,9 +69,8 @@ impl SnapshotHandler {
             let item_identifier = message.message_id.clone();
             match self.handle_message(message, deadline_ms).await {
                 Ok(SnapshotOutcome::Done | SnapshotOutcome::Drop) => {}
-                // The job must wait, or another worker continues the job. Report the message as
-                // failed although the job has not failed, because Lambda would otherwise delete the
-                // message.
+                // The job must wait, or another worker continues it. Lambda would delete the
+                // message, so report it as failed to return it to the queue.
                 Ok(_) => response.batch_item_failures.push(ItemFailure { item_identifier }),
                 Err(error) => {
                     tracing::error!(%error, "a snapshot job failed");

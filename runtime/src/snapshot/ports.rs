@@ -1,4 +1,4 @@
-//! Builds the snapshot handler from its settings and clients.
+//! Builds the handler of the snapshot function from its settings and clients.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct BuilderPorts {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Creates the snapshot builder, which stores snapshots as levels of chunks.
+/// Creates the builder of snapshots, which are stored as a list of levels.
 #[must_use]
 pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
     let BuilderPorts { entries, segments, blobs, clock } = ports;
@@ -35,12 +35,12 @@ pub fn levels_builder(ports: BuilderPorts) -> Arc<dyn SnapshotBuilder> {
 pub struct SnapshotClients {
     pub dynamodb: aws_sdk_dynamodb::Client,
     pub s3: aws_sdk_s3::Client,
-    /// Counts the resources that the clients consume.
+    /// Counts the requests and request units that the clients consume.
     pub meter: Arc<Meter>,
     pub clock: Arc<dyn Clock>,
 }
 
-/// Builds the snapshot handler from settings, clients, the job queue and a snapshot builder.
+/// Builds the handler of the snapshot function.
 pub fn build_handler(
     settings: &SnapshotSettings,
     clients: SnapshotClients,

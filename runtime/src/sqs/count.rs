@@ -1,5 +1,5 @@
-//! An SDK interceptor that counts request attempts. AWS bills each attempt, so the SDK's retries
-//! are counted as well.
+//! An SDK interceptor that counts requests. It counts every attempt of a request, because AWS bills
+//! each of them.
 
 use std::sync::Arc;
 

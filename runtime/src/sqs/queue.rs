@@ -14,8 +14,8 @@ use cellar_engine::ports::{
 
 use crate::outcome::port_error;
 
-/// Time that a receive request waits for messages, in seconds (long polling). Without waiting, SQS
-/// would query only a subset of its servers and could miss messages.
+/// Time in seconds for which a receive request waits for messages (long polling). Without it, SQS
+/// queries only some of its servers and may miss messages.
 const WAIT_S: i32 = 1;
 
 /// A queue in SQS.
@@ -26,7 +26,7 @@ pub struct SqsQueue {
 }
 
 impl SqsQueue {
-    /// Uses the queue at `url`. Requests are counted on `client`.
+    /// Uses the queue with the given URL. Sends all requests through `client`.
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self { client, url: url.into() }
@@ -88,9 +88,8 @@ impl Jobs for SqsQueue {
         let request = self.client.delete_message().queue_url(&self.url).receipt_handle(&receipt.0);
         match request.send().await {
             Ok(_) => Ok(()),
-            // The message was already deleted: this queue issued all receipt handles, so an unknown
-            // handle belongs to a deleted message. SQS reports success in this case, but some
-            // emulators report an error.
+            // This queue issued all receipt handles, so an unknown handle belongs to a deleted
+            // message. SQS itself reports success in this case, but some emulators report an error.
             Err(error) if is_receipt_unknown(&error) => Ok(()),
             Err(error) => Err(port_error(&error)),
         }
@@ -102,7 +101,7 @@ fn checked_visibility(visibility_s: u32) -> Result<i32, PortError> {
     i32::try_from(visibility_s).map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Returns whether the message was deleted or has become visible again.
+/// Returns whether a request failed because its message was deleted or has become visible again.
 fn is_no_longer_hidden(error: &ChangeMessageVisibilityError) -> bool {
     // SQS reports an invalid parameter if the receipt handle belongs to a deleted message.
     let is_deleted = error.meta().code() == Some("InvalidParameterValue")

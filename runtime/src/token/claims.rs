@@ -5,7 +5,7 @@ use cellar_catalog::access::{Principal, Role, Scope};
 use serde::de::{Error as _, IntoDeserializer as _};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The claims of a token. A token with duplicate claims is invalid.
+/// The claims of a token. A token in which a claim occurs twice is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// Issuer.
@@ -16,7 +16,7 @@ pub struct Claims {
     pub sub: String,
     /// Expiry time, in Unix seconds.
     pub exp: u64,
-    /// Start of the token's validity, in Unix seconds.
+    /// Time from which the token is valid, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
     /// Time of issue, in Unix seconds.
@@ -30,35 +30,35 @@ pub struct Claims {
     pub spreadsheets: Spreadsheets,
 }
 
-/// The spreadsheets to which a token grants access. The claim is `"*"` (all spreadsheets),
-/// `"shared"` (those that the catalog shares with the holder) or a list of ids.
+/// The spreadsheets to which a token grants access. In JSON, they are `"*"` (all spreadsheets),
+/// `"shared"` (those that are shared with the token's holder) or a list of ids.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Spreadsheets {
     /// A list of spreadsheets.
     Only(Vec<LogId>),
-    /// A keyword that selects a set of spreadsheets.
-    Named(Named),
+    /// A set of spreadsheets that is described by a keyword.
+    Keyword(Keyword),
 }
 
-/// A keyword that selects a set of spreadsheets.
+/// A keyword for a set of spreadsheets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Named {
+pub enum Keyword {
     /// All spreadsheets of the stack.
     #[serde(rename = "*")]
     All,
-    /// Spreadsheets that the catalog shares with the token's holder.
+    /// The spreadsheets that are shared with the token's holder, according to the catalog.
     #[serde(rename = "shared")]
     Shared,
 }
 
-/// Deserializes a role, accepting only a JSON string. The derived implementation would also accept
-/// `{"owner": null}`.
+/// Deserializes a role from a JSON string. The derived implementation would also accept `{"owner":
+/// null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
-impl<'de> Deserialize<'de> for Named {
+impl<'de> Deserialize<'de> for Keyword {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match String::deserialize(deserializer)?.as_str() {
             "*" => Ok(Self::All),
@@ -72,13 +72,13 @@ impl Spreadsheets {
     /// Selects all spreadsheets of the stack.
     #[must_use]
     pub fn all() -> Self {
-        Self::Named(Named::All)
+        Self::Keyword(Keyword::All)
     }
 
-    /// Selects the spreadsheets that the catalog shares with the token's holder.
+    /// Selects the spreadsheets that are shared with the token's holder, according to the catalog.
     #[must_use]
     pub fn shared() -> Self {
-        Self::Named(Named::Shared)
+        Self::Keyword(Keyword::Shared)
     }
 }
 
@@ -90,8 +90,8 @@ impl From<Claims> for Principal {
             issuer: claims.iss,
             scope: match claims.spreadsheets {
                 Spreadsheets::Only(logs) => Scope::Only(logs),
-                Spreadsheets::Named(Named::All) => Scope::All,
-                Spreadsheets::Named(Named::Shared) => Scope::Shared,
+                Spreadsheets::Keyword(Keyword::All) => Scope::All,
+                Spreadsheets::Keyword(Keyword::Shared) => Scope::Shared,
             },
             role: claims.role,
         }

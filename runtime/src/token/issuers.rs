@@ -12,21 +12,22 @@ use super::oidc::{KeySource, OidcVerifier};
 use super::{TokenError, Verifier};
 use crate::settings::{SettingsError, TokenSettings};
 
-/// Verifiers for the stack's own keys and for the configured OIDC issuers.
+/// Verifies tokens of the stack and of the configured OpenID Connect issuers.
 pub struct Issuers {
     own_keys: Verifier,
     oidc_issuers: Vec<OidcVerifier>,
 }
 
-/// The unverified `iss` claim, used only to select the verifier.
+/// The `iss` claim of a token that has not been verified yet. It only determines which verifier is
+/// used.
 #[derive(Deserialize)]
 struct UnverifiedClaims {
     iss: String,
 }
 
 impl Issuers {
-    /// Creates the verifiers for `settings`. The public keys of OIDC issuers are fetched through
-    /// `key_source`.
+    /// Creates the verifiers for `settings`. `key_source` fetches the public keys of OpenID Connect
+    /// issuers.
     ///
     /// # Errors
     ///
@@ -54,8 +55,8 @@ impl Issuers {
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is rejected. Show the caller only
-    /// [`TokenError::public`].
+    /// Returns a [`TokenError`] if the token is rejected. Only the error that
+    /// [`TokenError::public`] returns may be shown to the caller.
     pub async fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);

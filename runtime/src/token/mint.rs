@@ -1,5 +1,5 @@
-//! Creates key pairs and signs tokens. Runs only on operators' machines, because the stack never
-//! stores a private key.
+//! Generates key pairs and signs tokens. This code runs only on operators' machines, because the
+//! stack never stores a private key.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
@@ -11,7 +11,7 @@ use super::Claims;
 use crate::settings::PublicKey;
 
 const PEM_TAG: &str = "PRIVATE KEY";
-/// Length of a key id in characters. This length suffices to distinguish the keys of one stack.
+/// Length of a key id in characters. It must be long enough to distinguish the keys of one stack.
 const KEY_ID_CHARS: usize = 12;
 
 /// An Ed25519 key pair that signs tokens.
@@ -33,9 +33,10 @@ pub enum MintError {
 }
 
 impl KeyPair {
-    /// Generates a key pair. The key id is derived from the public key.
+    /// Generates a random key pair. Its key id is derived from the public key.
     ///
     /// # Errors
+    ///
     /// Returns [`MintError::Generate`] if no random numbers are available.
     pub fn generate() -> Result<Self, MintError> {
         let pkcs8_document = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
@@ -90,7 +91,7 @@ impl KeyPair {
     }
 }
 
-/// Returns the key id: the first characters of the base64url-encoded public key.
+/// Returns the key id, which is the start of the base64url-encoded public key.
 fn derive_key_id(public_key: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(public_key).chars().take(KEY_ID_CHARS).collect()
 }

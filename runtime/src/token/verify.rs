@@ -46,7 +46,8 @@ impl Verifier {
         validation.set_issuer(&[&settings.issuer]);
         validation.set_audience(&[&settings.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `check_times` checks the times, using the caller's clock.
+        // Turn off time checks in the library, because `check_times` checks the times with the
+        // caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         Ok(Self { keys, validation, not_before_s: settings.not_before_s })
@@ -56,8 +57,8 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// Returns a [`TokenError`] if the token is rejected. Show the caller only
-    /// [`TokenError::public`].
+    /// Returns a [`TokenError`] if the token is rejected. Only the error that
+    /// [`TokenError::public`] returns may be shown to the caller.
     pub fn verify(&self, token: &str, now_s: u64) -> Result<Principal, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
@@ -78,7 +79,8 @@ fn decode_public_key(public_key: &PublicKey) -> Result<DecodingKey, SettingsErro
         .decode(&public_key.public_key)
         .map_err(|error| invalid_key(public_key, &error.to_string()))?;
     if bytes.len() != PUBLIC_KEY_BYTES {
-        let reason = format!("it has {} bytes; {PUBLIC_KEY_BYTES} are required", bytes.len());
+        let reason =
+            format!("the public key has {} bytes instead of {PUBLIC_KEY_BYTES}", bytes.len());
         return Err(invalid_key(public_key, &reason));
     }
     Ok(DecodingKey::from_ed_der(&bytes))
@@ -99,7 +101,7 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks that a token is valid for at most `MAX_TOKEN_S` seconds.
+/// Checks that a token is not valid for longer than `MAX_TOKEN_S` seconds.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);
@@ -111,7 +113,7 @@ fn check_claims(claims: &Claims) -> Result<(), TokenError> {
     let is_subject_valid = !claims.sub.is_empty() && claims.sub.len() <= MAX_AUTHOR_BYTES;
     let list_is_short = match &claims.spreadsheets {
         Spreadsheets::Only(logs) => logs.len() <= MAX_TOKEN_SPREADSHEETS,
-        Spreadsheets::Named(_) => true,
+        Spreadsheets::Keyword(_) => true,
     };
     if is_subject_valid && list_is_short { Ok(()) } else { Err(TokenError::Invalid) }
 }

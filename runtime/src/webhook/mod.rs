@@ -1,5 +1,5 @@
-//! Lambda handler of the webhook. Receives change stream batches from the Feed table and delivers
-//! the feed to a URL.
+//! Lambda handler of the webhook, which delivers the feed to a URL. The handler receives change
+//! stream records of the Feed table.
 
 mod secrets;
 mod sender;
@@ -30,7 +30,7 @@ use sender::HttpSender;
 pub use secrets::WebhookSecrets;
 pub use signature::{BadSecret, Secret};
 
-/// Handles batches of the Feed table's change stream.
+/// Handles batches of change stream records from the Feed table.
 #[derive(Clone)]
 pub struct WebhookHandler {
     webhook: Webhook,
@@ -46,12 +46,12 @@ pub struct WebhookParts {
     pub blobs: Arc<dyn Blobs>,
     /// URL to which the feed is delivered.
     pub url: String,
-    /// Addresses to which deliveries may be sent.
+    /// The network addresses to which deliveries may be sent.
     pub receivers: Receivers,
-    /// Whether deliveries include event payloads.
+    /// Whether deliveries contain event payloads.
     pub events: bool,
     pub stack: String,
-    /// Incarnation of the tables (number of restores).
+    /// Number of times that the tables were restored (incarnation).
     pub incarnation: u32,
 }
 
@@ -76,7 +76,7 @@ impl WebhookParts {
     }
 }
 
-/// Builds the webhook over the tables and the bucket of `settings`.
+/// Builds the webhook that uses the tables of `settings` and the bucket `blobs`.
 #[must_use]
 pub fn build_webhook(
     settings: WebhookSettings,
@@ -106,14 +106,14 @@ impl WebhookHandler {
         Self { webhook }
     }
 
-    /// Handles one batch, stopping shortly before `deadline_ms` (milliseconds since the Unix
-    /// epoch). Delivers the feed items from the first to the last checkpoint of the batch. Only the
-    /// keys of the records are read; malformed records are logged and skipped.
+    /// Delivers the feed items from the first to the last item in the batch. Stops shortly before
+    /// `deadline_ms`, in milliseconds since the Unix epoch. Only the keys of the records are used.
+    /// Malformed records are logged and skipped.
     ///
     /// # Errors
     ///
-    /// Returns a [`WebhookError`] if a part of the range was not delivered. Lambda then delivers
-    /// the batch again.
+    /// Returns a [`WebhookError`] if some of the items were not delivered. Lambda then delivers the
+    /// batch to this function again.
     pub async fn handle(&self, event: Event, deadline_ms: u64) -> Result<(), WebhookError> {
         let record_count = event.records.len();
         let mut checkpoints = Vec::new();
@@ -140,7 +140,7 @@ impl WebhookHandler {
     }
 }
 
-/// Returns the checkpoint of a record's feed item.
+/// Returns the checkpoint of the feed item in a change stream record.
 fn read_checkpoint(record: &mut EventRecord) -> Result<Checkpoint, RecordError> {
     decode_feed_position(&take_new_image(record, &[FEED_PARTITION_KEY, FEED_SORT_KEY]))
 }

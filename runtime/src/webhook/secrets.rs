@@ -1,6 +1,6 @@
-//! Manages the secrets that sign webhook deliveries. The secrets are stored as an object in the
-//! stack's bucket, so that they do not appear in templates, configuration or logs. Restoring the
-//! tables does not affect the secrets.
+//! Manages the secrets with which webhook deliveries are signed. The secrets are stored as an
+//! object in the stack's bucket, so that they do not appear in templates, configuration or logs,
+//! and so that a restore of the tables does not change them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
 
-/// Maximum number of secrets that sign each delivery: the current and the previous secret.
+/// Number of secrets with which each delivery is signed: the current and the previous one.
 const ACTIVE_SECRETS: usize = 2;
 
 /// Contents of the stored secrets object.
@@ -45,19 +45,20 @@ impl WebhookSecrets {
             return Ok(secrets);
         }
         self.write_secrets(&[generate_secret()?]).await?;
-        // Another caller may have stored a different secret in the meantime, so return the stored
-        // one.
+        // Read the stored secret, because another process may have stored a different one in the
+        // meantime.
         match self.read_secrets().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
         }
     }
 
-    /// Creates a new secret. The previous secret also signs deliveries until the next rotation.
+    /// Creates a new secret. Until the next rotation, deliveries are also signed with the previous
+    /// secret.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`WebhookSecrets::get`].
+    /// Returns a [`PortError`] if the bucket does not respond or the object cannot be parsed.
     pub async fn rotate(&self) -> Result<Vec<Secret>, PortError> {
         let mut secrets = vec![generate_secret()?];
         let previous_secrets = self.read_secrets().await?.unwrap_or_default();
@@ -123,7 +124,7 @@ fn generate_secret() -> Result<Secret, PortError> {
 }
 
 fn unreadable(reason: &str) -> PortError {
-    let help = "delete the object to have a new secret created";
+    let help = "delete the object, so that a new secret is created";
     PortError::permanent(format!("cannot read {WEBHOOK_SECRETS_KEY}: {reason}; {help}"))
 }
 

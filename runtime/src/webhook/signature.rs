@@ -9,17 +9,17 @@ use cellar_catalog::webhook::SECRET_PREFIX;
 
 /// Length of a generated secret in bytes.
 pub(super) const SECRET_BYTES: usize = 32;
-/// Secret lengths that the standard permits, in bytes.
+/// Allowed lengths of a secret in bytes, according to the standard.
 const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;
 
-/// A secret shared with the webhook's receiver.
+/// A secret that only the webhook and its receiver know.
 #[derive(Clone)]
 pub struct Secret {
     text: String,
     key: hmac::Key,
 }
 
-/// The string is not a valid webhook secret.
+/// A string is not a valid webhook secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a webhook secret must be `{SECRET_PREFIX}` followed by 24 to 64 bytes in Base64")]
 pub struct BadSecret;
@@ -30,11 +30,10 @@ impl Secret {
         Self { text, key: hmac::Key::new(hmac::HMAC_SHA256, bytes) }
     }
 
-    /// Parses a secret from its string form.
+    /// Parses a secret.
     ///
     /// # Errors
-    ///
-    /// Returns [`BadSecret`] if the prefix, the encoding or the length is wrong.
+    /// Returns [`BadSecret`] if the prefix, the encoding or the length of the secret is wrong.
     pub fn parse(secret_text: &str) -> Result<Self, BadSecret> {
         let encoded_key = secret_text.strip_prefix(SECRET_PREFIX).ok_or(BadSecret)?;
         let bytes = STANDARD.decode(encoded_key).map_err(|_| BadSecret)?;
@@ -44,14 +43,14 @@ impl Secret {
         Ok(Self::from_bytes(&bytes))
     }
 
-    /// Returns the secret's string form, for the receiver's configuration.
+    /// Returns the secret as a string that can be entered in the configuration of the receiver.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Signs a delivery. The signature covers the delivery's id, sending time `sent_s` (Unix
-    /// seconds) and body.
+    /// Signs a delivery. The signature covers its id, its sending time `sent_s` (Unix seconds) and
+    /// its body.
     #[must_use]
     pub fn sign(&self, delivery_id: &str, sent_s: u64, body: &str) -> String {
         let signed_content = format!("{delivery_id}.{sent_s}.{body}");

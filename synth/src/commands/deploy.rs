@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use cellar_local::{Occupancy, Options, Ports, Running};
+use cellar_local::{Occupancy, Options, Ports, RunningStack, StateFolder};
 use cellar_runtime::token::KeyPair;
 
 use super::aws_deployment::format_kilobytes;
@@ -81,32 +81,41 @@ impl<'a> LocalDeployment<'a> {
     /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if any of these settings differs. Returns
     /// [`SynthError::Busy`] if another process is starting or stopping a stack.
-    fn matching_running_stack(&self) -> Result<Option<Running>, SynthError> {
+    fn matching_running_stack(&self) -> Result<Option<RunningStack>, SynthError> {
         let folder = self.project.local_state();
-        let running = match folder.occupancy()? {
+        let stack = match folder.occupancy()? {
             Occupancy::Free => return Ok(None),
-            Occupancy::Unknown => return Err(SynthError::Busy),
-            Occupancy::By(running) => running,
+            Occupancy::StartingOrStopping => return Err(SynthError::Busy),
+            Occupancy::Running(stack) => stack,
         };
-        let running_template = fs::read_to_string(folder.template()).ok();
-        let differing_setting = if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
-            Some("stack name")
-        } else if running_template.as_deref() != Some(&self.template) {
-            Some("template")
-        } else if !self.allows_port_of(&running) {
-            Some("port")
-        } else {
-            None
-        };
-        match differing_setting {
-            Some(setting) => Err(SynthError::OtherLocalStack { url: running.url, setting }),
-            None => Ok(Some(running)),
+        match self.differing_setting(&folder, &stack)? {
+            Some(setting) => Err(SynthError::OtherLocalStack { url: stack.url, setting }),
+            None => Ok(Some(stack)),
         }
+    }
+
+    /// Returns the first setting of a running stack that differs from this deployment.
+    fn differing_setting(
+        &self,
+        folder: &StateFolder,
+        running_stack: &RunningStack,
+    ) -> Result<Option<&'static str>, SynthError> {
+        if folder.stack()?.as_deref() != Some(&self.project.config.stack) {
+            return Ok(Some("stack name"));
+        }
+        let running_template = fs::read_to_string(folder.template()).ok();
+        if running_template.as_deref() != Some(&self.template) {
+            return Ok(Some("template"));
+        }
+        if !self.allows_port_of(running_stack) {
+            return Ok(Some("port"));
+        }
+        Ok(None)
     }
 
     /// Returns whether the option `--port` allows the port of a running stack. Port 0 allows any
     /// port.
-    fn allows_port_of(&self, running: &Running) -> bool {
+    fn allows_port_of(&self, running: &RunningStack) -> bool {
         match self.arguments.port {
             None | Some(0) => true,
             Some(port) => running.url.ends_with(&format!(":{port}/")),

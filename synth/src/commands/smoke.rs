@@ -67,8 +67,8 @@ fn signing_key(
     has_profile: bool,
 ) -> Result<Option<KeyPair>, SynthError> {
     let is_local_stack = match project.local_state().occupancy()? {
-        Occupancy::By(running) => is_same_url(&running.url, url),
-        Occupancy::Free | Occupancy::Unknown => false,
+        Occupancy::Running(running) => is_same_url(&running.url, url),
+        Occupancy::Free | Occupancy::StartingOrStopping => false,
     };
     if is_local_stack {
         return Ok(read_key(&project.local_key()).ok());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar::Client;
-use cellar_local::{Occupancy, Running};
+use cellar_local::{Occupancy, RunningStack};
 use serde::Serialize;
 
 use super::observed::StackLocation;
@@ -25,7 +25,7 @@ struct LocalStatus<'a> {
     database_bytes: Option<u64>,
     /// Whether another process is starting or stopping the stack.
     busy: bool,
-    running: Option<Running>,
+    running: Option<RunningStack>,
     healthy: Option<bool>,
 }
 
@@ -50,10 +50,10 @@ async fn show_local_status(
 ) -> Result<(), SynthError> {
     let folder = Project::find_or_use_defaults(config_selection)?.local_state();
     let occupancy = folder.occupancy()?;
-    let busy = occupancy == Occupancy::Unknown;
+    let busy = occupancy == Occupancy::StartingOrStopping;
     let running = match occupancy {
-        Occupancy::By(running) => Some(running),
-        Occupancy::Free | Occupancy::Unknown => None,
+        Occupancy::Running(running) => Some(running),
+        Occupancy::Free | Occupancy::StartingOrStopping => None,
     };
     let healthy = match &running {
         Some(running) => Some(is_healthy(&running.url).await?),
@@ -101,7 +101,7 @@ impl LocalStatus<'_> {
         }
     }
 
-    fn running_text(&self, running: &Running) -> String {
+    fn running_text(&self, running: &RunningStack) -> String {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let uptime = Duration::from_secs(now_s.saturating_sub(running.started_s));
         let health = if self.healthy == Some(true) { "healthy" } else { "NOT responding" };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use cellar_local::{Occupancy, Running, StateFolder};
+use cellar_local::{Occupancy, RunningStack, StateFolder};
 use serde_json::Value;
 
 use crate::error::SynthError;
@@ -42,13 +42,12 @@ impl DetachedStack<'_> {
     /// # Errors
     /// Returns [`SynthError::Detached`] if the process exits or is not ready in time. The error
     /// contains the last message of the process.
-    pub(crate) async fn start(&self) -> Result<Running, SynthError> {
+    pub(crate) async fn start(&self) -> Result<RunningStack, SynthError> {
         let mut process = self.spawn()?;
         let started = Instant::now();
         loop {
-            // Compare the process ids, because another process may have locked the directory
-            // instead.
-            if let Occupancy::By(running) = self.folder.occupancy()?
+            // Compare the process ids, because another process may have locked the directory.
+            if let Occupancy::Running(running) = self.folder.occupancy()?
                 && running.pid == process.child.id()
             {
                 return Ok(running);

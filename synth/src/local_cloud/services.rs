@@ -91,8 +91,8 @@ impl LocalServices {
             return Err(SynthError::NoLocalStack { folder: folder.path().to_owned() });
         }
         let (running_url, temporary_stack) = match folder.occupancy()? {
-            Occupancy::By(running) => (Some(running.url), None),
-            Occupancy::Unknown => return Err(SynthError::Busy),
+            Occupancy::Running(running) => (Some(running.url), None),
+            Occupancy::StartingOrStopping => return Err(SynthError::Busy),
             Occupancy::Free => (None, Some(start_temporary_stack(&folder, functions).await?)),
         };
         let Some((endpoints, access_key, secret_key)) = folder.endpoints()? else {

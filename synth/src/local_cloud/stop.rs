@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cellar_local::{Occupancy, Running, StateFolder};
+use cellar_local::{Occupancy, RunningStack, StateFolder};
 
 use crate::error::SynthError;
 
@@ -18,20 +18,20 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Returns [`SynthError::Stop`] if the process does not exit in time.
 pub(crate) async fn stop_running_stack(
     folder: &StateFolder,
-) -> Result<Option<Running>, SynthError> {
-    let mut stopping_process: Option<Running> = None;
+) -> Result<Option<RunningStack>, SynthError> {
+    let mut stopping_process: Option<RunningStack> = None;
     let started = Instant::now();
     while started.elapsed() < GRACE_PERIOD {
         match folder.occupancy()? {
             Occupancy::Free => return Ok(stopping_process),
-            Occupancy::By(running) => {
+            Occupancy::Running(running) => {
                 if stopping_process.as_ref() != Some(&running) {
                     folder.request_stop()?;
                     stopping_process = Some(running);
                 }
             }
             // The process is still starting, or is already stopping.
-            Occupancy::Unknown => {}
+            Occupancy::StartingOrStopping => {}
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }

@@ -89,7 +89,7 @@ fn check_grant(grant: &Grant) -> Result<(), MintError> {
     }
     let listed_count = match &grant.spreadsheets {
         Spreadsheets::Only(log_ids) => log_ids.len(),
-        Spreadsheets::Named(_) => 0,
+        Spreadsheets::Keyword(_) => 0,
     };
     if listed_count > MAX_TOKEN_SPREADSHEETS {
         return Err(MintError::Sign {

@@ -164,14 +164,12 @@ pub const MAX_BLOCK_TEXT_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum size of an imported xlsx, xlsb or ods workbook, in bytes. Larger tables must be imported
 /// as CSV.
 pub const MAX_WORKBOOK_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum total uncompressed size of the files in a workbook's zip archive, in bytes. The limit
-/// applies to both the declared and the actual size.
-pub const MAX_XLSX_UNPACKED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
-/// Maximum number of cells in all sheets of an imported workbook. Repeated cells are counted
-/// individually.
-pub const MAX_XLSX_CELLS: u64 = 20_000_000;
-/// Maximum total size of the shared strings of a workbook, in bytes. Shared strings are buffered in
-/// memory.
+/// Maximum total uncompressed size of a workbook's parts, in bytes. Both the declared and the
+/// actual size are checked.
+pub const MAX_WORKBOOK_UNPACKED_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// Maximum total number of cells in an imported workbook's sheets, including repeated cells.
+pub const MAX_WORKBOOK_CELLS: u64 = 20_000_000;
+/// Maximum total size of a workbook's shared strings, in bytes. They are buffered in memory.
 pub const MAX_SHARED_TEXT_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of files in a workbook's zip archive.
 pub const MAX_WORKBOOK_PARTS: usize = 10_000;

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 
-/// Returns whether a value, which may be missing, matches a pattern.
+/// Returns whether a JSON value matches a filter pattern. A missing value (`None`) can match a
+/// pattern that requires a field to be absent.
 pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
     // A list matches if at least one of its items matches.
     if let Some(Value::Array(items)) = value {
@@ -33,7 +34,8 @@ fn matches_field(field: &Field, value: Option<&Value>) -> bool {
 
 fn is_met(condition: &Condition, value: Option<&Value>) -> bool {
     if let Condition::Exists(must_exist) = condition {
-        // An object does not count as an existing value, because filters apply only to leaf values.
+        // An object does not count as an existing value, because Lambda's `exists` applies only to
+        // leaf values.
         let exists = value.is_some_and(|value| !value.is_object());
         return exists == *must_exist;
     }
@@ -58,14 +60,15 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
             !value.is_object() && !excluded_values.iter().any(|excluded| is_equal(excluded, value))
         }
         Condition::AnythingButPrefix(prefix) => text.is_some_and(|text| !text.starts_with(prefix)),
-        // Stream records contain DynamoDB numbers as strings, so numeric filters never match them.
+        // DynamoDB stream records contain numbers as strings, so numeric filters never match them.
         Condition::Numeric(bounds) => value.as_f64().is_some_and(|number| {
             bounds.iter().all(|(comparison, bound)| comparison.is_met(number, *bound))
         }),
     }
 }
 
-/// Returns whether two values are equal. Numbers are compared by value rather than by notation.
+/// Returns whether two JSON values are equal. Numbers are equal if they have the same value, as `5`
+/// and `5.0`.
 fn is_equal(expected: &Value, value: &Value) -> bool {
     match (expected.as_f64(), value.as_f64()) {
         (Some(expected_number), Some(number)) => Comparison::Equal.is_met(number, expected_number),

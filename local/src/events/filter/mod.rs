@@ -28,7 +28,7 @@ impl Filters {
     }
 
     /// Returns whether a record passes the filters.
-    pub(crate) fn pass(&self, record: &Value) -> bool {
+    pub(crate) fn accept(&self, record: &Value) -> bool {
         self.0.is_empty() || self.0.iter().any(|pattern| matches_pattern(pattern, Some(record)))
     }
 }

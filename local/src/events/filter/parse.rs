@@ -14,7 +14,7 @@ pub(super) const MAX_FILTERS: usize = 5;
 /// Maximum nesting depth of a pattern.
 pub(super) const MAX_NESTING_DEPTH: usize = 32;
 
-/// Permitted numbers of comparisons in a numeric condition.
+/// Number of comparisons that a numeric filter condition may have.
 const PERMITTED_COMPARISONS: RangeInclusive<usize> = 1..=2;
 
 const OR: &str = "$or";
@@ -32,7 +32,7 @@ pub(super) fn parse_filters(criteria: Option<&Value>) -> Result<Vec<Pattern>, Fi
     if filters.len() > MAX_FILTERS {
         return filter_error(
             "FilterCriteria",
-            format!("it has {} filters; at most {MAX_FILTERS} are allowed", filters.len()),
+            format!("there are {} filters; at most {MAX_FILTERS} are allowed", filters.len()),
         );
     }
     let mut patterns = Vec::new();
@@ -49,7 +49,10 @@ fn parse_pattern_text(pattern_text: &str) -> Result<Pattern, FilterError> {
     if pattern_text.len() > MAX_PATTERN_BYTES {
         return filter_error(
             "",
-            format!("it has {} bytes; at most {MAX_PATTERN_BYTES} are allowed", pattern_text.len()),
+            format!(
+                "the pattern is {} bytes long; at most {MAX_PATTERN_BYTES} are allowed",
+                pattern_text.len()
+            ),
         );
     }
     match serde_json::from_str(pattern_text) {
@@ -67,11 +70,11 @@ fn parse_pattern(
     if depth >= MAX_NESTING_DEPTH {
         return filter_error(
             path,
-            format!("it is nested more than {MAX_NESTING_DEPTH} levels deep"),
+            format!("the pattern is nested more than {MAX_NESTING_DEPTH} levels deep"),
         );
     }
     if fields.is_empty() {
-        return filter_error(path, "it is an empty object, which matches no record");
+        return filter_error(path, "the pattern is an empty object, which matches no record");
     }
     let mut pattern = Pattern { fields: Vec::new(), alternatives: Vec::new() };
     for (name, value) in fields {
@@ -92,7 +95,7 @@ fn parse_alternatives(
 ) -> Result<Vec<Pattern>, FilterError> {
     let branches = value.as_array().map(Vec::as_slice).unwrap_or_default();
     if branches.len() < 2 {
-        return filter_error(path, "it must be a list of at least two patterns");
+        return filter_error(path, "`$or` must be a list of at least two patterns");
     }
     let mut patterns = Vec::new();
     for branch in branches {

@@ -11,7 +11,7 @@ pub(super) struct Pattern {
     pub(super) alternatives: Vec<Vec<Pattern>>,
 }
 
-/// The requirement on one field of a record.
+/// The condition that a pattern places on one field of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Field {
     /// A nested object.
@@ -23,7 +23,7 @@ pub(super) enum Field {
 /// A condition on a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
-    /// Equal to the given string, number, boolean or null.
+    /// The value equals the given string, number, boolean or null.
     Equals(Value),
     EqualsIgnoringCase(String),
     Prefix(String),

@@ -8,7 +8,7 @@ fn parse(pattern: &Value) -> Result<Filters, FilterError> {
 }
 
 fn passes(pattern: &Value, record: &Value) -> bool {
-    parse(pattern).unwrap().pass(record)
+    parse(pattern).unwrap().accept(record)
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn requires_one_branch_of_or() {
 
 #[test]
 fn passes_records_that_match_any_filter() {
-    assert!(Filters::parse(None).unwrap().pass(&json!({})));
+    assert!(Filters::parse(None).unwrap().accept(&json!({})));
     let filters = json!({"Filters": [{"Pattern": r#"{"a":[1]}"#}, {"Pattern": r#"{"a":[2]}"#}]});
     let filters = Filters::parse(Some(&filters)).unwrap();
-    assert!(filters.pass(&json!({"a": 2})) && !filters.pass(&json!({"a": 3})));
+    assert!(filters.accept(&json!({"a": 2})) && !filters.accept(&json!({"a": 3})));
 }
 
 #[test]

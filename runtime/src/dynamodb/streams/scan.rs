@@ -1,5 +1,5 @@
 //! Implements the [`AllStreams`] port, which lists all event streams. Only operator commands use
-//! this adapter.
+//! this implementation.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
@@ -48,7 +48,7 @@ fn from_scan_key(StreamScanKey { stream, index }: StreamScanKey) -> SdkItem {
     ]))
 }
 
-/// Reads the stream name and the next event number from a tip item.
+/// Reads the name of a stream and the index of its next event from the stream's tip.
 fn read_name_and_next(item: &Item) -> Result<(StreamName, u64), PortError> {
     let StreamScanKey { stream, .. } = to_scan_key(item)?;
     let name = stream.parse().map_err(|_| unexpected(STREAM, "a stream name"))?;

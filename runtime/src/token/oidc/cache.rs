@@ -1,4 +1,4 @@
-//! Caches an OIDC issuer's public keys in one process.
+//! Caches the public keys of an OpenID Connect issuer in memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,12 +10,12 @@ use super::keys::KeySet;
 use super::source::KeySourceFault;
 use crate::token::TokenError;
 
-/// The cached public keys of one issuer, with their age.
+/// The cached public keys of an issuer.
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<CachedKeys>,
-    /// Ensures that only one request at a time fetches the keys. Other requests meanwhile use the
-    /// cached keys or, if they need newer keys, wait for the lock.
+    /// Allows only one request at a time to fetch keys. Other requests use the cached keys or, if
+    /// they need newer keys, wait for the lock.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
@@ -25,16 +25,16 @@ struct CachedKeys {
     keys: Arc<KeySet>,
 }
 
-/// The cached key for a token, if there is one, and whether the issuer's keys must be fetched before
-/// the cached key is used.
+/// The result of looking up the public key for a token in the cache. `step` says whether the
+/// issuer's keys must be fetched before the cached key is used.
 struct KeyLookup {
     step: KeySetStep,
     key: Option<DecodingKey>,
 }
 
-/// A fetch in progress. Dropping the value records a failure, so that a cancelled fetch also counts
-/// as failed. Otherwise, every request would call an unresponsive issuer again and wait for the
-/// timeout.
+/// A request to the issuer that has not ended yet. Dropping this value records a failure, even if
+/// the request was cancelled. Otherwise, every API request would call an unresponsive issuer again
+/// and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
     /// Start time in Unix seconds.
@@ -44,7 +44,7 @@ struct FetchInProgress<'a> {
 
 impl Drop for FetchInProgress<'_> {
     fn drop(&mut self) {
-        // The backoff is measured from the end of the failed attempt, not from its start.
+        // The backoff starts when the attempt has failed, not when it was started.
         let failed_s = self.started_s + self.started_at.elapsed().as_secs();
         let mut cached = self.cache.lock();
         cached.age = cached.age.failed(failed_s);
@@ -53,7 +53,7 @@ impl Drop for FetchInProgress<'_> {
 
 impl KeySetCache {
     /// Returns the key with the given `key_id` at `now_s` (Unix seconds). Fetches the issuer's keys
-    /// first if they are not cached, if they are stale, or if they do not include `key_id`.
+    /// first if the cached keys are missing, stale, or do not contain `key_id`.
     pub(super) async fn get_or_fetch<F>(
         &self,
         key_id: Option<&str>,
@@ -68,17 +68,18 @@ impl KeySetCache {
             KeySetStep::Fetch => self.fetch_lock.lock().await,
             KeySetStep::FetchOrUse => match self.fetch_lock.try_lock() {
                 Ok(fetch_guard) => fetch_guard,
-                // Another request is fetching newer keys. Until it finishes, the cached key may be
-                // used.
+                // Another request is fetching newer keys. The cached key may still be used in the
+                // meantime.
                 Err(_) => return lookup.into_key(),
             },
             KeySetStep::Use | KeySetStep::Unknown | KeySetStep::Unavailable => {
                 return lookup.into_key();
             }
         };
-        // Another request may have fetched the keys while this request waited for the lock.
-        let lookup = self.look_up(key_id, now_s);
-        if matches!(lookup.step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
+        // Look again, because another request may have fetched the keys while this one waited for
+        // the lock.
+        let lookup_under_lock = self.look_up(key_id, now_s);
+        if matches!(lookup_under_lock.step, KeySetStep::Fetch | KeySetStep::FetchOrUse) {
             self.fetch_and_cache(now_s, fetch_keys).await;
         }
         drop(fetch_guard);
@@ -92,8 +93,8 @@ impl KeySetCache {
         let in_progress =
             FetchInProgress { cache: self, started_s: now_s, started_at: Instant::now() };
         let fetch_result = fetch_keys().await;
-        // Dropping `in_progress` records a failure. A successful fetch is recorded afterwards and
-        // overwrites the failure.
+        // Dropping `in_progress` records a failure. If the keys were fetched, the success that is
+        // recorded below replaces the failure.
         drop(in_progress);
         match fetch_result {
             Ok(keys) => {
@@ -113,14 +114,14 @@ impl KeySetCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, CachedKeys> {
-        // Ignore lock poisoning: a panic cannot leave the value incomplete.
+        // Ignore that the lock is poisoned, because a panic cannot leave the value incomplete.
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl KeyLookup {
-    /// Returns the cached key, or an error if the key is unknown, if the keys must be fetched first,
-    /// or if they are unavailable.
+    /// Returns the cached key. Returns an error if the key is unknown, or if the issuer's keys must
+    /// be fetched first or are unavailable.
     fn into_key(self) -> Result<DecodingKey, TokenError> {
         match (self.step, self.key) {
             (KeySetStep::Use | KeySetStep::FetchOrUse, Some(key)) => Ok(key),

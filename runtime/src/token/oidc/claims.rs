@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use crate::token::TokenError;
 use crate::token::verify::{LEEWAY_S, check_lifetime};
 
-/// Maximum length of a subject, from OpenID Connect Core §2.
+/// Maximum length of a subject in bytes, according to OpenID Connect Core §2.
 const MAX_SUBJECT_BYTES: usize = 255;
-/// Exclusive upper bound of a timestamp with a fraction. Below this bound, `f64` represents whole
-/// seconds exactly.
+/// Upper bound of timestamps with a fraction. Below this bound, `f64` represents whole seconds
+/// exactly.
 const MAX_FRACTIONAL_S: f64 = 9e15;
 
-/// The token is valid, but its claims do not identify a user.
+/// A token is valid, but does not identify a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoPerson {
     #[error("the claim `{SUBJECT_CLAIM}` is not a string of 1 to {MAX_SUBJECT_BYTES} bytes")]
@@ -28,7 +28,8 @@ pub(super) enum NoPerson {
     Person(#[from] BadPerson),
 }
 
-/// Validates the claims `exp`, `nbf` and `iat`. Rejects tokens issued before `not_before_s`.
+/// Checks the times `exp`, `nbf` and `iat` of a token. Also rejects tokens issued before
+/// `not_before_s`.
 pub(super) fn check_times(
     claims: &Map<String, Value>,
     not_before_s: u64,
@@ -37,7 +38,7 @@ pub(super) fn check_times(
     let expiry_s = read_time(claims, "exp")?.ok_or(TokenError::Invalid)?;
     let begin_s = read_time(claims, "nbf")?;
     let issued_s = read_time(claims, "iat")?;
-    // If the stack rejects tokens issued before a certain time, a token without an issue time is
+    // If tokens issued before a certain time are rejected, a token without an issue time is
     // rejected too.
     let is_revoked = not_before_s > 0 && issued_s.is_none_or(|issued_s| issued_s < not_before_s);
     let is_expired = expiry_s < now_s.saturating_sub(LEEWAY_S);
@@ -49,11 +50,12 @@ pub(super) fn check_times(
     if is_in_future(begin_s) || is_in_future(issued_s) {
         return Err(TokenError::NotYetValid);
     }
-    // A token without `iat` counts as issued now.
+    // A token without an issue time is treated as if it were issued now.
     check_lifetime(issued_s.unwrap_or(now_s), expiry_s)
 }
 
-/// Reads a timestamp in Unix seconds. Discards the fraction of a second that RFC 7519 §2 permits.
+/// Reads a timestamp in Unix seconds. RFC 7519 §2 permits fractions of seconds, which are
+/// discarded.
 fn read_time(claims: &Map<String, Value>, claim: &str) -> Result<Option<u64>, TokenError> {
     let Some(value) = claims.get(claim) else { return Ok(None) };
     let time_s = value.as_u64().or_else(|| truncate_seconds(value.as_f64()?));
@@ -72,7 +74,7 @@ fn truncate_seconds(seconds: f64) -> Option<u64> {
     Some(seconds as u64)
 }
 
-/// Returns the `sub` claim, which is the issuer's stable id of the user.
+/// Returns the `sub` claim, which is the issuer's stable id of a person.
 pub(super) fn read_subject(claims: &Map<String, Value>) -> Result<&str, NoPerson> {
     match claims.get(SUBJECT_CLAIM).and_then(Value::as_str) {
         Some(subject) if (1..=MAX_SUBJECT_BYTES).contains(&subject.len()) => Ok(subject),
@@ -80,8 +82,8 @@ pub(super) fn read_subject(claims: &Map<String, Value>) -> Result<&str, NoPerson
     }
 }
 
-/// Returns the claim that identifies the user in the catalog. If the claim is an e-mail address, it
-/// must be verified.
+/// Returns the claim by which the catalog identifies people of this issuer. If it is an email
+/// address, the issuer must have verified the address.
 pub(super) fn read_person_name<'a>(
     claims: &'a Map<String, Value>,
     claim: &str,
@@ -98,7 +100,7 @@ pub(super) fn read_person_name<'a>(
 fn is_email_verified(claims: &Map<String, Value>) -> bool {
     match claims.get(VERIFIED_CLAIM) {
         Some(Value::Bool(is_verified)) => *is_verified,
-        // Some issuers send `email_verified` as a string instead of a boolean.
+        // Accept a string too, because some issuers do not send `email_verified` as a boolean.
         Some(Value::String(is_verified)) => is_verified == "true",
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Fetches the documents of OIDC issuers over HTTP.
+//! Fetches the documents of OpenID Connect issuers over HTTP.
 
 use async_trait::async_trait;
 use cellar_base::limits::{KEY_SET_TIMEOUT_MS, MAX_KEY_SET_BYTES};

@@ -1,4 +1,5 @@
-//! An OIDC issuer's public keys, published as a JSON Web Key Set (RFC 7517).
+//! The public keys of an OpenID Connect issuer, which publishes them as a JSON Web Key Set (RFC
+//! 7517).
 
 use cellar_base::limits::MAX_KEY_SET_KEYS;
 use cellar_catalog::oidc::TokenAlgorithm;
@@ -7,7 +8,7 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An issuer's verification keys for one signing algorithm.
+/// The public keys of an issuer that belong to one signing algorithm.
 #[derive(Clone, Default)]
 pub(super) struct KeySet {
     keys: Vec<PublishedKey>,
@@ -26,8 +27,8 @@ struct KeySetDocument<'a> {
 }
 
 impl KeySet {
-    /// Parses a key set and returns the keys for `algorithm`. Unknown keys are skipped, as required
-    /// by RFC 7517 §5, so that issuers can add new key types.
+    /// Parses a JSON Web Key Set and returns its keys for `algorithm`. Skips unknown keys, as RFC
+    /// 7517 §5 requires, so that issuers can add new types of keys.
     pub(super) fn parse(
         bytes: &[u8],
         algorithm: TokenAlgorithm,
@@ -47,8 +48,8 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// Returns the key with the given `id`. If `id` is `None`, returns the only key of the set, or
-    /// `None` if the set does not contain exactly one key.
+    /// Returns the key with the given `id`. If `id` is `None`, returns the only key, or `None` if
+    /// there are several keys or no keys.
     pub(super) fn find_key(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,
@@ -74,7 +75,8 @@ pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     }
 }
 
-/// Converts a key. Returns `None` unless it is a signing key for the required algorithm.
+/// Converts a published key. Returns `None` unless it is a key for verifying signatures of the
+/// required algorithm.
 fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<DecodingKey> {
     let is_signing_key = matches!(jwk.common.public_key_use, None | Some(PublicKeyUse::Signature));
     let required_name = KeyAlgorithm::from(to_library_algorithm(required_algorithm));
@@ -83,7 +85,7 @@ fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<Deco
         (AlgorithmParameters::RSA(_), None) => true,
         (AlgorithmParameters::EllipticCurve(parameters), Some(curve)) => parameters.curve == curve,
         (AlgorithmParameters::OctetKeyPair(parameters), Some(curve)) => parameters.curve == curve,
-        // Reject symmetric keys: they are secrets, which an issuer never publishes.
+        // Reject symmetric keys. They are secrets, which an issuer must never publish.
         _ => false,
     };
     if is_signing_key && name_matches && parameters_match {
@@ -93,7 +95,7 @@ fn to_decoding_key(jwk: &Jwk, required_algorithm: TokenAlgorithm) -> Option<Deco
     }
 }
 
-/// Returns an algorithm's curve, or `None` for an RSA algorithm.
+/// Returns the elliptic curve of an algorithm, or `None` for an RSA algorithm.
 fn curve_of(algorithm: TokenAlgorithm) -> Option<EllipticCurve> {
     match algorithm {
         TokenAlgorithm::Es256 => Some(EllipticCurve::P256),

@@ -1,7 +1,6 @@
-//! Verifies tokens of OpenID Connect issuers.
-//!
-//! For each issuer, the configuration fixes the audience, the signing algorithm and the maximum
-//! role. A user has the access that the catalog grants, limited to that role.
+//! Verifies tokens of OpenID Connect issuers. The stack's configuration determines the audience,
+//! the signing algorithm and the maximum role of each issuer's tokens. A person has the role that
+//! the catalog grants, up to this maximum.
 
 mod cache;
 mod claims;
@@ -48,14 +47,15 @@ impl OidcVerifier {
         validation.set_issuer(&[&issuer.issuer]);
         validation.set_audience(&[&issuer.audience]);
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-        // Disabled, because `claims::check_times` checks the times, using the caller's clock.
+        // Turn off time checks in the library, because `claims::check_times` checks the times with
+        // the caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         let keys = KeySetCache::default();
         Self { issuer, algorithm, validation, not_before_s, keys, source }
     }
 
-    /// Returns the `iss` claim of the issuer's tokens.
+    /// Returns the issuer, which is the `iss` claim of its tokens.
     pub(super) fn issuer(&self) -> &str {
         &self.issuer.issuer
     }
@@ -74,7 +74,7 @@ impl OidcVerifier {
         }
     }
 
-    /// Logs a token that has a valid signature but does not match the configuration, so that the
+    /// Logs that a token with a valid signature does not match the configuration, so that the
     /// operator can correct the configuration. Tokens with invalid signatures are not logged,
     /// because strangers could flood the log with them.
     fn log_mismatch(&self, error: &jsonwebtoken::errors::Error) {
@@ -107,8 +107,8 @@ impl OidcVerifier {
         let name = claims::read_person_name(claims, &self.issuer.subject_claim)?;
         let person = Person::new(self.issuer(), name)?;
         Ok(Principal {
-            // Identify the user by subject rather than by name, because a name may be reassigned to
-            // another user.
+            // Identify the author by subject rather than by name, because a name may later belong
+            // to another person.
             subject: SubjectKey::new(self.issuer(), subject),
             author: person.subject,
             issuer: person.issuer,

@@ -10,11 +10,12 @@ use super::keys::KeySet;
 /// Fetches documents published by OIDC issuers.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// Returns the document at `url`, limited to [`MAX_KEY_SET_BYTES`]. Redirects are not followed.
+    /// Returns the document at `url`. Does not follow redirects.
     ///
     /// # Errors
     ///
-    /// Returns a [`KeySourceFault`] if the document cannot be fetched.
+    /// Returns a [`KeySourceFault`] if the document cannot be fetched or is longer than
+    /// [`MAX_KEY_SET_BYTES`].
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault>;
 }
 
@@ -29,11 +30,9 @@ pub enum KeySourceFault {
     TooLarge { url: String },
     #[error("{url} returned an invalid document: {why}")]
     Malformed { url: String, why: String },
-    /// The discovery document names another issuer. If it were accepted, one issuer could
+    /// The discovery document names another issuer. If this were accepted, one issuer could
     /// impersonate another.
-    #[error(
-        "{url} describes the issuer `{found}`; configure the issuer exactly as it names itself"
-    )]
+    #[error("{url} belongs to the issuer `{found}`; configure the issuer by exactly this name")]
     AnotherIssuer { url: String, found: String },
     /// The key set URL does not use HTTPS, so a network attacker could replace the keys.
     #[error("the key set URL {url} is not HTTPS")]
@@ -42,26 +41,27 @@ pub enum KeySourceFault {
     NoKeys { url: String },
 }
 
-/// A [`KeySource`] that always fails, for an API without OIDC issuers.
+/// A [`KeySource`] that always fails. It is used by an API that accepts no tokens of other issuers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoKeySource;
 
 #[async_trait]
 impl KeySource for NoKeySource {
     async fn get(&self, url: &str) -> Result<Vec<u8>, KeySourceFault> {
-        let why = "this process sends no requests to issuers".to_owned();
+        let why = "this process does not fetch the public keys of issuers".to_owned();
         Err(KeySourceFault::Unreachable { url: url.to_owned(), why })
     }
 }
 
-/// The fields that are used from an issuer's discovery document (OpenID Connect Discovery §3).
+/// The parts of an issuer's discovery document (OpenID Connect Discovery §3) that are used.
 #[derive(Deserialize)]
 struct DiscoveryDocument {
     issuer: String,
     jwks_uri: String,
 }
 
-/// Fetches an issuer's keys. If no key set URL is configured, fetches the discovery document first.
+/// Fetches the public keys of an issuer. If the configuration does not contain the URL of the keys,
+/// fetches the discovery document first.
 pub(super) async fn fetch_keys(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
@@ -79,7 +79,7 @@ pub(super) async fn fetch_keys(
     Ok(key_set)
 }
 
-/// Fetches an issuer's discovery document and returns the key set URL.
+/// Fetches an issuer's discovery document and returns the URL of the issuer's public keys.
 async fn discover_keys_url(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
