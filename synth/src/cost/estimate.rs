@@ -22,12 +22,12 @@ const ROLL_WRITES: u128 = 6;
 /// Read request units per snapshot, counted in half units.
 const SNAPSHOT_HALF_READS: u128 = 7;
 /// Read request units per thousand edits read, counted in half units.
-const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
+pub(super) const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
 /// Read request units per new log segment, counted in half units.
 const ROLL_HALF_READS: u128 = 2;
 /// Read request units for finding the newest entry of a log that is not cached, counted in half
 /// units.
-const HEAD_HALF_READS: u128 = 2;
+pub(super) const HEAD_HALF_READS: u128 = 2;
 /// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
 /// Number of objects read per snapshot.
@@ -286,63 +286,8 @@ pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, h
 
 /// Returns the number of edits that a view reads. A view reads the edits since the last snapshot, on
 /// average half as many as there are between two snapshots.
-fn edits_per_view(log_policy: Option<LogPolicy>) -> u32 {
+pub(super) fn edits_per_view(log_policy: Option<LogPolicy>) -> u32 {
     log_policy.unwrap_or_default().snapshot_entries / 2
-}
-
-/// Formats a number of half read units, such as `7.5`.
-fn format_half_units(half_units: u128) -> String {
-    let half = if half_units.is_multiple_of(2) { "" } else { ".5" };
-    format!("{}{half}", half_units / 2)
-}
-
-/// Returns the assumptions of an estimate, one per line.
-pub(crate) fn estimate_assumptions(
-    usage: &Usage,
-    stack_facts: &StackFacts,
-    log_policy: Option<LogPolicy>,
-) -> Vec<String> {
-    let edits_per_view = edits_per_view(log_policy);
-    let half_reads_per_view =
-        HEAD_HALF_READS + u128::from(edits_per_view) * TAIL_HALF_READS_PER_THOUSAND / 1_000;
-    let mut assumptions = vec![
-        "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free \
-         queue requests per account"
-            .to_owned(),
-        "an edit (up to ten cells in one request): 1 write unit, 1 invocation, 200 bytes in the table; a new \
-         spreadsheet: 8 write units"
-            .to_owned(),
-        format!(
-            "opening a sheet: 2 API requests, {edits_per_view} edits after the snapshot ({} read units), \
-             4 objects; an API request takes {} ms and logs 700 bytes",
-            format_half_units(half_reads_per_view),
-            usage.request_ms
-        ),
-    ];
-    if let Some(LogPolicy { snapshot_entries, segment_entries, .. }) = log_policy {
-        assumptions.push(format!(
-            "a snapshot every {snapshot_entries} edits: 4 write units, 3.5 read units plus those of the edits, \
-             3 PUTs, 3 GETs, 1 second; a segment every {segment_entries} edits: 6 write units, 1 read unit"
-        ));
-    }
-    assumptions.extend([
-        "an import: one object per 57,000 cells; 2.68 bytes per cell are added to the bucket".to_owned(),
-        "a dashboard is billed, although the first three of an account are free; KMS requests are not \
-         included"
-            .to_owned(),
-        "not included: data transfer out of AWS, prices of other regions, taxes".to_owned(),
-    ]);
-    if stack_facts.feeds_entries {
-        assumptions.push(
-            "the feed contains all entries: 2 write units and an invocation per five edits"
-                .to_owned(),
-        );
-    }
-    if stack_facts.tracing {
-        assumptions
-            .push("one invocation per second is traced, and 1 in 20 of the others".to_owned());
-    }
-    assumptions
 }
 
 #[cfg(test)]
@@ -350,6 +295,7 @@ mod tests {
     use cellar_stacks::config::Architecture;
     use cellar_stacks::{Config, FeedScope, cellar_stack};
 
+    use super::super::assumptions::estimate_assumptions;
     use super::*;
     use crate::cost::Bill;
     use crate::cost::units::GB;

@@ -1,6 +1,7 @@
 //! Computes the cost of a stack from either the expected usage or the measured usage. All amounts
 //! are integers in pico-dollars. This module performs no I/O.
 
+mod assumptions;
 mod bill;
 mod estimate;
 mod facts;
@@ -10,8 +11,9 @@ mod units;
 
 use serde_json::Value;
 
+pub(crate) use assumptions::estimate_assumptions;
 pub(crate) use bill::Bill;
-pub(crate) use estimate::{Usage, estimate_assumptions, estimated_amounts};
+pub(crate) use estimate::{Usage, estimated_amounts};
 pub(crate) use facts::StackFacts;
 pub(crate) use measured::{
     MeasuredUsage, UsageQuery, measured_amounts, measurement_notes, usage_queries,

@@ -1,0 +1,61 @@
+//! Lists the assumptions of a cost estimate.
+
+use cellar_log::upkeep::LogPolicy;
+
+use super::estimate::{HEAD_HALF_READS, TAIL_HALF_READS_PER_THOUSAND, Usage, edits_per_view};
+use super::facts::StackFacts;
+
+/// Formats a number of half read units, such as `7.5`.
+fn format_half_units(half_units: u128) -> String {
+    let half = if half_units.is_multiple_of(2) { "" } else { ".5" };
+    format!("{}{half}", half_units / 2)
+}
+
+/// Returns the assumptions of an estimate, one per line.
+pub(crate) fn estimate_assumptions(
+    usage: &Usage,
+    stack_facts: &StackFacts,
+    log_policy: Option<LogPolicy>,
+) -> Vec<String> {
+    let edits_per_view = edits_per_view(log_policy);
+    let half_reads_per_view =
+        HEAD_HALF_READS + u128::from(edits_per_view) * TAIL_HALF_READS_PER_THOUSAND / 1_000;
+    let mut assumptions = vec![
+        "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free \
+         queue requests per account"
+            .to_owned(),
+        "an edit (up to ten cells in one request): 1 write unit, 1 invocation, 200 bytes in the table; a new \
+         spreadsheet: 8 write units"
+            .to_owned(),
+        format!(
+            "opening a sheet: 2 API requests, {edits_per_view} edits after the snapshot ({} read units), \
+             4 objects; an API request takes {} ms and logs 700 bytes",
+            format_half_units(half_reads_per_view),
+            usage.request_ms
+        ),
+    ];
+    if let Some(LogPolicy { snapshot_entries, segment_entries, .. }) = log_policy {
+        assumptions.push(format!(
+            "a snapshot every {snapshot_entries} edits: 4 write units, 3.5 read units plus those of the edits, \
+             3 PUTs, 3 GETs, 1 second; a segment every {segment_entries} edits: 6 write units, 1 read unit"
+        ));
+    }
+    assumptions.extend([
+        "an import: one object per 57,000 cells; 2.68 bytes per cell are added to the bucket".to_owned(),
+        "a dashboard is billed, although the first three of an account are free; KMS requests are not \
+         included"
+            .to_owned(),
+        "not included: data transfer out of AWS, prices of other regions, taxes".to_owned(),
+    ]);
+    if stack_facts.feeds_entries {
+        assumptions.push(
+            "the feed contains all entries: 2 write units and an invocation per five edits"
+                .to_owned(),
+        );
+    }
+    if stack_facts.tracing {
+        assumptions
+            .push("one invocation per second is traced, and 1 in 20 of the others".to_owned());
+    }
+    assumptions
+}
