@@ -8,7 +8,6 @@ use cellar_api::sync::{Cookie, CookieView, entry_key};
 use cellar_api::wire::{
     EntryView, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, SyncError,
 };
-use cellar_base::identity::{BadLength, ClientName};
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{PullDelta, PullOutcome};
 
@@ -16,7 +15,7 @@ use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
-use super::sync::{check_versions, error_response};
+use super::sync::{check_client_group_id, check_versions, error_response};
 
 /// Pull changes for a client group (Replicache)
 #[cfg_attr(test, utoipa::path(
@@ -47,13 +46,6 @@ pub(super) async fn pull_changes(
     let outcome =
         state.logs().pull(log_id, caller.principal.subject, client_group_id, cookie).await?;
     Ok(Json(build_response(outcome)))
-}
-
-fn check_client_group_id(client_group_id: &str) -> Result<(), BadLength> {
-    // The client group id is only checked as part of a client name, which also contains a client
-    // id. Any valid client id will do.
-    ClientName::new(client_group_id, client_group_id)?;
-    Ok(())
 }
 
 fn build_response(outcome: PullOutcome) -> PullResponse {

@@ -28,7 +28,7 @@ use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
-use super::sync::{check_versions, error_response};
+use super::sync::{check_client_group_id, check_versions, error_response};
 
 /// Maximum total size of the log entries in a reply, in bytes. A reply contains only entries that
 /// the client does not have yet.
@@ -56,6 +56,8 @@ pub(super) async fn push_mutations(
     if let Err(error) = check_versions("push", request.push_version, &request.schema_version) {
         return Ok(Json(PushResponse::Error(error)));
     }
+    // Without mutations, no client name is checked.
+    check_client_group_id(&request.client_group_id)?;
     let mutation_clients = MutationClients::collect(&caller.principal.subject, &request)?;
     let mutations = mutation_clients.parse_mutations(&request.mutations);
     let push_target = Pushing { log: log_id, author: Some(caller.principal.author) };
