@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::entries::entry_views;
-use super::extract::{Parameters, PathId};
+use super::extract::{Parameters, PathId, check_page_limit};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -55,7 +55,8 @@ pub(super) async fn list_history(
     Parameters(parameters): Parameters<HistoryParameters>,
 ) -> Result<Json<HistoryReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES).min(MAX_PAGE_ENTRIES);
+    let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES);
+    check_page_limit(limit, MAX_PAGE_ENTRIES)?;
     let history = state.logs().history(log_id, parameters.until, limit).await?;
     let entries = entry_views(&state, &history.entries).await?;
     Ok(Json(HistoryReply { entries, next: history.next }))
