@@ -149,6 +149,7 @@ impl utoipa::PartialSchema for Position {
             .schema_type(Type::Integer)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
             .minimum(Some(0))
+            .maximum(Some(Self::LAST.pack()))
             .description(Some(
                 "Position of an entry in the log: the segment number times 2³², plus the number of \
                  the entry within the segment",

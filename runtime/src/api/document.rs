@@ -13,6 +13,8 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
+use super::bounds::{Bounds, UnsignedNumbers};
+use super::document_schemas::Corrections;
 use super::openapi::{__path_get_openapi_document, OPENAPI_JSON, remove_json_whitespace};
 
 const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it failed: a dictionary of numbers \
@@ -62,7 +64,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         get_openapi_document
     ),
     components(schemas(cellar_api::wire::Problem, cellar_base::identity::LogId)),
-    modifiers(&CommonParts, &CostHeader)
+    modifiers(&CommonParts, &CostHeader, &Corrections, &UnsignedNumbers, &Bounds)
 )]
 struct Document;
 
@@ -85,8 +87,9 @@ impl Modify for CommonParts {
                     parameters.insert(0, spreadsheet_id_parameter());
                 }
                 if !is_public(operation) {
-                    require_token(operation);
+                    operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
                 }
+                add_error_responses(operation);
             }
         }
     }
@@ -96,9 +99,7 @@ fn is_public(operation: &Operation) -> bool {
     operation.operation_id.as_deref().is_some_and(|id| PUBLIC_OPERATIONS.contains(&id))
 }
 
-/// Adds the bearer token requirement and the error responses.
-fn require_token(operation: &mut Operation) {
-    operation.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
+fn add_error_responses(operation: &mut Operation) {
     let responses = &mut operation.responses.responses;
     for (status, description) in [
         ("4XX", "Problem details (RFC 9457)"),
@@ -145,7 +146,7 @@ impl Modify for CostHeader {
     }
 }
 
-fn path_operations(path_item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+pub(super) fn path_operations(path_item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     let PathItem { get, put, post, patch, delete, .. } = path_item;
     [get, put, post, patch, delete].into_iter().flatten()
 }

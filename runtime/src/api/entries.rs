@@ -96,7 +96,7 @@ async fn visible_fork_source(
     params(EntriesParameters),
     responses(
         (status = 200, description = "The entries", body = EntriesReply),
-        (status = 410, description = "Reload required", body = Problem),
+        (status = 410, description = "Reload required", body = Problem, content_type = "application/problem+json"),
     )
 ))]
 pub(super) async fn list_entries(

@@ -3,6 +3,8 @@
 mod append;
 mod auth;
 mod bodies;
+#[cfg(test)]
+mod bounds;
 mod cells;
 mod chunks;
 mod cost;
@@ -11,6 +13,8 @@ mod deadline;
 mod details;
 #[cfg(test)]
 mod document;
+#[cfg(test)]
+mod document_schemas;
 mod entries;
 mod extract;
 mod feed;

@@ -17,7 +17,7 @@ pub(super) const OPENAPI_JSON: &str = include_str!("openapi.json");
     path = "/v1/openapi.json",
     operation_id = "getOpenApiDocument",
     tag = "System",
-    responses((status = 200, description = "This document"))
+    responses((status = 200, description = "This document", body = Object))
 ))]
 pub(super) async fn get_openapi_document() -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], remove_json_whitespace(OPENAPI_JSON))

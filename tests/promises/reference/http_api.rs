@@ -135,7 +135,7 @@ fn type_of(schema: &Value) -> String {
     }
     if let Some(values) = schema["enum"].as_array() {
         let values: Vec<String> =
-            values.iter().map(|value| format!("`{}`", string(value))).collect();
+            values.iter().map(|value| format!("`{}`", enum_text(value))).collect();
         return values.join(", ");
     }
     for key in ["oneOf", "anyOf", "allOf"] {
@@ -145,7 +145,7 @@ fn type_of(schema: &Value) -> String {
         }
     }
     if schema["type"] == "array" || schema["items"].is_object() {
-        return format!("array of {}", type_of(&schema["items"]));
+        return format!("array of {}{}", type_of(&schema["items"]), limits_of(schema));
     }
     if let Some(properties) = schema["properties"].as_object() {
         let properties: Vec<String> = properties
@@ -154,7 +154,7 @@ fn type_of(schema: &Value) -> String {
             .collect();
         return format!("{{{}}}", properties.join(", "));
     }
-    match &schema["type"] {
+    let name = match &schema["type"] {
         Value::String(name) => name.clone(),
         Value::Array(names) => {
             let names: Vec<&str> =
@@ -162,6 +162,35 @@ fn type_of(schema: &Value) -> String {
             names.join(" or ")
         }
         _ => "any".to_owned(),
+    };
+    name + &limits_of(schema)
+}
+
+/// Returns the limits of a number, of the length of a text or of the number of items. Returns an
+/// empty text if there are none, or if they are those of an integer type.
+fn limits_of(schema: &Value) -> String {
+    for (minimum, maximum, what) in [
+        ("minimum", "maximum", ""),
+        ("minLength", "maxLength", "length "),
+        ("minItems", "maxItems", "length "),
+    ] {
+        let Some(maximum) = schema[maximum].as_u64() else { continue };
+        if [u64::from(u32::MAX), u64::MAX].contains(&maximum) {
+            continue;
+        }
+        let minimum = schema[minimum].as_u64().unwrap_or_default();
+        if minimum == maximum {
+            return format!(", {what}{maximum}");
+        }
+        return format!(", {what}{minimum} to {maximum}");
+    }
+    String::new()
+}
+
+fn enum_text(value: &Value) -> &str {
+    match string(value) {
+        "" => "\"\"",
+        text => text,
     }
 }
 

@@ -121,7 +121,7 @@ pub struct PullRequest {
     #[serde(rename = "clientGroupID")]
     pub client_group_id: String,
     /// Cookie of the previous response, or null for the first pull.
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<CookieView>, required = true))]
     pub cookie: serde_json::Value,
     /// Version of the schema that the client's view uses: "" or "1".
     #[serde(default)]
