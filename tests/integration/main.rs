@@ -7,6 +7,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod api_description;
 mod aws_deployment;
 mod aws_faults;
 mod aws_restore;
