@@ -21,7 +21,6 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// Operator command that replaces the lost cells of a log.
 struct Replacing;
 
 /// Number of the entry that imports a sheet with a missing text object.

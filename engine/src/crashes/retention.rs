@@ -30,7 +30,6 @@ const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
 /// Duration in milliseconds that exceeds the minimum age of a closed segment before it is trimmed.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments, and then plans the offloads again.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -38,8 +37,7 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Plans the retention of all segments and executes the plans. If a segment fails, the remaining
-/// segments are still processed. Returns the plans.
+/// If a segment fails, the remaining segments are still processed.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut planned_segments = Vec::new();
     let survey = offloader.plan_all_logs(POLICY, |planned| planned_segments.push(planned)).await;
@@ -59,7 +57,6 @@ async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
 impl Scenario for Offloading {
     type Process = Offloader;
     type Caller = ();
-    /// The remaining plans.
     type Answer = Vec<(u32, Plan)>;
 
     fn step_count(&self) -> usize {
@@ -155,7 +152,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates four segments with two edits each. The last segment was opened more than a day ago.
+/// The last segment was opened more than a day ago.
 async fn prepare_offloading() -> Crashes<Offloading> {
     let ports = ports_with_edits(2).await;
     for segment in 0..3 {

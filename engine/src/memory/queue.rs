@@ -46,7 +46,7 @@ impl MemoryQueue {
         self
     }
 
-    /// Returns an independent copy of the queue. The copy has no dead-letter queue.
+    /// The copy has no dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
