@@ -105,8 +105,6 @@ impl Scenario for Contended {
         }
     }
 
-    /// Asserts that each acknowledged mutation is stored at its reported position and was not
-    /// rejected.
     fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
         let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);

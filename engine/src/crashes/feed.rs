@@ -100,8 +100,6 @@ impl Scenario for Indexing {
         events(&stored.feed, context);
     }
 
-    /// Asserts that the feed contains every event exactly once and in order, and that the
-    /// spreadsheet lists match the spreadsheet's catalog listing.
     fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, context), expected, "{context}");

@@ -104,7 +104,6 @@ impl Scenario for Forking {
         }
     }
 
-    /// Handles the jobs whose messages were delivered twice.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         handle_queued_jobs(&ports.workers(), &ports).await;
     }

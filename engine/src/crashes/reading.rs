@@ -26,7 +26,6 @@ pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position)
     all_cells
 }
 
-/// Returns all cells of the given sheets from the latest snapshot, as a client reads them.
 pub(crate) async fn read_cells(
     logs: &Logs,
     log_id: LogId,

@@ -29,7 +29,6 @@ struct Operator {
 
 #[derive(Clone, Copy)]
 enum Command {
-    /// Surveys all logs and repairs everything that the survey finds.
     Repair,
     Rebuild,
 }

@@ -113,7 +113,6 @@ impl Scenario for FrozenWriter {
         assert!(ports.tables.contents().0[0].is_trimmed());
     }
 
-    /// Asserts that the log contains every mutation exactly once.
     fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
         let table_entries: Vec<Arc<Entry>> =
             stored.entries_of(log()).cloned().map(Arc::new).collect();
@@ -140,7 +139,6 @@ fn offloaded_entries(stored: &Stored) -> Vec<Arc<Entry>> {
     entries
 }
 
-/// Starts a new segment and builds the snapshot of its first entry.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
     let first_position = at(segment, 0);

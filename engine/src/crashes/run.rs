@@ -41,7 +41,6 @@ pub(crate) struct Crashes<S: Scenario> {
     initial_ports: Arc<FaultyPorts>,
     fault_free_result: RunResult<S::Answer>,
     request_count: usize,
-    /// For each request of the fault-free run, whether the request is a read.
     is_read: Vec<bool>,
 }
 

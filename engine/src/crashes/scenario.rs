@@ -53,7 +53,6 @@ pub(crate) trait Scenario: Send + Sync + 'static {
 
     fn assert_after_failure(&self, _stored: &Stored, _what: &str) {}
 
-    /// Checks the data after a run, in addition to the guarantee of the scenario.
     fn assert_final(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
     /// Lets other writers change the data after a failure, before the step is retried.

@@ -86,8 +86,6 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that no word is stored twice and that no event index is missing between the stream's
-/// items.
 fn assert_once(stored: &Stored, context: &str) {
     let mut words = Vec::new();
     for (first_index, events) in &stored.streams {

@@ -190,7 +190,6 @@ impl Scenario for Uploading {
         }
     }
 
-    /// Passes every entry to the relay, which removes the remaining `pending` tags.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         assert_eq!(relay(&ports).relay_batch(&entry_changes(&ports)).await, None);
     }

@@ -309,7 +309,7 @@ impl Auditor {
         }
     }
 
-    /// Counts the events of these streams again, since events may have been appended since the
+    /// Counts the events of such a stream again, since events may have been appended since the
     /// first count.
     async fn find_excess_events(
         &self,

@@ -113,7 +113,7 @@ fn only_imported_sheets(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 
-/// Later edits of these sheets are not included, since the caller applies them afterwards.
+/// Later edits of the imported sheets are not included, since the caller applies them afterwards.
 async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],

@@ -85,8 +85,6 @@ impl Logs {
         self.write_fork(&request, lineage, header).await
     }
 
-    /// Returns the lineage of a new fork whose last shared entry is `shared_entry`. That entry is
-    /// stored in the log `source`.
     async fn lineage_of_fork(
         &self,
         source: LogId,

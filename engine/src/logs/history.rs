@@ -211,8 +211,6 @@ impl Logs {
     }
 }
 
-/// Returns the entries from `start_position` on, in descending order, up to the first missing
-/// entry.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let expected_numbers = (0..=start_position.entry_number()).rev();
     let prefix = entries

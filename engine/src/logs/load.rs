@@ -14,7 +14,6 @@ use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 use crate::ports::ReadConsistency;
 
-/// Number of segments to read when a log is loaded: the current segment and the previous one.
 const NEWEST_SEGMENTS: u8 = 2;
 
 /// Entries from oldest to newest, limited to one response.
@@ -218,7 +217,6 @@ impl ReplyCollector {
         Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
     }
 
-    /// Returns [`ControlFlow::Break`] if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.first_entry == FirstEntry::Included || entry.position > self.start {
             self.reply_bytes = self.reply_bytes.saturating_add(entry.weight_bytes());

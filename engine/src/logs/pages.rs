@@ -163,7 +163,6 @@ async fn get_offloaded_object(
     }
 }
 
-/// Returns whether `entries` contains all entries of a closed segment of `log_id`, without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

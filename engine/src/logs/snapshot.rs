@@ -191,7 +191,6 @@ impl Logs {
         Ok(None)
     }
 
-    /// Returns the position of the last Snapshot entry before `position` in the same segment.
     async fn preceding_snapshot_entry(
         &self,
         log_id: LogId,

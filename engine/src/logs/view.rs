@@ -41,7 +41,6 @@ pub struct View {
     /// The state without cells.
     pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
-    /// The combined effect of all entries after the snapshot.
     newest_level: FoldedLevel,
     objects: Objects,
     store: ObjectStore,

@@ -67,7 +67,6 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Older versions are not retained.
     version: u64,
     head: BlobHead,
     bytes: Bytes,

@@ -96,7 +96,6 @@ impl MemoryQueue {
         }
     }
 
-    /// Removes and returns the visible messages that were received the maximum number of times.
     fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
         let (Some(max_receive_count), Some(_)) = (self.rules.max_receive_count, &self.dead_letters)
         else {

@@ -93,7 +93,6 @@ pub enum RebuildStart {
     InProgress,
 }
 
-/// A rebuild of which some pending records are already written.
 struct StartedRebuild {
     log: LogId,
     run: u64,
@@ -184,7 +183,7 @@ impl Reprocess {
         }
     }
 
-    /// Does nothing for other entries.
+    /// Does nothing unless the operations of the entry are stored as a separate object.
     async fn count_and_check_body(
         &self,
         entry: &Entry,
@@ -237,7 +236,6 @@ impl Reprocess {
         Ok(later_plan.snapshots)
     }
 
-    /// Writes the pending records of the snapshots in ascending order.
     async fn claim_snapshots(
         &self,
         rebuild: &mut StartedRebuild,

@@ -17,7 +17,6 @@ use crate::ports::{BlobKey, PortError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
-    /// Seconds since the pending record was last written.
     pub(super) silent_s: u64,
     pub(super) is_rebuild: bool,
 }

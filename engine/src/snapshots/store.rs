@@ -198,7 +198,6 @@ fn rebuild_command(key: &str) -> String {
     format!("synth reprocess --rebuild --spreadsheet {}", log_id.unwrap_or("ID"))
 }
 
-/// Converts an error that concerns a whole snapshot of `log` rather than a single object.
 pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }

@@ -23,7 +23,6 @@ use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::retry::retry_with_jitter;
 use crate::snapshots::new_object;
 
-/// Identifies the uploads to verify, and the fork family for which they are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -31,7 +30,7 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// May be repeated.
+/// Checks may be repeated.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,

@@ -74,7 +74,7 @@ impl UnverifiedObject {
         Ok(self.verified())
     }
 
-    /// The caller must verify the chunks that it references before it publishes the chunk.
+    /// The caller must verify the chunks that this chunk references before it publishes this chunk.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|error| self.unreadable(&error))?;

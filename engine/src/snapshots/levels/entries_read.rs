@@ -33,8 +33,6 @@ pub(super) struct StepEntries<'a> {
 }
 
 impl StepEntries<'_> {
-    /// Reads and folds entries until the step is full, the position of the job is reached, or a
-    /// Snapshot entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
         let first_own_position = logs.first_own_position(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);

@@ -28,7 +28,6 @@ pub(super) struct SnapshotWork {
     job: SnapshotJob,
     /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
-    /// Key of the root from which the current compaction step starts.
     root_key: Option<String>,
     base: CompactionBase,
     /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
@@ -58,7 +57,6 @@ pub(super) enum WorkResult {
 enum NextEntries {
     Folded(Box<FoldedEntries>),
     EarlierSnapshot(Position),
-    /// The base already contains all entries up to the position of the job.
     NoEntries,
 }
 
@@ -112,8 +110,6 @@ impl SnapshotWork {
         }
     }
 
-    /// Finishes the snapshot if its base already contains all entries up to the position of the
-    /// job.
     fn finish_without_entries(&self) -> Result<WorkResult, PortError> {
         match &self.root_key {
             Some(root_key) => Ok(WorkResult::Finished { root_key: root_key.clone() }),

@@ -118,7 +118,6 @@ impl Run {
         true
     }
 
-    /// Asserts that every object is stored that a snapshot root or the progress references.
     async fn assert_references_are_stored(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
