@@ -23,7 +23,6 @@ pub struct MemoryBlobs {
     state: Mutex<State>,
 }
 
-/// HTTP status codes of the responses to presigned requests.
 mod status {
     pub(super) const OK: u16 = 200;
     pub(super) const BAD_REQUEST: u16 = 400;
@@ -36,7 +35,6 @@ mod status {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
-    /// Version id of the latest write.
     version: u64,
 }
 
@@ -69,7 +67,6 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version id of the object. Older versions are not retained.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -101,7 +98,6 @@ impl MemoryBlobs {
         }
     }
 
-    /// Returns an independent copy of the store.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let state = self.lock();
@@ -132,8 +128,7 @@ impl MemoryBlobs {
     }
 }
 
-/// Converts an object to its stored form. Returns an error if the content is too long or does not
-/// match its checksum.
+/// Returns an error if the content is too long or does not match its checksum.
 fn check_and_build(blob: NewBlob, now_s: u64) -> Result<Object, PortError> {
     let length = blob.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {
