@@ -31,7 +31,6 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response, unless the body is longer than `max_bytes`.
     async fn read_body(
         &self,
         reply: GetObjectOutput,

@@ -17,7 +17,6 @@ use super::signature::{SECRET_BYTES, Secret};
 /// Number of secrets with which each delivery is signed: the current and the previous one.
 const ACTIVE_SECRETS: usize = 2;
 
-/// Contents of the stored secrets object.
 #[derive(Serialize, Deserialize)]
 struct StoredSecrets {
     /// Newest first.
