@@ -109,7 +109,6 @@ pub enum Access {
     },
 }
 
-/// The issuer that is recorded for callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {

@@ -157,8 +157,7 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the template parameters for the location of the Lambda bundle. The bundle must be uploaded
-/// before the stack is deployed.
+/// The bundle must be uploaded before the stack is deployed.
 fn add_bundle_parameters(stack: &mut Stack) -> Result<BundleLocation, SynthesisError> {
     let bucket_parameter = Parameter::text("S3 bucket of the Lambda bundle.");
     let key_parameter = Parameter::text("S3 key of the Lambda bundle.");

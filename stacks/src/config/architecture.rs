@@ -30,7 +30,6 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// The value of the `architecture:` field: the name of an architecture, or `host`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "`architecture` is x86_64, arm64 or host")]
 enum Choice {
@@ -44,7 +43,7 @@ enum Host {
     Host,
 }
 
-/// Deserializes the `architecture:` field. `host` becomes `None`.
+/// `host` becomes `None`.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Architecture>, D::Error> {
@@ -54,7 +53,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     })
 }
 
-/// Serializes the `architecture:` field. `None` becomes `host`.
+/// `None` becomes `host`.
 pub(super) fn serialize<S: Serializer>(
     architecture: &Option<Architecture>,
     serializer: S,

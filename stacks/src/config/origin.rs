@@ -5,9 +5,7 @@ use thiserror::Error;
 
 use super::limits::CORS_ORIGIN_CHARS_MAX;
 
-/// Default port of https.
 const HTTPS_PORT: u16 = 443;
-/// Default port of http.
 const HTTP_PORT: u16 = 80;
 
 /// Reason why an origin was rejected.

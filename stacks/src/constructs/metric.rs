@@ -122,22 +122,18 @@ impl MonitoredResource {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the CloudWatch namespace of the metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// Returns the name of the CloudWatch dimension whose value is the physical resource name.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }
 
-    /// Returns the resource's physical name.
     pub(super) fn name(&self) -> Expression {
         self.name.clone()
     }
 
-    /// Returns the `Fn::Sub` placeholder that stands for the physical name.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

@@ -135,7 +135,6 @@ impl Effect {
     }
 }
 
-/// Returns a policy document that contains the statements.
 pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
@@ -143,7 +142,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns the statements of a policy document. Returns no statements if `document` is malformed.
+/// Returns no statements if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let statements = document.get("Statement").and_then(Value::as_array);
     statements.into_iter().flatten().filter_map(Value::as_object)

@@ -19,7 +19,6 @@ pub enum Update {
     Replace,
 }
 
-/// The properties of a resource type, grouped by how a change affects the resource.
 struct PropertyUpdates {
     replacing: &'static [&'static str],
     in_place: &'static [&'static str],

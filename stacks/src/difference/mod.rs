@@ -104,7 +104,7 @@ fn compare_resources(
     resource_changes
 }
 
-/// Returns the changes to the resources that exist in both templates. The keys are logical ids.
+/// The keys are logical ids.
 fn compare_common_resources(
     old: &Document,
     new: &Document,

@@ -75,9 +75,6 @@ impl EntryKind {
 }
 
 /// Decodes only the key and the type of an entry record.
-///
-/// # Errors
-/// Returns a [`RecordError`] with the name of the invalid attribute or the unknown type.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);

@@ -194,7 +194,6 @@ impl CatalogEvent {
 }
 
 impl Listing {
-    /// Adds a member, or changes the role of an existing member.
     fn set_member(&mut self, member: &Member) {
         match self.members.iter_mut().find(|existing| existing.person == member.person) {
             Some(existing_member) => existing_member.role = member.role,

@@ -12,7 +12,6 @@ use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 
-/// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
 /// Secret of a share link: 16 random bytes. Only people who have the link know it.

@@ -35,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Creates an event kind that is defined in Cellar. A test checks its length.
+    /// A test checks the length of `name`.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }

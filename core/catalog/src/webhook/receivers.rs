@@ -32,7 +32,6 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
 /// Which addresses may receive deliveries.

@@ -45,7 +45,6 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of ranges of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
@@ -108,7 +107,6 @@ impl SheetSet {
         }
     }
 
-    /// Adds a sheet next to `other_sheet_count` sheets that remain.
     fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
         const UNLIMITED_SPANS: usize = usize::MAX;
         if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {

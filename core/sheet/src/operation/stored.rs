@@ -67,7 +67,6 @@ pub struct StoredImport {
     tile_index: StoredIndex,
 }
 
-/// Encoded bytes of a tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredIndex(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")]

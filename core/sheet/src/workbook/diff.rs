@@ -154,7 +154,7 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The caller must set the number, the name and the kind of change.
+/// The caller must set the number, the name and the kind of change.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {
@@ -173,7 +173,6 @@ fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
     SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
 }
 
-/// Returns the differences of a deleted sheet, which has lost all its cells.
 fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
     SheetDiff {
         change: SheetChange::Deleted,
