@@ -32,10 +32,8 @@ pub enum DeletedPlan {
     },
     /// Keep the log, because its forks share its entries.
     Forked {
-        /// Number of direct forks that are kept.
         forks: usize,
     },
-    /// Purge the log.
     Purge,
 }
 

@@ -66,7 +66,6 @@ const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 /// The reason why the template could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
-    /// One or more configuration values are out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
         /// All out-of-bounds values.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The CPU architecture of the functions. It is serialized as in Lambda's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Architecture {
-    /// Intel and AMD processors.
     #[serde(rename = "x86_64")]
     X86_64,
     /// AWS Graviton processors, which cost less than x86 processors for the same work.

@@ -13,7 +13,6 @@ const POLICY_VERSION: &str = "2012-10-17";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Permits the actions.
     Allow,
     /// Denies the actions, even if another statement allows them.
     Deny,

@@ -9,7 +9,6 @@ use super::resource_type::ResourceType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// The resource is updated in place.
     InPlace,
     /// The resource may be replaced. This is the effect of changes to unknown properties and
     /// resource types.

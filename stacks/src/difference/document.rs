@@ -23,10 +23,8 @@ const RESOURCES: &str = "Resources";
 /// The reason why one of the compared templates could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
-    /// The text is larger than CloudFormation accepts.
     #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
-    /// The text is neither JSON nor YAML.
     #[error("the text is neither a JSON nor a YAML template: {message}")]
     Malformed {
         /// Parser message, including the position.

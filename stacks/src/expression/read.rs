@@ -22,7 +22,6 @@ pub enum IntrinsicError {
     /// Cellar does not use this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
     Unsupported { name: String },
-    /// The function's arguments are malformed.
     #[error("`{name}` expects {expected}")]
     Malformed {
         name: &'static str,

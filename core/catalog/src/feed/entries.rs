@@ -26,11 +26,9 @@ const SEGMENT_DIGITS: usize = 7;
 /// Event kind that represents a log entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A Snapshot entry.
     Snapshot,
     /// Edits of a client, stored in the entry or as an object.
     Edits,
-    /// The last entry of a segment.
     EndSegment,
     /// An entry that was moved to S3 before it was added to the feed, so its kind is unknown.
     Offloaded,

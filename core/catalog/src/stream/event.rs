@@ -15,7 +15,6 @@ pub struct Kind(String);
 /// Reason why an event is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
-    /// The kind is empty or too long.
     #[error("the kind of an event must have 1 to {MAX_EVENT_KIND_BYTES} bytes")]
     Kind,
     /// A correlation or causation id is too long.

@@ -11,7 +11,6 @@ use cellar_base::limits::MAX_REBUILD_BYTES;
 
 /// Next step of a rebuild.
 pub enum RebuildStep<'a, D: Decider> {
-    /// The state is complete.
     Complete(RebuiltState<D::State>),
     /// Batches of older events must be read, latest first.
     ReadBatches {
@@ -50,7 +49,6 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event cannot be decoded.
     #[error("event {index}: {fault}")]
     Payload {
         /// Index of the event.

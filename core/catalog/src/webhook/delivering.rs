@@ -29,7 +29,6 @@ pub struct Page {
 pub enum DeliveryAction {
     /// Read how far the feed has been delivered, with strong consistency.
     ReadProgress,
-    /// Read a page of the feed.
     ReadPage {
         /// Feed position of the first item to read, or `None` for the start of the feed.
         from: Option<Checkpoint>,
@@ -46,7 +45,6 @@ pub enum DeliveryAction {
         /// New progress.
         to: WebhookProgress,
     },
-    /// Return this outcome to the caller.
     Finish(DeliveryOutcome),
 }
 
@@ -56,19 +54,15 @@ pub enum DeliveryAnswer {
     /// The position up to which the feed has been delivered, or `None` if nothing was ever
     /// delivered.
     Progress(Option<WebhookProgress>),
-    /// The requested page.
     Page(Page),
     /// The feed was replaced with another generation.
     AnotherFeed,
-    /// The receiver accepted the page.
     Accepted,
     /// The receiver rejected the page or did not respond in time.
     NotAccepted,
-    /// The progress was stored.
     Advanced,
     /// Another invocation has delivered the page, so nothing was stored.
     Overtaken,
-    /// The store failed.
     Failed,
 }
 

@@ -37,7 +37,6 @@ const LOCALHOST: &str = "localhost";
 /// Which addresses may receive deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
-    /// Public internet addresses only.
     Public,
     /// Addresses of the public internet and, for development, 127.0.0.1.
     PublicAndLocalhost,

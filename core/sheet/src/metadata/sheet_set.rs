@@ -18,7 +18,6 @@ pub struct SheetSet {
 /// The reason why adding, deleting or using a sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
-    /// No sheet has this number.
     #[error("sheet {sheet} does not exist; {sheets}")]
     NoSuchSheet {
         /// Number of the missing sheet.
@@ -34,10 +33,8 @@ pub enum SheetFault {
         /// Next free number.
         next: u32,
     },
-    /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooManySheets,
-    /// The sheet cannot be deleted because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     OnlySheet {
         /// Number of the sheet.

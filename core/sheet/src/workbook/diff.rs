@@ -74,11 +74,8 @@ pub struct SheetDiff {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SheetChange {
-    /// The sheet does not exist in the earlier state.
     Added,
-    /// The sheet does not exist in the later state.
     Deleted,
-    /// The sheet was renamed.
     Renamed,
     /// The sheet has the same name in both states.
     Kept,

@@ -11,15 +11,12 @@ use crate::constructs::Effect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
-    /// Policy of a role.
     Role,
     /// The trust policy of a role, which lists the principals that may assume the role.
     Trust,
     /// A resource-based policy, such as the policy of a bucket or a queue.
     Resource,
-    /// Permission to invoke a function.
     Invocation,
-    /// URL of a function.
     Url,
     /// The CORS settings that apply to web pages from other origins.
     Cors,
