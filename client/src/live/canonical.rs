@@ -3,7 +3,7 @@
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
-use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_base::limits::{LIVE_RELOAD_ENTRIES, MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_base::position::Position;
 
 use super::disk_cache::{self, CachedState};
@@ -28,6 +28,8 @@ pub(super) struct CanonicalState {
     entries: Vec<EntryView>,
     /// Number of entries applied since the state was loaded.
     applied_entries: usize,
+    /// Number of applied entries after which a newer snapshot root is loaded.
+    reload_after_entries: usize,
     /// Total size of the entries applied since the state was loaded, in bytes.
     applied_bytes: usize,
     /// Whether `entries` contains all entries after the snapshot root.
@@ -90,6 +92,7 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
+        let entry_count = entries.len();
         // The first entry is the Snapshot entry of the root or the first entry of the log. Neither
         // moves cells, so it is not needed to rebase edits.
         let known_after = entries.first().map_or(position, |first| first.position);
@@ -100,6 +103,7 @@ impl CanonicalState {
             position,
             known_after,
             entries: entries.into_iter().map(without_url).collect(),
+            reload_after_entries: LIVE_RELOAD_ENTRIES.max(entry_count),
             applied_entries: 0,
             applied_bytes: 0,
             has_all_entries: true,
@@ -160,7 +164,7 @@ impl CanonicalState {
     /// were applied since the state was loaded.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
-            || self.applied_entries > MAX_LIVE_ENTRIES
+            || self.applied_entries > self.reload_after_entries
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 

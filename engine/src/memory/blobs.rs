@@ -12,8 +12,9 @@ use sha2::{Digest as _, Sha256};
 use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, GetOutcome, KeepOutcome, ListedBlob,
-    ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, CreateOutcome, GetOutcome,
+    KeepOutcome, ListedBlob, ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant,
+    VersionMarker, VersionPage,
 };
 
 /// An in-memory object store. Its presigned URLs are not web addresses. Pass presigned requests to
@@ -159,6 +160,17 @@ impl Blobs for MemoryBlobs {
         let object = check_and_build(blob, self.now_s())?;
         self.lock().put(key, object);
         Ok(())
+    }
+
+    async fn create(&self, blob: NewBlob) -> Result<CreateOutcome, PortError> {
+        let key = blob.key.as_str().to_owned();
+        let object = check_and_build(blob, self.now_s())?;
+        let mut state = self.lock();
+        if state.objects.contains_key(&key) {
+            return Ok(CreateOutcome::AlreadyExists);
+        }
+        state.put(key, object);
+        Ok(CreateOutcome::Created)
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
