@@ -12,9 +12,9 @@ use sha2::{Digest as _, Sha256};
 use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
-    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, CreateOutcome, GetOutcome,
-    KeepOutcome, ListedBlob, ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant,
-    VersionMarker, VersionPage,
+    BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, GetOutcome, KeepOutcome, ListedBlob,
+    ListedVersion, NewBlob, PortError, PresignedRequest, PutNewOutcome, UploadGrant, VersionMarker,
+    VersionPage,
 };
 
 /// An in-memory object store. Its presigned URLs are not web addresses. Pass presigned requests to
@@ -162,15 +162,15 @@ impl Blobs for MemoryBlobs {
         Ok(())
     }
 
-    async fn create(&self, blob: NewBlob) -> Result<CreateOutcome, PortError> {
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
         let key = blob.key.as_str().to_owned();
         let object = check_and_build(blob, self.now_s())?;
         let mut state = self.lock();
         if state.objects.contains_key(&key) {
-            return Ok(CreateOutcome::AlreadyExists);
+            return Ok(PutNewOutcome::AlreadyExists);
         }
         state.put(key, object);
-        Ok(CreateOutcome::Created)
+        Ok(PutNewOutcome::Stored)
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

@@ -96,11 +96,11 @@ pub struct BlobPage {
     pub next: Option<String>,
 }
 
-/// Outcome of [`Blobs::create`].
+/// Outcome of [`Blobs::put_new`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CreateOutcome {
+pub enum PutNewOutcome {
     /// The object was stored.
-    Created,
+    Stored,
     /// An object with the same key exists and was not changed.
     AlreadyExists,
 }
@@ -119,12 +119,12 @@ pub trait Blobs: Send + Sync {
 
     /// Stores an object durably unless an object with the same key exists. After a temporary
     /// failure, the object may have been stored, and a retry then returns
-    /// [`CreateOutcome::AlreadyExists`].
+    /// [`PutNewOutcome::AlreadyExists`].
     ///
     /// # Errors
     ///
     /// Returns the errors of [`Blobs::put`].
-    async fn create(&self, blob: NewBlob) -> Result<CreateOutcome, PortError>;
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError>;
 
     /// Reads an object if it is at most `max_bytes` long, and verifies its checksum.
     ///

@@ -20,8 +20,8 @@ mod webhook;
 pub use blob_key::{BlobKey, BlobKeyError};
 pub use blob_versions::{BlobVersions, ListedVersion, VersionMarker, VersionPage};
 pub use blobs::{
-    BlobHead, BlobInspection, BlobPage, Blobs, CreateOutcome, GetOutcome, KeepOutcome, ListedBlob,
-    NewBlob, STATE_PENDING, STATE_TAG, Sha256,
+    BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
+    PutNewOutcome, STATE_PENDING, STATE_TAG, Sha256,
 };
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};

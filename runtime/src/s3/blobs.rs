@@ -9,8 +9,8 @@ use aws_sdk_s3::types::{ChecksumMode, Object};
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, CreateOutcome, GetOutcome, KeepOutcome, ListedBlob,
-    NewBlob, PortError, PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant,
+    BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob, PortError,
+    PresignedRequest, PutNewOutcome, STATE_PENDING, STATE_TAG, UploadGrant,
 };
 
 use super::S3Blobs;
@@ -98,12 +98,12 @@ impl Blobs for S3Blobs {
         Ok(())
     }
 
-    async fn create(&self, blob: NewBlob) -> Result<CreateOutcome, PortError> {
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
         self.check_and_count(&blob)?;
         match self.put_request(blob).if_none_match(ANY_ETAG).send().await {
-            Ok(_) => Ok(CreateOutcome::Created),
+            Ok(_) => Ok(PutNewOutcome::Stored),
             Err(error) if error.code() == Some(PRECONDITION_FAILED) => {
-                Ok(CreateOutcome::AlreadyExists)
+                Ok(PutNewOutcome::AlreadyExists)
             }
             Err(error) => Err(port_error(&error)),
         }

@@ -45,7 +45,7 @@ impl WebhookSecrets {
         }
         let first_secret = secrets_object(&[generate_secret()?])?;
         // If another process has created the first secret in the meantime, that secret is used.
-        self.blobs.create(first_secret).await?;
+        self.blobs.put_new(first_secret).await?;
         match self.read_secrets().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
@@ -129,7 +129,7 @@ fn unreadable(reason: &str) -> PortError {
 #[cfg(test)]
 mod tests {
     use cellar_engine::memory::{ManualClock, MemoryBlobs};
-    use cellar_engine::ports::CreateOutcome;
+    use cellar_engine::ports::PutNewOutcome;
 
     use super::*;
 
@@ -169,7 +169,7 @@ mod tests {
         let blobs = blobs();
         let first = WebhookSecrets::new(blobs.clone()).get().await.unwrap();
         let late = secrets_object(&[generate_secret().unwrap()]).unwrap();
-        assert_eq!(blobs.create(late).await, Ok(CreateOutcome::AlreadyExists));
+        assert_eq!(blobs.put_new(late).await, Ok(PutNewOutcome::AlreadyExists));
         assert_eq!(texts(&WebhookSecrets::new(blobs).get().await.unwrap()), texts(&first));
     }
 

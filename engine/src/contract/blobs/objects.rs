@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 
 use super::{contract_blob, contract_key, sha256, stored_bytes};
 use crate::ports::{
-    BlobHead, BlobInspection, BlobPage, Blobs, CreateOutcome, GetOutcome, KeepOutcome, ListedBlob,
-    NewBlob,
+    BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
+    PutNewOutcome,
 };
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
@@ -129,25 +129,25 @@ async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
 async fn an_object_is_created_once(blobs: &dyn Blobs) {
     let first_blob = contract_blob("created", "first");
     let second_blob = contract_blob("created", "second");
-    let both = join_all([blobs.create(first_blob.clone()), blobs.create(second_blob.clone())]);
+    let both = join_all([blobs.put_new(first_blob.clone()), blobs.put_new(second_blob.clone())]);
     let mut created_blob = None;
     for (outcome, blob) in both.await.into_iter().zip([&first_blob, &second_blob]) {
         match outcome {
-            Ok(CreateOutcome::Created) => {
+            Ok(PutNewOutcome::Stored) => {
                 assert!(created_blob.is_none(), "the object was created twice");
                 created_blob = Some(blob);
             }
             // S3 may also answer that the requests conflict.
-            Ok(CreateOutcome::AlreadyExists) | Err(PortError { temporary: true, .. }) => {}
+            Ok(PutNewOutcome::AlreadyExists) | Err(PortError { temporary: true, .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }
     let bytes = created_blob.map(|blob| blob.bytes.clone());
     assert!(bytes.is_some(), "no object was created");
-    assert_eq!(blobs.create(second_blob).await, Ok(CreateOutcome::AlreadyExists));
+    assert_eq!(blobs.put_new(second_blob).await, Ok(PutNewOutcome::AlreadyExists));
     assert_eq!(stored_bytes(blobs, &first_blob.key).await, bytes);
     assert_eq!(blobs.delete(&first_blob.key).await, Ok(()));
-    assert_eq!(blobs.create(first_blob).await, Ok(CreateOutcome::Created), "after a deletion");
+    assert_eq!(blobs.put_new(first_blob).await, Ok(PutNewOutcome::Stored), "after a deletion");
 }
 
 async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use cellar_engine::ports::{
-    BlobHead, BlobKey, BlobPage, Blobs, CreateOutcome, GetOutcome, KeepOutcome, NewBlob,
-    PendingTags, PortError, PresignedRequest, UploadGrant,
+    BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob, PendingTags, PortError,
+    PresignedRequest, PutNewOutcome, UploadGrant,
 };
 
 use crate::process::Process;
@@ -26,9 +26,9 @@ impl Blobs for Process {
         self.call_bucket(format!("put object {key}"), effect).await.and_then(|stored| stored)
     }
 
-    async fn create(&self, blob: NewBlob) -> Result<CreateOutcome, PortError> {
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
         let (world, key) = (Arc::clone(self.world()), blob.key.clone());
-        let effect = async move { world.blobs.create(blob).await };
+        let effect = async move { world.blobs.put_new(blob).await };
         self.call_bucket(format!("create object {key}"), effect).await.and_then(|created| created)
     }
 
