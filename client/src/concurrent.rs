@@ -31,7 +31,6 @@ where
     Ok(())
 }
 
-/// Creates the error for a task that has panicked because of a bug.
 pub(crate) fn task_error(error: &JoinError) -> ClientError {
     ClientError::Setup { why: error.to_string() }
 }

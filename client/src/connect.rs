@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::profile::{Profile, ProfileError, is_same_url};
 use crate::{Client, ClientError};
 
-/// Environment variable for the API URL.
 const URL_VARIABLE: &str = "CELLAR_URL";
-/// Environment variable for the token.
 const TOKEN_VARIABLE: &str = "CELLAR_TOKEN";
 
 /// Reason why a client cannot be created.
@@ -61,8 +59,8 @@ impl Client {
     }
 }
 
-/// Creates a client from the URL and token of the user and from the nearest profile. The user's
-/// values take precedence. The profile's token is never sent to a URL other than the profile's.
+/// The user's values take precedence over the profile. The profile's token is never sent to a URL
+/// other than the profile's.
 fn connect(dir: &Path, url: Option<&str>, token: Option<&str>) -> Result<Client, ConnectError> {
     let (folder, profile) = match Profile::for_command(dir, url, token)? {
         Some((folder, profile)) => (folder, Some(profile)),

@@ -15,19 +15,16 @@ use cellar_sheet::operation::{
 
 use crate::text::escape_shortened;
 
-/// Maximum number of characters of a text that are quoted in a description.
 const MAX_TEXT_CHARACTERS: usize = 40;
 /// Maximum number of phrases in a description, and of spans in a phrase. Further phrases or spans
 /// are only counted.
 const MAX_LISTED: usize = 4;
 
-/// The sheet names known so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
 
 #[cfg(feature = "cli")]
 impl SheetNames {
-    /// Returns the sheet names of a new spreadsheet, which has a single sheet.
     pub(crate) fn of_new_spreadsheet() -> Self {
         Self(BTreeMap::from([(
             SheetId::FIRST,
@@ -35,7 +32,6 @@ impl SheetNames {
         )]))
     }
 
-    /// Records the name of the sheet that the operation adds. No-op for other operations.
     pub(crate) fn record_added(&mut self, operation: &Operation) {
         match operation {
             Operation::AddSheet(add) => self.0.insert(add.sheet, add.name.clone()),
@@ -44,7 +40,6 @@ impl SheetNames {
         };
     }
 
-    /// Records the new name of the sheet that the operation renames. No-op for other operations.
     pub(crate) fn record_renamed(&mut self, operation: &Operation) {
         if let Operation::RenameSheet(rename) = operation {
             self.0.insert(rename.sheet, rename.name.clone());
@@ -53,7 +48,8 @@ impl SheetNames {
 }
 
 impl SheetNames {
-    /// Returns a sheet's name in backticks, or its number as `number 2` if the name is unknown.
+    /// The name is in backticks. If it is unknown, the sheet is called by its number, such as
+    /// `number 2`.
     fn name_or_number(&self, sheet: SheetId) -> String {
         match self.0.get(&sheet) {
             Some(name) => format!("`{}`", shorten(name)),
@@ -70,7 +66,6 @@ impl From<&SheetsReply> for SheetNames {
 }
 
 #[cfg(feature = "cli")]
-/// Returns whether the description of an operation contains the current name of a sheet.
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
         Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
@@ -84,8 +79,7 @@ pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// Describes several operations. All edits of single cells are described together. Every other
-/// operation is described separately.
+/// All edits of single cells are described together. Every other operation is described separately.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     sheet_names: &SheetNames,
@@ -108,8 +102,7 @@ pub(crate) fn describe_operations<'a>(
     join_first(phrases.into_iter(), phrase_count)
 }
 
-/// Describes an operation. Sheets that are renamed, deleted or replaced are called by their current
-/// names.
+/// Sheets that are renamed, deleted or replaced are called by their current names.
 fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(set) => {
@@ -167,8 +160,7 @@ fn describe_import(import: &ImportSheet, sheet_names: &SheetNames) -> String {
     }
 }
 
-/// Returns how many rows or columns an insertion adds. Rows or columns that would exceed the
-/// maximum size of a sheet are not added.
+/// Rows or columns that would exceed the maximum size of a sheet are not added.
 pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     let axis_length = match axis {
         Axis::Rows => MAX_ROWS,
@@ -177,18 +169,15 @@ pub(crate) fn inserted_count(axis: Axis, insert: InsertBefore) -> u32 {
     insert.count.min(axis_length.saturating_sub(insert.before))
 }
 
-/// Formats a count with its noun, such as `1 row` or `2 rows`.
 fn count_of(count: u32, singular: &str) -> String {
     let suffix = if count == 1 { "" } else { "s" };
     format!("{} {singular}{suffix}", grouped(count as usize))
 }
 
-/// Returns the number of a row as shown to users, who count from one.
 pub(crate) fn row_number(row: u32) -> String {
     (u64::from(row) + 1).to_string()
 }
 
-/// Formats a range. Uses A1 notation if the range is a rectangle.
 fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     if let Some(rectangle) = single_rectangle(row_spans, column_spans) {
         return rectangle.to_string();
@@ -203,8 +192,8 @@ fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     }
 }
 
-/// Returns the rectangle that the spans describe. Returns `None` if there are several spans on an
-/// axis, or if all rows or all columns are included.
+/// Returns `None` if there are several spans on an axis, or if all rows or all columns are
+/// included.
 fn single_rectangle(row_spans: &Spans, column_spans: &Spans) -> Option<Rectangle> {
     if row_spans.is_all(Axis::Rows) || column_spans.is_all(Axis::Columns) {
         return None;
@@ -237,7 +226,6 @@ fn list_spans(spans: &Spans, index_name: fn(u32) -> String) -> String {
     join_first(span_names, spans.len())
 }
 
-/// Formats a span of rows or columns, such as `3` or `3:5`.
 pub(crate) fn span_name(span: Span, index_name: fn(u32) -> String) -> String {
     if span.count == 1 {
         return index_name(span.first);
@@ -255,8 +243,8 @@ fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String 
     format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
 }
 
-/// Describes edits of cells. A single edit is described in full. For several edits, returns their
-/// number and range. Returns `None` if there are no edits.
+/// A single edit is described in full. For several edits, returns their number and range. Returns
+/// `None` if there are no edits.
 fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
     if let [edit] = edits {
         return Some(describe_cell_edit(edit));
@@ -284,7 +272,6 @@ fn shorten(text: &str) -> String {
     escape_shortened(text, MAX_TEXT_CHARACTERS)
 }
 
-/// Returns the smallest rectangle that contains all edited cells, or `None` if there are no edits.
 fn bounding_rectangle(edits: &[&CellEdit]) -> Option<Rectangle> {
     let rows = edits.iter().map(|edit| edit.row);
     let columns = edits.iter().map(|edit| edit.column);

@@ -244,7 +244,7 @@ pub async fn subscribe<S: Subscriber>(
     }
 }
 
-/// Delivers the items of a page. The progress is saved after each item.
+/// The progress is saved after each item.
 async fn deliver_page<S: Subscriber>(
     page: FeedReply,
     progress: &mut FeedProgress,

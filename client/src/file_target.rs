@@ -5,21 +5,19 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links that are followed. Linux has the same limit.
+/// Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
 /// The file to which a path leads after all symbolic links have been followed.
 pub(crate) enum FileTarget {
     /// No file exists, but one can be created at this path.
     Missing(PathBuf),
-    /// A regular file.
     Regular(PathBuf, Metadata),
     /// A pipe, device or other special file that cannot be replaced.
     Special(PathBuf, Metadata),
 }
 
 impl FileTarget {
-    /// Resolves `path` by following symbolic links.
     pub(crate) fn resolve(path: &Path) -> io::Result<Self> {
         let mut current_path = path.to_owned();
         for _ in 0..MAX_LINKS {
@@ -57,8 +55,7 @@ impl FileTarget {
     }
 }
 
-/// Returns the directory that contains a file. If the path is only a file name, this is the working
-/// directory.
+/// If the path is only a file name, this is the working directory.
 pub(crate) fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -15,7 +15,6 @@ use crate::owner::UntrustedFile;
 pub const STATE_FOLDER: &str = ".cellar";
 /// Maximum length of a state file, in bytes.
 pub const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
-/// File mode of new directories in the local state directory.
 #[cfg(unix)]
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 
@@ -125,7 +124,6 @@ pub fn read_json<T: DeserializeOwned>(
     Ok(Some(content))
 }
 
-/// Opens a file for reading. Returns `None` if the file does not exist.
 fn open_if_exists(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -166,8 +164,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> Result<(), FileError> {
     sync_folder(folder).map_err(unwritable)
 }
 
-/// Follows symbolic links and returns the path of the file to replace. Fails if it is a pipe or a
-/// device, which cannot be replaced.
+/// Fails if the file is a pipe or a device, which cannot be replaced.
 fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     match FileTarget::resolve(path)? {
         FileTarget::Missing(target_path) | FileTarget::Regular(target_path, _) => Ok(target_path),
@@ -178,8 +175,6 @@ fn resolve_replaceable_file(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Creates a directory and its missing parents.
-///
 /// Because `.cellar/` may contain whole spreadsheets, new directories in it are private on Unix,
 /// and a `.gitignore` excludes it from version control. The modes of existing directories are not
 /// changed.
@@ -285,8 +280,8 @@ fn open_lock_file(path: &Path) -> Result<File, FileError> {
         .map_err(|source| FileError::Unwritable { path: path.to_owned(), source })
 }
 
-/// Returns whether `path` still leads to the open file. If another process has deleted the file, a
-/// lock on it has no effect on processes that open `path` later.
+/// If another process has deleted the file, a lock on it has no effect on processes that open
+/// `path` later.
 #[cfg(unix)]
 fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
@@ -300,7 +295,7 @@ fn is_file_at_path(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns `true`, because lock files are deleted only on Unix.
+/// Lock files are deleted only on Unix.
 #[cfg(not(unix))]
 fn is_file_at_path(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)

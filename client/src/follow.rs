@@ -70,7 +70,6 @@ impl Spreadsheet {
     }
 }
 
-/// The state of a followed spreadsheet.
 struct Follower {
     spreadsheet: Spreadsheet,
     /// Position after which entries are reported, if the caller specified one.
@@ -81,9 +80,7 @@ struct Follower {
     unreported_head: Option<Head>,
     polling: Polling,
     pokes: Pokes,
-    /// Delay before the next poll.
     delay: Duration,
-    /// Events that have not been returned yet.
     events: VecDeque<FollowEvent>,
 }
 
@@ -113,7 +110,7 @@ impl Follower {
         }
     }
 
-    /// Waits until the next poll is due. A poke ends the wait early.
+    /// A poke ends the wait early.
     async fn wait(&mut self) {
         if self.delay.is_zero() {
             return;
@@ -132,7 +129,6 @@ impl Follower {
         self.delay = Duration::from_millis(if has_more_entries { 0 } else { delay_ms });
     }
 
-    /// Reads the newest position. If there are new entries, reads a page of them.
     async fn poll(&mut self) -> Result<PollEvent, ClientError> {
         let reported = self.load_reported_head().await?;
         let newest = match self.unreported_head {
@@ -157,8 +153,8 @@ impl Follower {
         Ok(PollEvent::Active)
     }
 
-    /// Returns the position up to which entries were reported. Before the first poll, this is the
-    /// position that the caller specified, or the newest position if there is none.
+    /// Before the first poll, this is the position that the caller specified, or the newest
+    /// position if there is none.
     async fn load_reported_head(&mut self) -> Result<Head, ClientError> {
         if let Some(reported) = self.reported {
             return Ok(reported);
@@ -169,7 +165,7 @@ impl Follower {
         Ok(reported)
     }
 
-    /// Reports the entries of a page, which starts after `reported` and may end after `newest`.
+    /// The page starts after `reported` and may end after `newest`.
     fn report_page(&mut self, page: EntriesReply, reported: Head, newest: Head) {
         match page.entries.last().map(|entry| entry.position) {
             Some(last_position) if page.incarnation == reported.incarnation => {
@@ -186,7 +182,7 @@ impl Follower {
         }
     }
 
-    /// Skips the entries up to `newest`. Entries after this position are reported again.
+    /// Entries after `newest` are reported again.
     fn skip_to(&mut self, newest: Head, restored: bool) {
         self.events.push_back(FollowEvent::Skipped { to: newest.head, restored });
         self.reported = Some(newest);

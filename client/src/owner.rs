@@ -65,7 +65,7 @@ fn check_owner_and_mode(path: &Path) -> Result<(), UntrustedFile> {
     ownership.check_writers(path, metadata.is_dir(), own_uid, own_gid)
 }
 
-/// Accepts every file, because the owner of a file can be determined only on Unix.
+/// The owner of a file can be determined only on Unix.
 #[cfg(not(unix))]
 fn check_owner_and_mode(_path: &Path) -> Result<(), UntrustedFile> {
     Ok(())
@@ -82,14 +82,12 @@ const ROOT: u32 = 0;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 #[cfg(unix)]
 const WRITABLE_BY_ALL: u32 = 0o002;
-/// Sticky bit of a directory. If it is set, only the owner of a file can delete or replace the
-/// file.
+/// If this bit of a directory is set, only the owner of a file can delete or replace the file.
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 #[cfg(unix)]
 const PERMISSION_BITS: u32 = 0o7777;
 
-/// Owner, group and mode of a file or directory.
 #[cfg(unix)]
 struct Ownership {
     owner: u32,

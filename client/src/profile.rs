@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::owner;
 
-/// File name of the profile in the state directory.
 const FILE_NAME: &str = "profile.json";
 
 /// Contents of `.cellar/profile.json`.

@@ -12,7 +12,6 @@ use cellar_sheet::operation::{Operation, SheetId};
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of sheet names that an error message lists.
 const MAX_LISTED_SHEETS: usize = 10;
 
 /// Returns the sheet that must exist for an operation to have an effect.
@@ -33,7 +32,6 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the sheet that an operation deletes, if any.
 pub(crate) fn deleted_sheet(operation: &Operation) -> Option<SheetId> {
     match operation {
         Operation::DeleteSheet(delete) => Some(delete.sheet),
@@ -63,9 +61,8 @@ pub(crate) fn find_possible_deletion(
     }
 }
 
-/// Asks the server whether a sheet has been deleted at `position`. The sheet must have existed
-/// before. It cannot exist again after its deletion, because undoing the deletion adds a sheet with
-/// a new number.
+/// The sheet must have existed before. It cannot exist again after its deletion, because undoing
+/// the deletion adds a sheet with a new number.
 pub(crate) async fn is_deleted_at(
     spreadsheet: &Spreadsheet,
     sheet: SheetId,
@@ -75,13 +72,12 @@ pub(crate) async fn is_deleted_at(
     Ok(reply.sheets.iter().all(|view| view.sheet != sheet))
 }
 
-/// Finds a sheet by its name. Case is ignored, as on the server.
+/// Case is ignored, as on the server.
 pub(crate) fn find_sheet<'a>(sheets: &'a [SheetView], name: &str) -> Option<&'a SheetView> {
     let folded_name = name.to_lowercase();
     sheets.iter().find(|sheet| sheet.name.to_lowercase() == folded_name)
 }
 
-/// Formats sheet names for an error message.
 pub(crate) fn list_sheet_names(sheets: &[SheetView]) -> String {
     let mut names: Vec<String> =
         sheets.iter().take(MAX_LISTED_SHEETS).map(|sheet| escape(&sheet.name)).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::file_target::{FileTarget, parent_folder, sync_folder};
 
-/// File mode of a new file, to which the umask is then applied.
+/// The umask is applied to this mode.
 #[cfg(unix)]
 const NEW_FILE_MODE: u32 = 0o666;
 
@@ -77,8 +77,8 @@ fn is_disk(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Writes a temporary file in the same directory and renames it to `path`. `replaced_file` is the
-/// metadata of the file to replace. If it is `None`, `path` must not exist yet.
+/// `replaced_file` is the metadata of the file to replace. If it is `None`, `path` must not exist
+/// yet.
 fn write_atomically<T, E>(
     path: &Path,
     replaced_file: Option<&Metadata>,

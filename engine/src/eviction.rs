@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Removes the oldest entry from a cache. `time_of` returns the time of an entry.
 pub(crate) fn evict_oldest<K: Copy + Eq + Hash, V>(
     cache: &mut HashMap<K, V>,
     time_of: impl Fn(&V) -> u64,

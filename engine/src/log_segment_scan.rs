@@ -7,7 +7,6 @@ use cellar_log::segment::Segment;
 use crate::ports::{Clock, PortError, Retention, ScanKey};
 use crate::retry::retry_temporary_errors;
 
-/// A scan of the Segment table that returns all segments of one log at a time.
 pub(crate) struct LogSegmentScan<'a> {
     retention: &'a dyn Retention,
     clock: &'a dyn Clock,

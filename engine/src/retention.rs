@@ -218,7 +218,6 @@ impl Offloader {
         Ok(OffloadOutcome { offloaded: Some(key), offloaded_bytes: Some(bytes), deleted })
     }
 
-    /// Stores a segment as one object, and records the object's key in the segment record.
     async fn offload(&self, segment: &Segment) -> Result<OffloadedCopy, RetentionError> {
         let Segment { log: log_id, num, .. } = *segment;
         let entries = self.read_whole_segment(log_id, num).await?;
@@ -243,7 +242,6 @@ impl Offloader {
         Ok(OffloadedCopy { key, bytes })
     }
 
-    /// Reads all entries of a closed segment.
     async fn read_whole_segment(
         &self,
         log_id: LogId,
@@ -334,7 +332,6 @@ impl Offloader {
         }
     }
 
-    /// Checks that the offloaded copy contains all entries of the segment up to `last_position`.
     async fn check_offloaded(
         &self,
         log_id: LogId,
@@ -356,7 +353,6 @@ impl Offloader {
     }
 }
 
-/// The offloaded copy of a segment.
 struct OffloadedCopy {
     key: String,
     bytes: u64,

@@ -7,9 +7,7 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-/// Default number of rows per block.
 const DEFAULT_BLOCK_ROWS: u32 = 1 << 16;
-/// Default number of cells per block.
 const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 
 /// A block of consecutive rows of a sheet.
@@ -106,7 +104,6 @@ impl Block {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RowTooLong;
 
-/// Collects cells into blocks, row by row.
 #[derive(Debug)]
 pub(crate) struct BlockBuilder {
     size: BlockSize,
@@ -117,7 +114,6 @@ pub(crate) struct BlockBuilder {
     cell_count: usize,
     /// Total length of the texts and formulas in the current block, in bytes.
     text_bytes: usize,
-    /// Number of text bytes in the current block before the current row.
     text_bytes_before_row: usize,
 }
 
@@ -135,15 +131,13 @@ impl BlockBuilder {
         }
     }
 
-    /// Starts a row. Rows must be started from top to bottom.
+    /// Rows must be started from top to bottom.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
         self.text_bytes_before_row = self.text_bytes;
     }
 
-    /// Returns whether the current block is complete, so that the row `next_row` must be added to
-    /// the next block.
     pub(crate) fn is_full_before(&self, next_row: u32) -> bool {
         let first_row = self.first_row.unwrap_or(next_row);
         self.cell_count >= self.size.cells
@@ -151,8 +145,7 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
-    /// Completes the current block and starts a new one. Returns the completed block, or `None` if
-    /// it has no cells.
+    /// Returns `None` if the completed block has no cells.
     pub(crate) fn take_block(&mut self) -> Option<Block> {
         let has_cells = self.cell_count > 0;
         self.first_row = None;
@@ -180,7 +173,6 @@ impl BlockBuilder {
         filled_columns
     }
 
-    /// Adds a value other than text to a cell in the current row.
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
         if let Some(tile_column) = self.get_or_create_column(column) {
@@ -189,7 +181,6 @@ impl BlockBuilder {
         }
     }
 
-    /// Adds a text to the current row.
     pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(text)?;
         let row = self.current_row;
@@ -206,7 +197,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the formula of a cell in the current row. The cell's value must be added first.
+    /// The cell's value must be added first.
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(formula)?;
         let row = self.current_row;
@@ -216,7 +207,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Adds the number format of a cell in the current row. `General` is not stored.
+    /// `General` is not stored.
     pub(crate) fn push_format(&mut self, column: u32, format: &str) {
         if format == GENERAL {
             return;
@@ -237,8 +228,7 @@ impl BlockBuilder {
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
     }
 
-    /// Returns the column with the given index. Creates the column and all columns before it if
-    /// they do not exist.
+    /// Creates the column and all columns before it if they do not exist.
     fn get_or_create_column(&mut self, column: u32) -> Option<&mut TileColumn> {
         let index = usize::try_from(column).ok()?;
         while self.columns.len() <= index {

@@ -13,12 +13,10 @@ use crate::{ReadError, Source, WorkbookError};
 pub(crate) const COMPOUND_FILE_SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0";
 /// File signatures of workbooks: nonempty zip archives, empty zip archives and compound files.
 const WORKBOOK_SIGNATURES: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", COMPOUND_FILE_SIGNATURE];
-/// Length of a file signature in bytes.
 const SIGNATURE_BYTES: u64 = 4;
-/// File name extensions of workbooks. Includes workbook formats that cannot be imported.
+/// Includes workbook formats that cannot be imported.
 const WORKBOOK_EXTENSIONS: [&str; 9] =
     ["xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots", "xls", "fods"];
-/// Name of the file inside an ods workbook that contains all sheets.
 pub(crate) const ODS_CONTENT_PART: &str = "content.xml";
 
 /// Format of an import file.
@@ -58,13 +56,11 @@ fn has_workbook_signature(path: &Path) -> io::Result<bool> {
     Ok(has_signature)
 }
 
-/// The main part (file) in a workbook's archive, which determines the format of the workbook.
 #[derive(Debug)]
 pub(crate) enum WorkbookFormat {
-    /// Excel 2007 and later. The part is usually `xl/workbook.xml`.
+    /// The part is usually `xl/workbook.xml`.
     Xlsx { main_part: String },
-    /// Excel binary workbook, usually with the main part `xl/workbook.bin`. Only the values of
-    /// formulas are read.
+    /// Only the values of formulas are read.
     Xlsb { main_part: String },
     /// OpenDocument spreadsheet, which is LibreOffice's format.
     Ods,

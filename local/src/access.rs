@@ -36,21 +36,17 @@ const DATE: &str = "x-amz-date";
 const REQUIRED_SIGNED_HEADERS: [&str; 3] = ["host", DATE, TARGET];
 /// Maximum difference between a request's time and the local clock.
 const MAX_SKEW: Duration = Duration::from_secs(15 * 60);
-/// Maximum request length in bytes. Matches DynamoDB's limit.
+/// Matches DynamoDB's limit.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// An AWS service that the local stack emulates, and the rules for authorizing its requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
     /// Service name in the scope of signatures.
     pub(crate) name: &'static str,
-    /// Returns the actions that a request performs and the resources that they access.
     pub(crate) read_access_requests: RequestParser,
-    /// HTTP status of the response if the caller's role does not permit the request.
     pub(crate) denied_status: StatusCode,
 }
 
-/// The access checks of one server.
 #[derive(Clone)]
 pub(crate) struct Access {
     service: Service,
@@ -99,13 +95,11 @@ pub(crate) async fn serve_guarded(
 }
 
 impl Access {
-    /// Creates the access checks for the server that serves `service` at `address`.
     pub(crate) fn new(service: Service, address: SocketAddr, roles: Arc<Roles>) -> Self {
         let own_hosts = [address.to_string(), format!("localhost:{}", address.port())];
         Self { service, own_hosts: Arc::new(own_hosts), roles }
     }
 
-    /// Middleware that forwards permitted requests and rejects all others.
     pub(crate) async fn guard(
         State(access): State<Self>,
         request: Request,
@@ -133,8 +127,7 @@ impl Access {
         next.run(Request::from_parts(parts, Body::from(body_bytes))).await
     }
 
-    /// Checks whether the caller's role permits every action in the request. Returns an error
-    /// response if it does not. The operator may perform all actions.
+    /// The operator may perform all actions.
     #[allow(clippy::result_large_err, reason = "the response is returned to the client")]
     fn check_permissions(
         &self,
@@ -178,8 +171,7 @@ impl Access {
         Ok(())
     }
 
-    /// Verifies the signature of a request. Returns the owner of the access key with which the
-    /// request is signed.
+    /// Returns the owner of the access key with which the request is signed.
     fn check_signature(
         &self,
         parts: &Parts,
@@ -211,8 +203,7 @@ impl Access {
         Ok(caller)
     }
 
-    /// Computes the expected signature of a request. Returns `None` if the request cannot be
-    /// signed.
+    /// Returns `None` if the request cannot be signed.
     fn compute_signature(
         &self,
         parts: &Parts,
@@ -253,7 +244,6 @@ impl Access {
     }
 }
 
-/// The credentials that sign a request, and the region and time that the signature covers.
 struct Signer<'a> {
     credentials: &'a Credentials,
     region: &'a str,
@@ -297,7 +287,7 @@ fn field_value<'a>(field_list: &'a str, name: &str) -> Option<&'a str> {
     None
 }
 
-/// Returns the value of a header. Returns `None` unless the header occurs exactly once.
+/// Returns `None` unless the header occurs exactly once.
 fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let (value, None) = (values.next()?, values.next()) else { return None };
@@ -313,12 +303,12 @@ fn parse_time(timestamp: &str) -> Option<SystemTime> {
     humantime::parse_rfc3339(&rfc3339_timestamp).ok()
 }
 
-/// Compares two strings in constant time to prevent timing attacks.
+/// Prevents timing attacks.
 fn is_equal_in_constant_time(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Responds with status 403. Adds no CORS headers, so that a web page cannot read the response.
+/// Adds no CORS headers, so that a web page cannot read the response.
 fn forbidden_response((code, message): AuthError) -> Response {
     error_response(StatusCode::FORBIDDEN, code, message)
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 
 /// Header that contains the operation name.
 pub(crate) const TARGET: &str = "x-amz-target";
-/// Media type of bodies.
 pub(crate) const JSON: &str = "application/x-amz-json-1.0";
 
 /// Returns the operation name in a request's `x-amz-target` header, without the service's `prefix`.
@@ -20,14 +19,12 @@ pub(crate) fn operation<'a>(headers: &'a HeaderMap, prefix: &str) -> &'a str {
     target.strip_prefix(prefix).unwrap_or_default()
 }
 
-/// Builds an error response.
 pub(crate) fn error_response(status: StatusCode, code: &str, message: &str) -> Response {
     let error_type = format!("com.amazon.coral.service#{code}");
     let body = json!({ "__type": error_type, "message": message });
     json_response(status, body.to_string().into_bytes())
 }
 
-/// Builds a response with a JSON body.
 pub(crate) fn json_response(status: StatusCode, json: Vec<u8>) -> Response {
     (status, [(CONTENT_TYPE, JSON)], json).into_response()
 }

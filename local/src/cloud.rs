@@ -272,7 +272,6 @@ impl LocalCloud {
     }
 }
 
-/// The HTTP API of a local stack.
 struct LocalApi {
     router: Router,
     meter: Arc<Meter>,
@@ -300,7 +299,6 @@ impl LocalApi {
     }
 }
 
-/// The servers of the embedded services.
 struct Servers<'a> {
     database: &'a ServerThread,
     buckets: &'a ServerThread,
@@ -347,8 +345,6 @@ async fn notify_sources(
     response
 }
 
-/// Opens the template's queues and creates the event sources, which read change streams from
-/// `database` and messages from the queues. The invoked functions use the clients of `services`.
 fn open_event_sources(
     template: &Template,
     names: &Names<'_>,

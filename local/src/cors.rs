@@ -6,7 +6,6 @@ use axum::http::{HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tower_http::cors::CorsLayer;
 
-/// Field names of a CORS property.
 struct FieldNames {
     origins: &'static str,
     methods: &'static str,
@@ -28,12 +27,10 @@ const BUCKET: FieldNames = FieldNames {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Builds the CORS layer for the `Cors` property of a function URL.
 pub(crate) fn function_url_layer(cors: &Value) -> CorsLayer {
     build_layer(cors, &FUNCTION_URL)
 }
 
-/// Builds the CORS layer for a rule in a bucket's `CorsConfiguration`.
 pub(crate) fn bucket_layer(rule: &Value) -> CorsLayer {
     build_layer(rule, &BUCKET)
 }
@@ -48,7 +45,7 @@ fn build_layer(cors: &Value, field_names: &FieldNames) -> CorsLayer {
         .max_age(Duration::from_secs(max_age_s))
 }
 
-/// Parses a list of strings, skipping malformed values.
+/// Skips malformed values.
 fn parse_list<T: std::str::FromStr>(cors: &Value, field: &str) -> Vec<T> {
     let Some(values) = cors.get(field).and_then(Value::as_array) else { return Vec::new() };
     values.iter().filter_map(Value::as_str).filter_map(|text| text.parse().ok()).collect()

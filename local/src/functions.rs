@@ -32,10 +32,8 @@ pub type MakeBuilder = Arc<dyn Fn(BuilderPorts) -> Arc<dyn SnapshotBuilder> + Se
 const URL: &str = "AWS::Lambda::Url";
 const FUNCTION: &str = "AWS::Lambda::Function";
 
-/// The API function and the properties of its URL.
 #[derive(Debug)]
 pub(crate) struct UrlFunction {
-    /// Logical id of the function.
     pub(crate) id: String,
     pub(crate) settings: ApiSettings,
     pub(crate) cors: Option<Value>,
@@ -70,8 +68,7 @@ pub(crate) fn read_url_function(
     Ok(UrlFunction { id: function_id.to_owned(), settings, cors })
 }
 
-/// Reads the settings of the snapshot function. Returns `None` if the template does not contain
-/// this function.
+/// Returns `None` if the template does not contain this function.
 pub(crate) fn read_snapshot_settings(
     template: &Template,
     names: &Names<'_>,
@@ -89,23 +86,20 @@ pub(crate) fn read_snapshot_settings(
     Ok(None)
 }
 
-/// Builds the functions that event sources invoke.
 pub(crate) struct EventFunctions<'a> {
     pub(crate) template: &'a Template,
     pub(crate) names: &'a Names<'a>,
     pub(crate) queues: &'a Queues,
     pub(crate) services: &'a Services,
     pub(crate) clock: &'a Arc<dyn Clock>,
-    /// Removes the expiry tags of uploaded objects. If `None`, the tags are removed in the local
-    /// bucket.
+    /// If `None`, the tags are removed in the local bucket.
     pub(crate) pending_tags: Option<Arc<dyn PendingTags>>,
-    /// Creates the snapshot builder. If `None`, the snapshot function does not run.
+    /// If `None`, the snapshot function does not run.
     pub(crate) create_builder: Option<MakeBuilder>,
 }
 
 impl EventFunctions<'_> {
-    /// Builds the function with the given logical id. Returns `None` for the snapshot function if
-    /// `create_builder` is `None`.
+    /// Returns `None` for the snapshot function if `create_builder` is `None`.
     pub(crate) fn build(
         &self,
         function_id: &str,
@@ -196,8 +190,7 @@ impl EventFunctions<'_> {
         })))
     }
 
-    /// Returns the queue with the given URL. The function's role must permit each call to the
-    /// queue.
+    /// The function's role must permit each call to the queue.
     fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
         let Some(queue) = self.queues.at_url(url) else {
             let variable = environment::SNAPSHOT_QUEUE;
@@ -211,7 +204,6 @@ impl EventFunctions<'_> {
     }
 }
 
-/// Returns a function's environment variables with all references resolved.
 fn read_variables(
     template: &Template,
     names: &Names<'_>,

@@ -9,22 +9,18 @@ const BUCKET: &str = "AWS::S3::Bucket";
 const REGION: &str = "local";
 const ACCOUNT: &str = "000000000000";
 
-/// Returns the ARN of a table.
 pub(crate) fn table_arn(table_name: &str) -> String {
     format!("arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table_name}")
 }
 
-/// Returns the ARN of a bucket.
 pub(crate) fn bucket_arn(bucket_name: &str) -> String {
     format!("arn:aws:s3:::{bucket_name}")
 }
 
-/// Returns the ARN of a queue.
 pub(crate) fn queue_arn(queue_name: &str) -> String {
     format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{queue_name}")
 }
 
-/// Returns the ARN of the assumed-role session in which a function calls AWS services.
 pub(crate) fn session_arn(role_name: &str, function_name: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role_name}/{function_name}")
 }
@@ -38,7 +34,6 @@ pub(crate) fn referenced_id(value: &Value) -> Option<&str> {
     logical_id.as_str()
 }
 
-/// Resolves the names and attributes of a template's resources.
 pub(crate) struct Names<'a> {
     pub(crate) template: &'a Template,
     pub(crate) stack: &'a str,
@@ -64,12 +59,10 @@ impl Names<'_> {
         format!("https://sqs.{REGION}.localhost/{ACCOUNT}/{}", self.physical_name(logical_id))
     }
 
-    /// Returns the ARN of a function.
     pub(crate) fn function_arn(&self, logical_id: &str) -> String {
         format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{}", self.physical_name(logical_id))
     }
 
-    /// Returns the ARN of a queue.
     pub(crate) fn queue_arn(&self, logical_id: &str) -> String {
         queue_arn(&self.physical_name(logical_id))
     }

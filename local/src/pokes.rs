@@ -9,7 +9,6 @@ use cellar_base::position::Position;
 use cellar_engine::ports::{FollowError, Pokes, Subscription};
 use tokio::sync::watch;
 
-/// Subscribers of each log.
 #[derive(Debug, Default)]
 pub(crate) struct LocalPokes {
     state: Mutex<State>,
@@ -35,8 +34,7 @@ impl State {
         self.head_senders.values().map(watch::Sender::receiver_count).sum()
     }
 
-    /// Returns a reference to the slot of a subject. Returns an error if the subject already has
-    /// the maximum number of subscriptions.
+    /// Returns an error if the subject already has the maximum number of subscriptions.
     fn acquire_subject_slot(&mut self, subject: SubjectKey) -> Result<Arc<()>, FollowError> {
         let slot = self.subject_slots.get(&subject).and_then(Weak::upgrade).unwrap_or_default();
         // The reference count includes the new subscription, which holds `slot`.

@@ -16,30 +16,24 @@ tokio::task_local! {
     static CHAIN_INVOCATIONS: u32;
 }
 
-/// Lambda's reaction when a function invokes itself repeatedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecursiveLoop {
-    /// The chain may have any length.
     Allow,
     /// Lambda drops the next invocation after [`MAX_CHAIN_INVOCATIONS`] invocations in a chain.
     Terminate,
 }
 
 impl RecursiveLoop {
-    /// Returns whether Lambda drops the next invocation in a chain that already contains
-    /// `chain_invocations` invocations.
     pub(crate) fn drops_invocation(self, chain_invocations: u32) -> bool {
         self == Self::Terminate && chain_invocations >= MAX_CHAIN_INVOCATIONS
     }
 }
 
-/// Returns the number of invocations in the current chain. Returns 0 if no function that a queue
-/// invoked is running in this task.
+/// Returns 0 if no function that a queue invoked is running in this task.
 pub(crate) fn chain_invocations() -> u32 {
     CHAIN_INVOCATIONS.try_with(|count| *count).unwrap_or(0)
 }
 
-/// Runs the next invocation in a chain that already contains `earlier_invocations` invocations.
 pub(crate) async fn in_chain<T>(
     earlier_invocations: u32,
     invocation: impl Future<Output = T>,

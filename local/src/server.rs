@@ -15,13 +15,10 @@ use crate::error::LocalError;
 /// is synced to disk.
 const WORKER_THREADS: usize = 4;
 
-/// Maximum time to wait for a server to end when it is dropped.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Resolves when the server must stop.
 pub(crate) type StopSignal = oneshot::Receiver<()>;
 
-/// Waits until the server must stop.
 pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
     // An error means that the sender was dropped. In this case, the server must stop too.
     let _ = stop_signal.await;
@@ -36,8 +33,7 @@ pub(crate) struct ServerThread {
 }
 
 impl ServerThread {
-    /// Starts a server that runs `serve` with a listener on a free port. Each server has its own
-    /// async runtime, so that blocking work does not delay the API.
+    /// Each server has its own async runtime, so that blocking work does not delay the API.
     pub(crate) async fn start<F, R>(server_name: &'static str, serve: F) -> Result<Self, LocalError>
     where
         F: FnOnce(TcpListener, StopSignal) -> R + Send + 'static,
@@ -70,13 +66,11 @@ impl ServerThread {
         Ok(Self { address, stop_sender: Some(stop_sender), end_receiver })
     }
 
-    /// Returns the server's URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 }
 
-/// Binds a free port, sends its address through `address_sender`, and serves until the stop signal.
 async fn bind_and_serve<F, R>(
     server_name: &'static str,
     address_sender: oneshot::Sender<io::Result<SocketAddr>>,

@@ -10,7 +10,6 @@ use crate::error::LocalError;
 use crate::roles::Roles;
 use crate::state::Credentials;
 
-/// Endpoints of the emulated AWS services, and the roles of the functions that call them.
 pub(crate) struct Services {
     pub(crate) database_url: String,
     pub(crate) buckets_url: String,
@@ -18,7 +17,6 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Creates the clients with which a function accesses its tables and buckets.
     pub(crate) fn clients(
         &self,
         function_id: &str,

@@ -64,7 +64,6 @@ async fn accept_without_delay(listener: &mut TcpListener) -> TcpStream {
     stream
 }
 
-/// Limits the number of open connections.
 struct ConnectionLimit(Arc<Semaphore>);
 
 impl Default for ConnectionLimit {
@@ -74,7 +73,6 @@ impl Default for ConnectionLimit {
 }
 
 impl ConnectionLimit {
-    /// Waits until the number of open connections is below the limit.
     async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0).acquire_owned().await.ok()
     }

@@ -36,7 +36,6 @@ pub(crate) struct EventStore {
 }
 
 impl EventStore {
-    /// Opens the file, or creates it if missing.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>, LocalError> {
         if path.exists() {
             check_integrity(path)?;
@@ -63,8 +62,7 @@ impl EventStore {
             .map_err(|error| PortError::temporary(format!("the local event store failed: {error}")))
     }
 
-    /// Returns the sequence number up to which an event source has processed a shard. Returns
-    /// `None` if it has not processed any record.
+    /// Returns `None` if the event source has not processed any record.
     pub(crate) async fn position(
         self: &Arc<Self>,
         source: &str,
@@ -78,7 +76,6 @@ impl EventStore {
         .await
     }
 
-    /// Stores the sequence number up to which an event source has processed a shard.
     pub(crate) async fn set_position(
         self: &Arc<Self>,
         source: &str,

@@ -9,8 +9,7 @@ use crate::names::Names;
 
 const TABLE: &str = "AWS::DynamoDB::Table";
 
-/// Creates the template's missing tables and checks the existing tables. Returns the names of all
-/// tables. Returns an error if a table in `existing_names` is missing.
+/// Returns the names of all tables. Returns an error if a table in `existing_names` is missing.
 pub(crate) fn create_missing_tables(
     database: &Database,
     template: &Template,

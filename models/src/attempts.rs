@@ -22,8 +22,7 @@ use crate::log::tables::log_id;
 pub const WITHIN_LIMITS: &str = "I6 attempts are within their limits";
 /// Property: the append terminates after at most `max_steps` steps.
 pub const ENDS: &str = "I6 every append ends";
-/// The maximum number of entries that the store invents. Without this limit, the log could grow
-/// forever.
+/// Without this limit, the log could grow forever.
 const MAX_INVENTED: u32 = 3;
 /// The clock and random bits that every step receives. They are constant, because no decision of
 /// the append depends on the clock.
@@ -53,7 +52,6 @@ pub struct State {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer(AppendEvent);
 
-/// Returns the entries that the store may invent at `position`.
 fn possible_entries(position: Position) -> Vec<Arc<Entry>> {
     let trimmed = Content::Snapshot { root: None, trimmed_s: Some(0) };
     let mut contents = vec![trimmed, Content::EndSegment];

@@ -55,7 +55,6 @@ pub struct State {
     entries_read: Vec<Stored>,
 }
 
-/// A forward read and its next step.
 #[derive(Debug, Clone, Copy)]
 struct RunningRead {
     read: ForwardRead,
@@ -117,8 +116,7 @@ impl State {
         self.read = Hashed::new(Arc::new(RunningRead { read, next_step }));
     }
 
-    /// Starts another read after the last entry that was read. The new read must reach the newest
-    /// position of the log.
+    /// The new read must reach the newest position of the log.
     fn read_again(mut self) -> Option<Self> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,
@@ -135,7 +133,6 @@ impl State {
         check_prefix(&entries_read, &self.tables.readable()).is_ok()
     }
 
-    /// Returns whether the read has reached the position that the client knew when the read began.
     /// Always returns `true` while the read is running.
     fn has_reached_known_tail(&self) -> bool {
         let last_position = self.entries_read.last().map(|entry| entry.position);

@@ -9,7 +9,7 @@ use lambda_http::request::LambdaRequest;
 use lambda_http::{LambdaEvent, Service};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-/// ASCII characters that are escaped in a query. Existing escape sequences are kept.
+/// Existing escape sequences are kept.
 const ESCAPED_IN_QUERY: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -29,7 +29,6 @@ const MAX_URL_BYTES: usize = 32 * 1024;
 const MAX_ESCAPED_BYTES: usize = 3;
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// Service that repairs the URLs of requests and forwards them to another service.
 #[derive(Debug, Clone)]
 pub(crate) struct RepairUrls<S> {
     inner: S,
@@ -58,8 +57,7 @@ impl<S: Service<LambdaEvent<LambdaRequest>>> Service<LambdaEvent<LambdaRequest>>
     }
 }
 
-/// Changes a request so that its URL can be parsed. A URL that is too long is replaced by `/`, which
-/// the API answers with 404.
+/// A URL that is too long is replaced by `/`, which the API answers with 404.
 fn repair_url(request: &mut ApiGatewayV2httpRequest) {
     // The host and the scheme are not used, but an invalid value would make the parser panic.
     request.headers.remove(HOST);

@@ -21,25 +21,21 @@ pub(crate) struct HttpClient {
     timeout: Duration,
 }
 
-/// A failed request or an unusable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpFault {
     /// No response arrived within the timeout. The server may have received the request
     /// nevertheless.
     #[error("no response: {0}")]
     Unreachable(String),
-    /// The response status does not indicate success.
     #[error("status {0}")]
     Status(u16),
-    /// The response exceeds the caller's size limit.
     #[error("the response is too long")]
     TooLong,
 }
 
-/// A DNS resolver that removes addresses that are not permitted from the results.
 #[derive(Debug, Clone)]
 struct Resolver {
-    /// Filter for resolved addresses. `None` permits every address.
+    /// `None` permits every address.
     receivers: Option<Receivers>,
 }
 
@@ -71,7 +67,6 @@ impl ResolveDns for Resolver {
 }
 
 impl HttpClient {
-    /// Creates a client with a request timeout of `timeout_ms`.
     pub(crate) fn new(timeout_ms: u64) -> Self {
         Self::with_resolver(timeout_ms, Resolver { receivers: None })
     }
@@ -91,7 +86,6 @@ impl HttpClient {
         Self { connector, timeout: Duration::from_millis(timeout_ms) }
     }
 
-    /// Returns the response body of a GET request to `url`, limited to `max_bytes` bytes.
     pub(crate) async fn get(&self, url: &str, max_bytes: usize) -> Result<Vec<u8>, HttpFault> {
         let request = HttpRequest::get(url).map_err(|error| unreachable_fault(&error))?;
         self.with_timeout(self.get_body(request, max_bytes)).await
@@ -127,8 +121,7 @@ impl HttpClient {
         }
     }
 
-    /// Sends a request and returns the response body. Returns an error if the status does not
-    /// indicate success.
+    /// Returns an error if the status does not indicate success.
     async fn send(&self, request: HttpRequest) -> Result<SdkBody, HttpFault> {
         let response = match self.connector.call(request).await {
             Ok(response) => response,

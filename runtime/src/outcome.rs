@@ -25,8 +25,7 @@ const TEMPORARY_CODES: [&str; 15] = [
     "TooManyRequests",
 ];
 
-/// Converts an SDK error to a [`PortError`]. The error is temporary if the request may have taken
-/// effect or if a retry may succeed.
+/// The error is temporary if the request may have taken effect or if a retry may succeed.
 pub(crate) fn port_error<E>(error: &SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + RequestId + 'static,

@@ -78,8 +78,7 @@ pub fn for_endpoint(
         .build()
 }
 
-/// Builds the timeouts of a client. `attempt_timeout` limits each attempt of a request, not all
-/// attempts together.
+/// `attempt_timeout` limits each attempt of a request, not all attempts together.
 pub(crate) fn timeouts(attempt_timeout: Duration) -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(CONNECT_TIMEOUT)

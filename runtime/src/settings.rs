@@ -175,7 +175,6 @@ fn read_incarnation(read_variable: impl Fn(&str) -> Option<String>) -> Result<u3
     read_or_default(read_variable, environment::INCARNATION, FIRST_INCARNATION)
 }
 
-/// Parses the environment variable `name`. Returns `default` if the variable is not set.
 fn read_or_default<T: FromStr>(
     read_variable: impl Fn(&str) -> Option<String>,
     name: &'static str,

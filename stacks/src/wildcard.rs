@@ -68,7 +68,6 @@ pub(crate) fn matches_wildcard_bytes(
     unmatched_pattern.iter().all(|byte| *byte == b'*')
 }
 
-/// The part of a name that the last `*` in the pattern matches.
 struct StarMatch {
     star_index: usize,
     /// The end of the matched part. It moves by one byte whenever the rest of the pattern does not

@@ -152,7 +152,6 @@ async fn dispatch(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the exit code of a comparison.
 fn comparison_exit_code(has_differences: bool) -> ExitCode {
     if has_differences { ExitCode::from(DIFFERENCES) } else { ExitCode::SUCCESS }
 }

@@ -8,7 +8,6 @@ use cellar_stacks::template::limits::TEMPLATE_BYTES_MAX;
 use miette::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Git failed, or the revision is unknown.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("cannot read {revision:?} from git: {message}")]
 #[diagnostic(
@@ -16,24 +15,19 @@ use serde::{Deserialize, Serialize};
     help("pass a revision such as main, or a file in a revision such as main:infra/template.json")
 )]
 pub(crate) struct GitError {
-    /// User-supplied revision.
     pub(crate) revision: String,
-    /// The error message of git.
     pub(crate) message: String,
 }
 
-/// The checked-out commit of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commit {
-    /// Commit id in hexadecimal.
     pub(crate) id: String,
     /// Whether tracked files have uncommitted changes.
     pub(crate) changed: bool,
 }
 
-/// Returns the commit that is checked out in a directory. Returns `None` if the directory is in no
-/// repository or if git is not installed.
+/// Returns `None` if the directory is in no repository or if git is not installed.
 pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     let id = run_git(folder, "HEAD", &["rev-parse", "--verify", "HEAD^{commit}"]).ok()?;
     let status_arguments = ["status", "--porcelain", "--untracked-files=no"];
@@ -41,9 +35,10 @@ pub(crate) fn checked_out_commit(folder: &Path) -> Option<Commit> {
     Some(Commit { id: id.trim().to_owned(), changed: !changes.trim().is_empty() })
 }
 
-/// Runs git in `folder` and returns the output. `revision` is used only in error messages.
+/// `revision` is used only in error messages.
 ///
 /// # Errors
+///
 /// Returns [`GitError`] if git fails or if its output has more than [`TEMPLATE_BYTES_MAX`] bytes.
 pub(crate) fn run_git(
     folder: &Path,

@@ -11,7 +11,6 @@ pub(crate) fn format_utc(unix_s: u64) -> String {
         .to_string()
 }
 
-/// Formats milliseconds since the Unix epoch as `2026-11-01T12:00:00.000Z`.
 pub(crate) fn format_utc_ms(unix_ms: u64) -> String {
     let last_ms = LAST_S * 1_000 + 999;
     humantime::format_rfc3339_millis(system_time(Duration::from_millis(unix_ms.min(last_ms))))

@@ -7,7 +7,6 @@ use cellar::user_file::{UserFileError, write_user_file};
 
 use crate::error::SynthError;
 
-/// Action to take if an output file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfExists {
     Replace,
@@ -15,9 +14,6 @@ pub(crate) enum IfExists {
 }
 
 /// Writes an output file atomically.
-///
-/// # Errors
-/// Returns [`SynthError::Exists`] if the file exists and must not be replaced.
 pub(crate) fn write_output(
     path: &Path,
     if_exists: IfExists,

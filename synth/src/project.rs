@@ -15,37 +15,32 @@ use cellar_stacks::config::TokenKey;
 use crate::error::SynthError;
 use crate::output_file::{IfExists, write_output};
 
-/// Default configuration file name.
 pub(crate) const CONFIG_FILE: &str = "cellar.yaml";
 
-/// Values of the options `--config` and `--stage`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConfigSelection<'a> {
-    /// Value of `--config`.
     pub(crate) file: Option<&'a Path>,
-    /// Value of `--stage`.
     pub(crate) stage: Option<&'a str>,
 }
 
-/// A project directory and its configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Project {
     /// The directory that contains `.cellar/`.
     pub(crate) folder: PathBuf,
-    /// Path of the configuration file. The file may not exist.
+    /// The file may not exist.
     pub(crate) config_file: PathBuf,
-    /// Configuration of the selected stage. If the configuration file does not exist, all fields
-    /// have their defaults.
+    /// If the configuration file does not exist, all fields have their defaults.
     pub(crate) config: Config,
-    /// The selected stage. `None` if the configuration has no stages.
+    /// `None` if the configuration has no stages.
     pub(crate) stage: Option<String>,
 }
 
 impl Project {
-    /// Finds the project and reads its configuration. The configuration file is the one given with
-    /// `--config`, or the nearest one in the current directory and its parents.
+    /// The configuration file is the one given with `--config`, or the nearest one in the current
+    /// directory and its parents.
     ///
     /// # Errors
+    ///
     /// Returns [`SynthError`] if the `--config` file does not exist, or if the nearest file is
     /// invalid or is writable by another user.
     pub(crate) fn find(selection: ConfigSelection<'_>) -> Result<Self, SynthError> {
@@ -112,8 +107,7 @@ impl Project {
         }
     }
 
-    /// Sets the first incarnation (restore counter) of the tables. A local stack always uses the
-    /// first incarnation, because only tables in AWS can be restored.
+    /// A local stack always uses the first incarnation, because only tables in AWS can be restored.
     pub(crate) fn use_local_incarnation(&mut self) {
         self.config.incarnation = Config::default().incarnation;
     }
@@ -126,8 +120,7 @@ impl Project {
         }
     }
 
-    /// Edits the text of the configuration file with `edit`. If `edit` returns `None`, returns an
-    /// error that asks the user to add `snippet` to the file.
+    /// If `edit` returns `None`, returns an error that asks the user to add `snippet` to the file.
     pub(crate) fn edit_config(
         &self,
         edit: impl FnOnce(&str) -> Option<String>,
@@ -141,17 +134,14 @@ impl Project {
         write_output(path, IfExists::Replace, edited.as_bytes())
     }
 
-    /// Returns the state directory of the local stack.
     pub(crate) fn local_state(&self) -> StateFolder {
         StateFolder::new(self.folder.join(STATE_FOLDER).join("local"))
     }
 
-    /// Returns the path of the log file of a local stack that runs in the background.
     pub(crate) fn local_log(&self) -> PathBuf {
         self.local_state().path().join("cloud.log")
     }
 
-    /// Returns the path of the local stack's private key.
     pub(crate) fn local_key(&self) -> PathBuf {
         self.local_state().path().join("token-key.pem")
     }
@@ -162,10 +152,10 @@ impl Project {
     }
 }
 
-/// Returns the configuration of a stage. Returns `None` if the configuration has no stages and no
-/// stage is requested.
+/// Returns `None` if the configuration has no stages and no stage is requested.
 ///
 /// # Errors
+///
 /// Returns [`SynthError::Stage`] if the requested stage does not exist. Also returns
 /// [`SynthError::Stage`] if the configuration has stages and no stage is requested.
 pub(crate) fn config_of_stage(
@@ -198,8 +188,7 @@ fn config_folder(selection: ConfigSelection<'_>) -> Result<PathBuf, SynthError> 
     Ok(folder.unwrap_or(current_folder))
 }
 
-/// Returns the nearest directory for which `matches` returns true. The search begins at `start` and
-/// continues with its parents.
+/// The search begins at `start` and continues with its parents.
 fn nearest_folder_with(start: &Path, matches: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     start.ancestors().find(|folder| matches(folder)).map(Path::to_owned)
 }

@@ -2,11 +2,9 @@
 
 use cellar_stacks::Config;
 
-/// Number of spaces by which the fields of a stage are indented.
 const INDENT_WIDTH: usize = 2;
 
-/// Returns the text of a configuration with a new incarnation (restore counter). Sets the
-/// incarnation of `stage`, or the top-level incarnation if `stage` is `None`.
+/// Sets the incarnation of `stage`, or the top-level incarnation if `stage` is `None`.
 ///
 /// Returns `None` if the text cannot be edited safely. An edit is accepted only if nothing but the
 /// incarnation changes in the parsed configuration.
@@ -28,8 +26,6 @@ pub(crate) fn raise_incarnation(
     }
 }
 
-/// Returns whether `old_config` and `new_config` differ only in the incarnation of `stage`, or in
-/// the top-level incarnation if `stage` is `None`.
 fn differs_only_in_incarnation(
     old_config: &Config,
     new_config: &Config,
@@ -122,7 +118,6 @@ fn set_in_braces(config_text: &str, stage: &str, incarnation: u32) -> Option<Str
     }))
 }
 
-/// Adds the incarnation before the other fields of a flow-style mapping.
 fn set_first_field(fields: &str, incarnation: u32) -> String {
     if fields.trim() == "}" {
         return format!("incarnation: {incarnation}}}");
@@ -142,7 +137,6 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Returns the key of a `key: value` line.
 fn key_of(line: &str) -> Option<&str> {
     let (key, _) = line.split_once(':')?;
     Some(key.trim())

@@ -6,8 +6,7 @@ use cellar_stacks::{Config, cellar_stack};
 use crate::bundle::Host;
 use crate::error::SynthError;
 
-/// Synthesizes the CloudFormation template of a configuration. By default, the functions have the
-/// architecture of this machine.
+/// By default, the functions have the architecture of this machine.
 pub(crate) fn synthesize(config: &Config) -> Result<Template, SynthError> {
     Ok(cellar_stack(config, config.architecture_or(Host::current().architecture()))?)
 }

@@ -31,7 +31,6 @@ pub(super) async fn edit_axis(
     Ok(())
 }
 
-/// A parsed insertion or deletion of rows or columns, without its sheet.
 enum AxisChange {
     Insert { before: u32, count: u32 },
     Delete { spans: Spans },
@@ -92,7 +91,6 @@ fn axis_name(axis: Axis) -> &'static str {
     }
 }
 
-/// Parses a single row number or column letter.
 fn parse_single_index(axis: Axis, text: &str) -> Result<u32, CliError> {
     let span = parse_span(axis, text)?;
     if span.count != 1 {

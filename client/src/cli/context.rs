@@ -20,22 +20,18 @@ use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
 
-/// Environment variable with the id of the default spreadsheet.
 const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
-/// The API URL, token, spreadsheet and local state that a command uses.
 #[derive(Debug)]
 pub(super) struct Context {
     overrides: Overrides,
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
-    /// Client for all of the command's requests. It also sums up their costs.
     client: OnceLock<Client>,
 }
 
-/// Values from command-line options and environment variables. They take precedence over the
-/// profile.
+/// Values that take precedence over the profile.
 #[derive(Debug)]
 struct Overrides {
     spreadsheet: Option<LogId>,
@@ -121,24 +117,21 @@ impl Context {
         Ok(self.client.get_or_init(|| client).clone())
     }
 
-    /// Returns the total cost of all requests that the command has sent so far.
     pub(super) fn cost(&self) -> RequestCosts {
         self.client.get().map(Client::cost).unwrap_or_default()
     }
 
-    /// Returns a client for the selected spreadsheet.
     pub(super) fn spreadsheet(&self) -> Result<Spreadsheet, CliError> {
         let id = self.spreadsheet_id()?;
         Ok(self.client()?.spreadsheet(id))
     }
 
-    /// Returns the value of the option `-s`, if any.
     pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
         self.overrides.spreadsheet
     }
 
-    /// Returns the id of the selected spreadsheet. The option `-s` takes precedence over the
-    /// environment, the environment over a share link, and a share link over the profile.
+    /// The option `-s` takes precedence over the environment, the environment over a share link,
+    /// and a share link over the profile.
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
         // Report a missing URL before a missing spreadsheet.
         self.url()?;
@@ -152,8 +145,6 @@ impl Context {
             .ok_or(CliError::NoSpreadsheet)
     }
 
-    /// Returns the token if it is a share link. A share link contains the id of the spreadsheet to
-    /// which it grants access.
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
         let Some(token) = self.token().filter(|token| LinkToken::has_prefix(token)) else {
             return Ok(None);
@@ -171,21 +162,18 @@ impl Context {
         Editor::new(spreadsheet.clone(), &self.directory)
     }
 
-    /// Returns the newest position at which a command in this directory has read or edited the
-    /// spreadsheet. Later commands must read at this position or a later one, so that the user
-    /// never sees an older state. Returns `None` if the position is unknown or its file cannot be
-    /// read.
+    /// Later commands must read at this position or a later one, so that the user never sees an
+    /// older state. Returns `None` if the position is unknown or its file cannot be read.
     pub(super) fn seen_position(&self, spreadsheet: &Spreadsheet) -> Option<Position> {
         self.editor(spreadsheet).seen_position().ok().flatten()
     }
 
-    /// Returns whether the folder `.cellar/` exists.
     pub(super) fn has_state_folder(&self) -> bool {
         self.directory.join(STATE_FOLDER).is_dir()
     }
 
-    /// Saves the position at which a spreadsheet was read. No-op if the folder `.cellar/` does not
-    /// exist. Write errors are ignored, because the next edit reports them.
+    /// No-op if the folder `.cellar/` does not exist. Write errors are ignored, because the next
+    /// edit reports them.
     pub(super) fn record_seen(
         &self,
         spreadsheet: &Spreadsheet,
@@ -198,8 +186,6 @@ impl Context {
         }
     }
 
-    /// Prints a note about edits that were not sent yet, because the command's output does not
-    /// include them. Errors when reading the local state are ignored.
     pub(super) fn print_unsent_note(&self, spreadsheet: &Spreadsheet, output: &Output) {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
@@ -215,8 +201,7 @@ impl Context {
         }
     }
 
-    /// Saves the spreadsheet in the profile as the current spreadsheet. If the profile belongs to
-    /// another URL, prints a note instead of changing it.
+    /// If the profile belongs to another URL, prints a note instead of changing it.
     pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let mut profile = match self.matching_profile() {

@@ -8,7 +8,6 @@ use super::output::count;
 use crate::RequestCosts;
 use crate::text::to_json;
 
-/// Prints the cost of a command to stderr.
 pub(super) fn print_cost(costs: &RequestCosts, json: bool) {
     let line = if json { to_json(&format_json(costs)) } else { format_text(costs) };
     // Ignore errors: if stderr is closed, there is nowhere to report them.
@@ -26,8 +25,7 @@ fn format_text(costs: &RequestCosts) -> String {
     format!("cost: {}: {dollars}{unknown_note}", costs.cost)
 }
 
-/// Returns a JSON object with the key `cost`. The dollar amount is a string, because JSON parsers
-/// may round numbers.
+/// The dollar amount is a string, because JSON parsers may round numbers.
 fn format_json(costs: &RequestCosts) -> serde_json::Value {
     let RequestCosts { cost, unknown_requests } = costs;
     serde_json::json!({

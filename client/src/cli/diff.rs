@@ -13,7 +13,6 @@ use super::output::Output;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::text::{escape, escape_shortened};
 
-/// Maximum length of a cell's text in the output, in characters. Longer texts are truncated.
 const MAX_TEXT_CHARACTERS: usize = 60;
 
 pub(super) async fn show_differences(
@@ -67,7 +66,6 @@ fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
     lines
 }
 
-/// Describes the inserted and deleted rows or columns, with one line per kind of change.
 fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     let mut lines = Vec::new();
     if !diff.inserted.is_empty() {
@@ -81,8 +79,7 @@ fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
     lines
 }
 
-/// Describes a cell before and after a change. Number formats are included only if the descriptions
-/// would otherwise be equal.
+/// Number formats are included only if the descriptions would otherwise be equal.
 fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {
@@ -95,7 +92,6 @@ fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     (with_format(before, before_text), with_format(after, after_text))
 }
 
-/// Describes a cell's value and formula.
 fn describe_cell(cell: &Cell) -> String {
     let value = match &cell.value {
         Value::Empty => "empty".to_owned(),

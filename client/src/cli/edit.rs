@@ -14,11 +14,9 @@ use crate::editor::{AppliedEdit, Editor};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 
-/// Warning that another client may have deleted the sheet before the edit was applied.
 const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be checked whether this sheet still \
                               exists: list the sheets with `cellar sheets`.";
 
-/// Applies edits to the selected spreadsheet.
 pub(super) struct CommandEditor {
     pub(super) spreadsheet: Spreadsheet,
     editor: Editor,
@@ -31,7 +29,7 @@ impl CommandEditor {
         Ok(Self { spreadsheet, editor })
     }
 
-    /// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
+    /// `name` is `None` for the first sheet.
     pub(super) async fn sheet_number(&self, name: Option<&str>) -> Result<SheetId, CliError> {
         Ok(self.editor.sheet(name).await?)
     }
@@ -40,7 +38,6 @@ impl CommandEditor {
         Ok(self.editor.sheets().await?)
     }
 
-    /// Sends an edit. Prints its JSON result, or its description and position.
     pub(super) async fn apply_and_print(
         &self,
         output: &Output,
@@ -51,7 +48,6 @@ impl CommandEditor {
             .await
     }
 
-    /// Like [`CommandEditor::apply_and_print`], but adds `fields` to the JSON result.
     pub(super) async fn apply_and_print_with_fields(
         &self,
         output: &Output,
@@ -72,8 +68,7 @@ impl CommandEditor {
         Ok(())
     }
 
-    /// Describes the changes that an undo or revert made. The description starts with a colon.
-    /// Returns an empty string if the changes are unknown.
+    /// The description starts with a colon. Returns an empty string if the changes are unknown.
     pub(super) async fn describe_changes(&self, output: &Output, applied: &AppliedEdit) -> String {
         match &applied.committed {
             Some(committed) => {
@@ -83,8 +78,7 @@ impl CommandEditor {
         }
     }
 
-    /// Describes the committed operations of an edit. Sheets are called by their names before the
-    /// edit.
+    /// Sheets are called by their names before the edit.
     async fn describe_committed(
         &self,
         output: &Output,
@@ -114,8 +108,7 @@ impl CommandEditor {
         Ok(applied)
     }
 
-    /// Prints an edit's result as JSON. The JSON object also contains the fields of `more_fields`,
-    /// which must be a JSON object.
+    /// `more_fields` must be a JSON object.
     pub(super) fn print_applied_edit(
         &self,
         output: &Output,
@@ -136,14 +129,13 @@ impl CommandEditor {
     }
 }
 
-/// Returns the sheet names at a position. Returns no names if the sheets cannot be read.
+/// Returns no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names(spreadsheet: &Spreadsheet, at: Position) -> SheetNames {
     let sheets = spreadsheet.sheets_at(at).await;
     sheets.as_ref().map(SheetNames::from).unwrap_or_default()
 }
 
-/// Returns the sheet names before the log entry at `position`. Returns no names if the sheets
-/// cannot be read.
+/// Returns no names if the sheets cannot be read.
 pub(super) async fn read_sheet_names_before(
     spreadsheet: &Spreadsheet,
     position: Position,
@@ -158,8 +150,6 @@ fn previous_position_in_segment(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
 }
 
-/// Returns a note for the user whose edit was changed because of concurrent edits. `description`
-/// describes the edit as it was committed.
 fn transformed_note(description: &str, committed: &[Operation]) -> String {
     if committed.is_empty() {
         return "The edit had no effect: others have deleted its target.".to_owned();
@@ -167,8 +157,7 @@ fn transformed_note(description: &str, committed: &[Operation]) -> String {
     format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
-/// Returns the sheet name from `--sheet` or from the range. Fails if both name a sheet and the
-/// names differ.
+/// Fails if both `--sheet` and the range name a sheet and the names differ.
 pub(super) fn choose_sheet_name(
     sheet_option: Option<String>,
     range: Option<&Range>,
@@ -185,7 +174,7 @@ pub(super) fn choose_sheet_name(
     Ok(sheet_option.or(range_sheet))
 }
 
-/// Returns the number of the sheet named `name`, or of the first sheet if `name` is `None`.
+/// `name` is `None` for the first sheet.
 pub(super) fn find_sheet_number(
     sheets: &[SheetView],
     name: Option<&str>,
@@ -205,7 +194,6 @@ pub(super) fn find_sheet_number(
     ))
 }
 
-/// Returns a rectangle's rows and columns as spans.
 pub(super) fn rectangle_spans(rectangle: Rectangle) -> (Spans, Spans) {
     let Rectangle { first, last } = rectangle;
     let rows = Spans::one(first.row, last.row - first.row + 1);

@@ -20,7 +20,6 @@ use crate::profile::ProfileError;
 use crate::reader::ReaderError;
 use crate::replay::ReplayError;
 
-/// Error of a command.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(super) enum CliError {
     #[error(transparent)]
@@ -214,8 +213,8 @@ impl CliError {
         Self::Usage { why: why.into(), advice: Some(advice.into()) }
     }
 
-    /// Converts a clap error for the output of `--json`. The first line becomes the message. The
-    /// rest, such as the list of missing arguments, becomes the help text.
+    /// The first line becomes the message. The rest, such as the list of missing arguments, becomes
+    /// the help text.
     pub(super) fn from_clap_message(text: &str) -> Self {
         let (first_line, rest) = text.split_once('\n').unwrap_or((text, ""));
         let why = first_line.strip_prefix("error: ").unwrap_or(first_line).trim_end().to_owned();

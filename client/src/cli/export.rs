@@ -17,7 +17,6 @@ use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Spreadsheet};
 
-/// Time between two frames of the spinner, in milliseconds.
 const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn export_file(
@@ -66,8 +65,6 @@ fn writes_to_stdout(args: &args::Export) -> bool {
     args.file == Path::new("-")
 }
 
-/// Fails if the output file exists and must not be replaced, or if stdout is unsuitable for the
-/// export.
 fn check_output_target(
     args: &args::Export,
     format: ExportFormat,
@@ -96,7 +93,6 @@ fn check_output_target(
     Ok(())
 }
 
-/// Reads the cells and writes the file.
 async fn fetch_and_write_cells(
     context: &Context,
     output: &Output,
@@ -128,7 +124,6 @@ async fn fetch_and_write_cells(
     }
 }
 
-/// Returns the field separator of a text format, or `None` for a workbook format.
 fn csv_delimiter(format: ExportFormat) -> Option<u8> {
     match format {
         ExportFormat::Csv => Some(b','),
@@ -157,8 +152,7 @@ fn write_xlsx(xlsx: XlsxExport, args: &args::Export) -> Result<Exported, CliErro
     Ok(exported)
 }
 
-/// Returns how many sheets are missing from the exported csv or tsv file because the user selected
-/// no sheet. Returns 0 if the sheets cannot be read.
+/// Returns 0 if the sheets cannot be read.
 async fn count_omitted_sheets(
     spreadsheet: &Spreadsheet,
     args: &args::Export,
@@ -198,8 +192,7 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Returns the export format from `--format` or from the file extension. Fails if the extension
-/// belongs to a spreadsheet format that Cellar cannot write.
+/// Fails if the extension belongs to a spreadsheet format that Cellar cannot write.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -256,8 +249,7 @@ fn summary(file: &Path, exported: &Exported) -> String {
     format!("{file_name}: {sheets}, {cells}, at {position}")
 }
 
-/// A spinner on stderr that shows how many cells have been read. Hidden if stderr is not a
-/// terminal.
+/// Hidden if stderr is not a terminal.
 struct Spinner(indicatif::ProgressBar);
 
 impl Spinner {

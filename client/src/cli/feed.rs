@@ -30,7 +30,6 @@ pub(super) async fn print_feed(
     }
 }
 
-/// Prints the feed items after the position of `--after` or `--checkpoint`.
 async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Result<(), CliError> {
     let args::Feed { after, checkpoint, follow, payloads, page_size } = args;
     let subscription = Subscription { payloads, limit: page_size, until_end: !follow };
@@ -44,7 +43,6 @@ async fn print_items(client: &Client, output: &Output, args: args::Feed) -> Resu
     }
 }
 
-/// A feed subscriber that prints each item.
 struct Printer(Output);
 
 impl Subscriber for Printer {
@@ -58,7 +56,6 @@ impl Subscriber for Printer {
     }
 }
 
-/// Prints the feed items that follow the saved checkpoint, and saves the progress in `checkpoints`.
 async fn deliver_feed(
     client: &Client,
     subscription: Subscription,
@@ -88,8 +85,6 @@ fn to_cli_error(error: SubscribeError<io::Error>) -> CliError {
     }
 }
 
-/// Formats a feed item with one line per event stream. Each line is followed by the stream's event
-/// payloads, one per line.
 fn item_lines(item: &FeedItemView) -> Vec<String> {
     let indexed_at = format_utc(item.indexed_ms / MILLISECONDS_PER_SECOND);
     let mut lines = Vec::new();

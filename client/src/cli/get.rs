@@ -23,7 +23,7 @@ const FIRST_SCREEN: Rectangle = Rectangle {
     first: CellName { row: 0, column: 0 },
     last: CellName { row: SCREEN_ROWS - 1, column: SCREEN_COLUMNS - 1 },
 };
-/// Maximum number of cells in a printed table, including blank cells. JSON output is not limited.
+/// Includes blank cells. JSON output is not limited.
 const MAX_TABLE_CELLS: u64 = 200_000;
 
 pub(super) async fn print_cells(
@@ -48,9 +48,8 @@ pub(super) async fn print_cells(
     print_table(&reply, range, output)
 }
 
-/// Reads the requested cells. The server reads them if `--remote` or a position was passed, or if
-/// the folder `.cellar/` does not exist. Otherwise, the client reads the newest snapshot and the
-/// later log entries.
+/// The server reads the cells if `--remote` or a position was passed, or if the folder `.cellar/`
+/// does not exist. Otherwise, the client reads the newest snapshot and the later log entries.
 async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
@@ -76,13 +75,12 @@ async fn read_cells(
     Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
 }
 
-/// Returns the requested rectangle, or the default rectangle if the user specified no range.
 fn requested_rectangle(range: Option<&Range>) -> Rectangle {
     range.map_or(FIRST_SCREEN, |range| range.rectangle)
 }
 
-/// Formats a range without its sheet. Whole columns or rows are formatted as `A:C` or `3:5`,
-/// because the server allows such ranges to have any number of cells.
+/// Whole columns or rows are formatted as `A:C` or `3:5`, because the server allows such ranges to
+/// have any number of cells.
 pub(super) fn range_text(range: &Range) -> String {
     let Rectangle { first, last } = range.rectangle;
     if !range.is_open {
@@ -95,7 +93,6 @@ pub(super) fn range_text(range: &Range) -> String {
     format!("{}:{}", row_number(first.row), row_number(last.row))
 }
 
-/// Fails if the range has more cells than one request may read.
 fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     let Some(range) = range else { return Ok(()) };
     range.check_area().map_err(|error| {
@@ -104,7 +101,6 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     })
 }
 
-/// Prints the cells of the range, or of the default rectangle, as a table.
 fn print_table(reply: &CellsReply, range: Option<&Range>, output: &Output) -> Result<(), CliError> {
     let is_explicit = range.is_some();
     let window = clip_to_extent(requested_rectangle(range), reply.extent);
@@ -141,7 +137,6 @@ fn check_table_size(window: Window) -> Result<(), CliError> {
     ))
 }
 
-/// Limits a rectangle to the used range of the sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
     let Rectangle { first, last } = rectangle;
     Window {
@@ -156,8 +151,7 @@ fn clipped_length(first: u32, last: u32, extent: u32) -> u32 {
     end.saturating_sub(first)
 }
 
-/// Returns a note about cells that the table does not show. Returns `None` if the table shows the
-/// whole sheet, or all cells that the user requested.
+/// Returns `None` if the table shows the whole sheet, or all cells that the user requested.
 fn truncation_note(
     shown: Window,
     requested: Window,
@@ -180,7 +174,6 @@ fn truncation_note(
     ))
 }
 
-/// The JSON output: the server's reply, extended with each cell's displayed text.
 #[derive(Serialize)]
 struct ReplyWithTexts<'a> {
     #[serde(flatten)]

@@ -38,7 +38,6 @@ pub(super) async fn show_history(
     Ok(())
 }
 
-/// The newest displayed log entries.
 struct NewestEntries {
     max_entries: usize,
     /// Entries, newest first.
@@ -48,8 +47,6 @@ struct NewestEntries {
     next: Option<Position>,
 }
 
-/// Fetches at most `limit` displayed log entries, starting at position `until` and going back in
-/// time.
 async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
@@ -68,8 +65,7 @@ async fn fetch_newest_entries(
 }
 
 impl NewestEntries {
-    /// Adds the displayed entries of a page of older log entries, up to `max_entries` in total. If
-    /// an entry does not fit, stores its position in `next` and ignores the rest of the page.
+    /// If an entry does not fit, stores its position in `next` and ignores the rest of the page.
     fn add_page(&mut self, page_entries: Vec<EntryView>) {
         for entry in page_entries.into_iter().filter(is_displayed) {
             if self.entries.len() >= self.max_entries {
@@ -81,14 +77,12 @@ impl NewestEntries {
     }
 }
 
-/// Returns whether the history shows a log entry. It shows entries with edits and the entry that
-/// created the spreadsheet.
+/// The history shows entries with edits and the entry that created the spreadsheet.
 pub(super) fn is_displayed(entry: &EntryView) -> bool {
     entry.kind == EntryKind::Edits || entry.position == Position::FIRST
 }
 
-/// Returns the sheet names before the oldest listed entry. Returns no names if no entry's
-/// description mentions a sheet.
+/// Returns no names if no entry's description mentions a sheet.
 async fn sheet_names_before(
     spreadsheet: &Spreadsheet,
     entries_newest_first: &[EntryView],
@@ -110,8 +104,7 @@ fn entry_needs_sheet_names(entry: &EntryView) -> bool {
     })
 }
 
-/// Formats log entries, one per line, newest first. `names` must be the sheet names before the
-/// oldest entry.
+/// `names` must be the sheet names before the oldest entry.
 fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
     let mut entry_columns = |entry: &EntryView| {
         let description = describe_entry(entry, &mut names);
@@ -124,13 +117,13 @@ fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> 
     format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
 
-/// Returns the escaped name of a log entry's author, or `-` if the author is unknown.
+/// Returns `-` if the author is unknown.
 pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
 }
 
-/// Describes a log entry. `names` must contain the sheet names before the entry, and contains the
-/// names after the entry when the function returns.
+/// `names` must contain the sheet names before the entry, and contains the names after the entry
+/// when the function returns.
 pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> String {
     if let Some(external) = &entry.external_body {
         let edits = count(external.count, "large edit", "large edits");

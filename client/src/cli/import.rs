@@ -43,7 +43,6 @@ pub(super) async fn import_file(
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
 
-/// Returns the error for an option that requires an existing spreadsheet.
 fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
         format!("{option} selects a sheet of an existing spreadsheet"),
@@ -51,7 +50,7 @@ fn missing_spreadsheet(option: &str) -> CliError {
     )
 }
 
-/// Returns a progress bar, or `None` if the output is JSON or not a terminal.
+/// Returns `None` if the output is JSON or not a terminal.
 fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::ProgressBar> {
     if output.json || !console::user_attended_stderr() {
         return None;
@@ -61,14 +60,13 @@ fn new_progress_bar(output: Output, template: &str) -> Option<indicatif::Progres
     Some(indicatif::ProgressBar::new(1).with_style(style.with_key("rate", write_rate)))
 }
 
-/// Writes an import's rate in cells per second, rounded to an integer.
+/// In cells per second, rounded to an integer.
 fn write_rate(state: &indicatif::ProgressState, text: &mut dyn std::fmt::Write) {
     let cells_per_second: u64 = format!("{:.0}", state.per_sec()).parse().unwrap_or(0);
     // Writing to a `String` cannot fail.
     let _ = text.write_str(&grouped(cells_per_second));
 }
 
-/// Converts the command's arguments to options for reading the file.
 fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     check_options_fit_file(args)?;
     let types = if args.text {
@@ -84,7 +82,6 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     })
 }
 
-/// Fails if an option does not apply to the file's format.
 fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     let is_csv = detect_format(&args.file)? == FileFormat::Csv;
     let has_csv_options = args.delimiter.is_some()
@@ -106,7 +103,6 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the delimiter of the option `--delimiter` or, without the option, of the file extension.
 fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
     match delimiter_option {
         Some(Delimiter::Comma) => b',',

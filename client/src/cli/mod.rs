@@ -63,7 +63,6 @@ pub const EXIT_DIFFERENCES: u8 = 2;
 /// Exit code for invalid arguments (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
 
-/// Number of worker threads of the async runtime.
 const WORKER_THREADS: usize = 2;
 
 /// Returns the command-line definition, from which the reference page is generated.
@@ -103,8 +102,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// Prints a clap error and returns the exit code. Clap reports help and version texts as errors,
-/// too. Ignores errors when printing, such as a closed pipe.
+/// Clap reports help and version texts as errors, too. Ignores errors when printing, such as a
+/// closed pipe.
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
@@ -118,8 +117,6 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     EXIT_USAGE
 }
 
-/// Executes the command. Returns the exit code or the error, and in both cases the cost of the
-/// requests.
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     match Context::new(cli.global) {

@@ -9,10 +9,8 @@ pub(super) use cellar_base::count::{count, grouped};
 
 use crate::text::to_json;
 
-/// Separator of the columns of a list.
 pub(super) const COLUMN_GAP: &str = "   ";
 
-/// Formats a list of rows. Each column is padded to the width of its longest text.
 pub(super) fn format_rows<const COLUMNS: usize>(
     alignments: [Alignment; COLUMNS],
     rows: &[[String; COLUMNS]],
@@ -33,11 +31,9 @@ pub(super) fn format_rows<const COLUMNS: usize>(
     rows.iter().map(format_row).collect()
 }
 
-/// Prints a command's result as text or JSON. Unlike `println!`, it does not panic if stdout is
-/// closed.
+/// Unlike `println!`, this type does not panic if stdout is closed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
-    /// Set if only JSON is printed (`--json`).
     pub(super) json: bool,
 }
 
@@ -46,7 +42,7 @@ impl Output {
         Self { json }
     }
 
-    /// Prints a line of the result to stdout. No-op with `--json`.
+    /// No-op with `--json`.
     pub(super) fn print_line(self, text: impl AsRef<str>) -> io::Result<()> {
         if self.json {
             return Ok(());
@@ -56,7 +52,7 @@ impl Output {
         stdout.flush()
     }
 
-    /// Prints lines of the result to stdout. No-op with `--json`.
+    /// No-op with `--json`.
     pub(super) fn print_lines(self, lines: Vec<String>) -> io::Result<()> {
         for line in lines {
             self.print_line(line)?;
@@ -64,7 +60,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints a note to stderr. No-op with `--json`.
+    /// No-op with `--json`.
     pub(super) fn print_note(self, text: impl AsRef<str>) {
         if self.json {
             return;
@@ -75,7 +71,7 @@ impl Output {
         let _ = writeln!(io::stderr(), "{styled_text}");
     }
 
-    /// Prints the result to stdout as JSON. No-op without `--json`.
+    /// No-op without `--json`.
     pub(super) fn print_json(self, result: &impl Serialize) -> io::Result<()> {
         if !self.json {
             return Ok(());
@@ -85,7 +81,7 @@ impl Output {
         stdout.flush()
     }
 
-    /// Returns the terminal width in characters, or `None` if stdout is not a terminal.
+    /// In characters. Returns `None` if stdout is not a terminal.
     pub(super) fn terminal_width(self) -> Option<usize> {
         if !io::stdout().is_terminal() {
             return None;

@@ -34,9 +34,7 @@ pub(super) async fn clear_ranges(
 
 /// The cells to clear: a rectangle for a single range, or a list of cells for several ranges.
 enum CellsToClear {
-    /// A single range of any size.
     Range(Rectangle),
-    /// The cells of several ranges.
     Cells(Vec<CellEdit>),
 }
 
@@ -59,8 +57,7 @@ impl CellsToClear {
     }
 }
 
-/// Returns one edit for each cell of the ranges, in row-major order. A cell that is in several
-/// ranges is cleared once.
+/// In row-major order. A cell that is in several ranges is cleared once.
 fn build_clearing_edits(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     let mut cell_names = BTreeSet::new();
     for range in ranges {
@@ -81,7 +78,6 @@ fn build_clearing_edits(ranges: &[Range]) -> Result<Vec<CellEdit>, CliError> {
     Ok(cell_names.into_iter().map(to_clearing_edit).collect())
 }
 
-/// Fails if the number of cells exceeds the limit of a single edit.
 fn check_cell_count(cell_count: u64) -> Result<(), CliError> {
     let max_cells = u64::try_from(MAX_CELLS_PER_OPERATION).unwrap_or(u64::MAX);
     if cell_count > max_cells {
@@ -118,8 +114,7 @@ pub(super) async fn format_range(
     Ok(())
 }
 
-/// Returns whether Cellar can display numbers in a number format. Otherwise, it displays them as
-/// General.
+/// Numbers in other formats are displayed as General.
 fn is_format_supported(format: &str) -> bool {
     // A supported format displays at least one sample number differently from General. The first
     // sample detects formats with a fixed number of decimals. The second sample detects date and

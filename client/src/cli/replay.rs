@@ -47,7 +47,7 @@ fn print_plan_note(output: &Output, replay: &ForkReplay) {
     ));
 }
 
-/// Prints the outcome of each edit and the id of the new fork. The id is `None` for a dry run.
+/// `new_fork` is `None` for a dry run.
 fn print_replay(
     output: &Output,
     replay: &ForkReplay,
@@ -93,8 +93,6 @@ fn outcome_name(outcome: ReplayOutcome) -> &'static str {
     }
 }
 
-/// Describes an edit of the existing fork. If the edit was transformed, the description includes
-/// its operations in the new fork. If it was rejected, the description includes the reason.
 fn describe_edit(edit: &ReplayedEdit) -> String {
     let sheet_names = SheetNames::default();
     let mut description = describe_operations(edit.operations.iter(), &sheet_names);

@@ -41,7 +41,6 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
-/// Returns the reason why the server rejected an edit. Returns `None` for other errors.
 fn rejection_reason(error: &CliError) -> Option<RejectionReason> {
     match error {
         CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) => {

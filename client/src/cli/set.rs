@@ -12,11 +12,9 @@ use super::output::Output;
 use crate::describe::describe_operation;
 use crate::editor::CellReference;
 
-/// Help text for arguments that are not pairs of a cell and a value.
 const USAGE: &str =
     "pass pairs of a cell and a value: cellar set A1 hello, or cellar set A1 1 B1 2";
 
-/// The parsed pairs of a cell and its value.
 #[derive(Debug, Default)]
 struct ParsedPairs {
     edits: Vec<CellEdit>,
@@ -39,7 +37,6 @@ pub(super) async fn set_cells(
     editor.apply_and_print(output, operation, &description).await
 }
 
-/// Parses pairs of a cell and a value. If `as_text` is set, stores all values as text.
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
     let mut parsed = ParsedPairs::default();
     for pair in pairs.chunks(2) {
@@ -115,7 +112,6 @@ fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
     }
 }
 
-/// Parses a cell reference, which may contain a sheet name.
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let reference = CellReference::parse(text)
         .map_err(|why| CliError::usage(format!("`{text}` is {why}"), USAGE))?;

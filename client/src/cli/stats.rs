@@ -20,7 +20,6 @@ pub(super) async fn show_statistics(
     Ok(())
 }
 
-/// Formats storage statistics, with one line per property and one line per snapshot level.
 fn format_stats(stats: &StatsReply) -> Vec<String> {
     let Some(snapshot) = &stats.snapshot else {
         return vec![
@@ -60,8 +59,7 @@ fn format_kilobytes(bytes: u64) -> String {
     format!("{} KB", bytes.div_ceil(1_000))
 }
 
-/// Formats the average number of bytes per cell with two decimals. Returns an empty string if
-/// `cells` is 0.
+/// Returns an empty string if `cells` is 0.
 fn format_bytes_per_cell(bytes: u64, cells: u64) -> String {
     let Some(hundredths) = bytes.saturating_mul(100).checked_div(cells) else {
         return String::new();

@@ -13,12 +13,10 @@ use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// Maximum number of edits that one command skips because they no longer have an effect. The number
-/// is small because each attempt is expensive: the server reads the whole spreadsheet and appends a
-/// log entry.
+/// The number is small because each attempt is expensive: the server reads the whole spreadsheet
+/// and appends a log entry.
 const MAX_SKIPPED: usize = 10;
 
-/// Note that an undo or revert has recovered a deleted sheet.
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
 pub(super) async fn undo_edit(
@@ -48,23 +46,19 @@ pub(super) async fn undo_edit(
     Ok(())
 }
 
-/// Returns whether an undo or revert recovered a deleted sheet.
 pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
     let mut operations = applied.committed.iter().flatten();
     operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
-/// A committed undo.
 struct UndoneEdit {
-    /// Position of the undone edit.
     position: Position,
     applied: AppliedEdit,
     /// Positions of newer edits that were skipped because they no longer have an effect.
     skipped: Vec<Position>,
 }
 
-/// Fails if the log entry at a position cannot be undone. This is checked before an undo is sent,
-/// because the server appends a log entry even if it rejects the undo.
+/// The check precedes the undo, because the server appends a log entry even if it rejects the undo.
 async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
     let reason = match read_entry_at(spreadsheet, position).await? {
         EntryLookup::Found(entry) => reason_not_undoable(&entry).map(str::to_owned),
@@ -76,7 +70,6 @@ async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result
     }
 }
 
-/// Result of reading the log entry at a position.
 pub(super) enum EntryLookup {
     Found(EntryView),
     /// The log has no entry at this position. `why` is the reason.
@@ -85,7 +78,6 @@ pub(super) enum EntryLookup {
     },
 }
 
-/// Reads the log entry at a position.
 pub(super) async fn read_entry_at(
     spreadsheet: &Spreadsheet,
     position: Position,
@@ -103,7 +95,6 @@ pub(super) async fn read_entry_at(
     }
 }
 
-/// Returns the reason why a log entry cannot be undone, or `None` if it can be undone.
 fn reason_not_undoable(entry: &EntryView) -> Option<&'static str> {
     match entry.kind {
         EntryKind::Snapshot if entry.position == Position::FIRST => {
@@ -165,8 +156,7 @@ fn list_positions(positions: &[Position]) -> String {
     names.join(", ")
 }
 
-/// Searches for the newest edit of an author that is still in effect. Visit the log entries from
-/// the newest to the oldest.
+/// The log entries must be visited from the newest to the oldest.
 #[derive(Default)]
 struct UndoSearch {
     author: String,
@@ -217,8 +207,7 @@ fn has_operations(entry: &EntryView) -> bool {
     entry.mutations.iter().any(|mutation| !mutation.committed_operations().is_empty())
 }
 
-/// Returns whether a log entry changed the spreadsheet when it was committed. Entries with an
-/// external body are assumed to have done so.
+/// Entries with an external body are assumed to have had an effect.
 fn had_effect(entry: &EntryView) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -227,8 +216,6 @@ fn had_effect(entry: &EntryView) -> bool {
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-/// Returns the mutation of an undo and the position of the entry that it undoes. Returns `None` if
-/// the entry is not an undo.
 fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
@@ -236,8 +223,7 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns the position to which a revert returned the spreadsheet. Returns `None` if the revert
-/// was rejected or the entry is not a revert.
+/// Returns `None` if the revert was rejected or the entry is not a revert.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| {
         let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);

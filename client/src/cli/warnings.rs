@@ -2,13 +2,10 @@
 
 use super::output::{Output, count};
 
-/// Warning after an insertion or deletion of rows or columns.
 pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
 
-/// Warning in the grid if a visible cell has a formula.
 pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
 
-/// Returns a warning if an imported file has formulas.
 pub(super) fn imported_formulas(formula_count: u64) -> Vec<String> {
     if formula_count == 0 {
         return Vec::new();
@@ -20,7 +17,6 @@ pub(super) fn imported_formulas(formula_count: u64) -> Vec<String> {
     )]
 }
 
-/// Returns a warning if an exported file has formulas.
 pub(super) fn exported_formulas(formula_count: u64) -> Vec<String> {
     if formula_count == 0 {
         return Vec::new();
@@ -32,7 +28,6 @@ pub(super) fn exported_formulas(formula_count: u64) -> Vec<String> {
     )]
 }
 
-/// Returns a warning if a CSV file has texts that other programs may interpret as formulas.
 pub(super) fn formula_like_texts(text_count: u64) -> Vec<String> {
     if text_count == 0 {
         return Vec::new();
@@ -45,7 +40,7 @@ pub(super) fn formula_like_texts(text_count: u64) -> Vec<String> {
 }
 
 impl Output {
-    /// Prints warnings. No-op with `--json`, because the JSON result contains the warnings.
+    /// No-op with `--json`, because the JSON result contains the warnings.
     pub(super) fn print_warnings(self, warnings: &[String]) {
         for warning in warnings {
             self.print_note(warning);

@@ -20,7 +20,6 @@ use crate::describe::SheetNames;
 use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
 
-/// A line of the `--json` output.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "camelCase")]
 enum WatchEvent<'a> {
@@ -28,7 +27,6 @@ enum WatchEvent<'a> {
     Entry {
         #[serde(flatten)]
         entry: &'a EntryView,
-        /// Description of the log entry.
         #[serde(rename = "what")]
         description: String,
     },
@@ -71,21 +69,18 @@ async fn sleep_or_wait_forever(duration: Option<Duration>) {
     }
 }
 
-/// Only changes of these cells are printed.
 struct WatchFilter {
     sheet: SheetId,
     rectangle: Rectangle,
 }
 
-/// Prints a spreadsheet's new log entries.
 struct Watcher {
     spreadsheet: Spreadsheet,
     output: Output,
     filter: Option<WatchFilter>,
     until: Option<Position>,
-    /// Position of the newest printed entry, and the incarnation of the log at that position.
     printed_head: Head,
-    /// Sheet names at that position.
+    /// Sheet names at the position of `printed_head`.
     names: SheetNames,
 }
 
@@ -114,13 +109,11 @@ impl Watcher {
         })
     }
 
-    /// Returns whether all entries up to the position of `--until` were printed.
     fn is_finished(&self) -> bool {
         self.until.is_some_and(|until| self.printed_head.head >= until)
     }
 
-    /// Prints new log entries until the position of `--until` is reached. Without `--until`, never
-    /// returns.
+    /// Without `--until`, never returns.
     async fn follow(&mut self) -> Result<(), CliError> {
         let mut events = self.spreadsheet.follow_from(self.printed_head);
         while !self.is_finished() {
@@ -148,8 +141,7 @@ impl Watcher {
         }
     }
 
-    /// Skips the entries up to position `to`. `restored` states whether the tables were restored to
-    /// an earlier time.
+    /// `restored` states whether the tables were restored to an earlier time.
     async fn skip_to(&mut self, to: Position, restored: bool) -> Result<(), CliError> {
         self.names = read_sheet_names(&self.spreadsheet, to).await;
         self.printed_head.head = to;
@@ -161,7 +153,6 @@ impl Watcher {
         self.print_event(note, &WatchEvent::Skipped { to, restored })
     }
 
-    /// Prints a log entry unless it is filtered out.
     fn print_entry(&mut self, entry: &EntryView) -> Result<(), CliError> {
         // Describe the entry even if it is not printed, because this updates the sheet names.
         let description = describe_entry(entry, &mut self.names);
@@ -178,7 +169,6 @@ impl Watcher {
         Ok(self.output.print_json(&WatchEvent::Entry { entry, description })?)
     }
 
-    /// Prints an event that is not a log entry, as a note or as JSON.
     fn print_event(&self, note: impl AsRef<str>, event: &WatchEvent<'_>) -> Result<(), CliError> {
         self.output.print_note(note);
         Ok(self.output.print_json(event)?)

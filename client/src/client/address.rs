@@ -6,8 +6,8 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// Parses the API URL, which may have a path. Returns an error if the scheme is not `http` or
-/// `https`, or if the URL has credentials, a query or a fragment.
+/// Returns an error if the scheme is not `http` or `https`, or if the URL has credentials, a query
+/// or a fragment.
 pub(super) fn parse_api_url(url: &str) -> Result<Url, ClientError> {
     let fault =
         |why: &str| ClientError::InvalidUrl { url: without_credentials(url), why: why.to_owned() };
@@ -36,13 +36,10 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
-/// Returns the URL without a trailing slash.
 pub(super) fn without_trailing_slash(base: &Url) -> String {
     base.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Builds a request URL by appending path segments and a query to `base`.
-///
 /// Encodes a space in the query as `%20` and not as `+`, because Lambda function URLs do not
 /// understand form encoding.
 pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, String)]) -> Url {
@@ -60,8 +57,7 @@ pub(super) fn request_url(base: &Url, path: &[String], query: &[(&'static str, S
     url
 }
 
-/// Returns whether the URL's host is this machine. Requests to this machine are never sent through
-/// a proxy.
+/// Requests to this machine are never sent through a proxy.
 pub(super) fn is_loopback(base: &Url) -> bool {
     let host = base.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -33,7 +33,7 @@ impl Spreadsheet {
 }
 
 impl Client {
-    /// Downloads an encoded snapshot object. The caller must verify the hash of the object.
+    /// The caller must verify the hash of the object.
     pub(crate) async fn download_object(
         &self,
         url: &str,

@@ -49,8 +49,7 @@ impl Spreadsheet {
     }
 }
 
-/// Adds the changed cells of a sheet from the next page to those from the earlier pages. Every page
-/// lists the sheet, but contains only some of its changed cells.
+/// Every page lists the sheet, but contains only some of its changed cells.
 fn add_changed_cells(merged_sheets: &mut Vec<SheetDiff>, on_page: SheetDiff) {
     match merged_sheets.iter_mut().find(|merged| merged.sheet == on_page.sheet) {
         Some(merged) => {

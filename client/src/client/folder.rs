@@ -22,7 +22,7 @@ impl StateFolder {
         Self::Temporary(Arc::default())
     }
 
-    /// Returns the directory. Creates the temporary directory if it does not exist yet.
+    /// Creates the temporary directory if it does not exist yet.
     pub(super) fn path(&self) -> Result<&Path, FileError> {
         let cell = match self {
             Self::Permanent(path) => return Ok(path),

@@ -202,7 +202,6 @@ impl Client {
         self.transport.tally().total()
     }
 
-    /// Creates the error for a response that does not conform to the API.
     pub(crate) fn unexpected_reply(&self, why: impl Into<String>) -> ClientError {
         ClientError::NotUnderstood { url: self.url().to_owned(), why: why.into() }
     }

@@ -22,12 +22,11 @@ use super::transport::ObjectRequest;
 use super::{Client, MAX_REPLY_BODY_BYTES, Spreadsheet};
 use crate::ClientError;
 
-/// Returns the SHA-256 hash of an object in hexadecimal.
+/// In hexadecimal.
 pub(crate) fn sha256(object: &[u8]) -> String {
     hexadecimal(&Sha256::digest(object))
 }
 
-/// A presigned upload request for one object.
 pub(super) struct UploadGrant<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a str,
@@ -86,7 +85,6 @@ impl Client {
         self.put_object(UploadGrant { method, url, headers }, object).await
     }
 
-    /// Uploads an object with a presigned request.
     pub(super) async fn put_object(
         &self,
         grant: UploadGrant<'_>,
@@ -124,7 +122,7 @@ impl Client {
         self.verified_mutations(external, &object)
     }
 
-    /// Downloads the body of a large entry. The caller must verify the body.
+    /// The caller must verify the body.
     pub(crate) async fn download_external_body(
         &self,
         external: &ExternalBody,
@@ -157,11 +155,6 @@ impl Client {
         self.transport.send_object_request(request).await
     }
 
-    /// Verifies and decodes the body of a large entry. Returns the entry's mutations with their
-    /// committed operations.
-    ///
-    /// # Errors
-    ///
     /// Returns [`ClientError::WrongObject`] if the object does not match the entry.
     pub(crate) fn verified_mutations(
         &self,
@@ -176,7 +169,7 @@ impl Client {
     }
 }
 
-/// Decodes the body of a large entry. The error states how the body differs from the entry.
+/// The error states how the body differs from the entry.
 fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<MutationView>, String> {
     let length = u64::try_from(object.len()).ok();
     if length != Some(external.bytes) || sha256(object) != external.sha256.to_ascii_lowercase() {
@@ -195,7 +188,6 @@ fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<Mutati
     Ok((external.first_id..).zip(operations).map(to_view).collect())
 }
 
-/// Parses the headers of an upload request. The error states which part of a header is invalid.
 fn upload_headers(
     granted: &BTreeMap<String, String>,
     object_bytes: usize,
@@ -216,14 +208,13 @@ fn wrong_object(url: &str, why: impl Into<String>) -> ClientError {
     ClientError::WrongObject { url: url.to_owned(), why: why.into() }
 }
 
-/// Parses the URL of an object. Returns `None` if the URL is not an HTTP URL.
 pub(super) fn parse_object_url(url: &str) -> Option<Url> {
     let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)
 }
 
-/// Decodes the axis maps of an entry. They transform the entry's operations from their base to the
-/// entry's position. Returns `None` if the axis maps are invalid.
+/// The axis maps transform the entry's operations from their base to the entry's position. Returns
+/// `None` if the axis maps are invalid.
 fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     if sheet_maps.len() > MAX_MOVED_SHEETS {
         return None;
@@ -237,8 +228,8 @@ fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
     sheets.map(SpaceMap::from_sheets)
 }
 
-/// Decodes an axis map from runs of kept rows or columns. Each run is a tuple of `src`, `dst` and
-/// `len`. Returns `None` if a run is invalid or there are too many runs.
+/// Each run is a tuple of `src`, `dst` and `len`. Returns `None` if a run is invalid or there are
+/// too many runs.
 fn decode_axis_map(axis: Axis, runs: &[(u32, u32, u32)]) -> Option<AxisMap> {
     if runs.len() > MAX_AXIS_RUNS {
         return None;

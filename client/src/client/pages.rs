@@ -58,7 +58,6 @@ impl<T: Send + 'static> ItemStream<T> {
         self.items.try_collect().await
     }
 
-    /// Converts a stream of pages to a stream of the items on these pages.
     pub(super) fn into_items<Item: Send + 'static>(
         self,
         page_items: fn(T) -> Vec<Item>,
@@ -82,29 +81,23 @@ impl<T> std::fmt::Debug for ItemStream<T> {
     }
 }
 
-/// A page of a list.
 pub(super) trait Page: Send + 'static {
     /// Identifies the place in the list at which a page starts.
     type Cursor: Clone + Send + 'static;
 
-    /// Returns the cursor of the next page, or `None` if this is the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    /// Returns whether the cursor `next` is after `cursor`, at which this page starts.
     fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
 }
 
-/// The next request of a list.
 enum NextRequest<Cursor> {
     /// Request the page at this cursor, or the first page if there is no cursor.
     Page(Option<Cursor>),
-    /// The last page has been read.
     Nothing,
 }
 
-/// Returns the pages of a list as a stream, starting at the cursor `start`, or at the first page if
-/// `start` is `None`. `fetch_page` requests the page at a cursor. The stream fails if the server
-/// returns a cursor that does not advance, because the stream would otherwise be infinite.
+/// Starts at the first page if `start` is `None`. The stream fails if the server returns a cursor
+/// that does not advance, because the stream would otherwise be infinite.
 pub(super) fn read_pages<S, P, Fetch, Fetched>(
     url: &str,
     source: &S,
@@ -130,7 +123,6 @@ where
     }))
 }
 
-/// Returns the request to send after `page`, which was requested at `cursor`.
 fn request_after<P: Page>(
     page: &P,
     cursor: Option<&P::Cursor>,
@@ -173,8 +165,7 @@ impl_page! {
     ChangesReply, u64, <;
 }
 
-/// The place at which a page starts in a list of cells. All pages are read at the log position of
-/// the first page.
+/// All pages are read at the log position of the first page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CellsCursor {
     at: Option<Position>,
@@ -182,12 +173,11 @@ pub(super) struct CellsCursor {
 }
 
 impl CellsCursor {
-    /// Returns the start cursor of a query, or `None` if the query starts at the first page.
+    /// Returns `None` if the query starts at the first page.
     pub(super) fn of_query(query: &CellsQuery) -> Option<Self> {
         Some(Self { at: query.at, cursor: query.cursor.clone()? })
     }
 
-    /// Returns the query for the page at `cursor` or, if `cursor` is `None`, for the first page.
     pub(super) fn query_page(first: &CellsQuery, cursor: Option<Self>) -> CellsQuery {
         let first = first.clone();
         match cursor {
@@ -211,7 +201,6 @@ impl Page for CellsReply {
     }
 }
 
-/// Position of a page within the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FeedCursor {
     generation: Option<String>,
@@ -219,13 +208,11 @@ pub(super) struct FeedCursor {
 }
 
 impl FeedCursor {
-    /// Returns the start cursor of a query, or `None` if the query starts at the beginning of the
-    /// feed.
+    /// Returns `None` if the query starts at the beginning of the feed.
     pub(super) fn of_query(query: &FeedQuery) -> Option<Self> {
         Some(Self { generation: query.generation.clone(), checkpoint: query.after? })
     }
 
-    /// Returns the query for the page at `cursor` or, if `cursor` is `None`, for the first page.
     pub(super) fn query_page(first: &FeedQuery, cursor: Option<Self>) -> FeedQuery {
         let first = first.clone();
         match cursor {

@@ -10,7 +10,7 @@ use reqwest::{Method, Response};
 use super::Spreadsheet;
 use super::transport::StreamReply;
 
-/// Maximum number of buffered bytes. Valid server-sent events and comments are much shorter.
+/// Valid server-sent events and comments are much shorter.
 const MAX_EVENT_BYTES: usize = 4 * 1024;
 
 /// A subscription to pokes, which are hints that a spreadsheet has new log entries. Callers must
@@ -57,7 +57,7 @@ impl Pokes {
         }
     }
 
-    /// Receives more bytes from an open connection. If the connection is closed, waits forever.
+    /// If the connection is closed, waits forever.
     async fn receive_bytes(&mut self) {
         let PokeConnection::Open(response, unread_bytes) = &mut self.connection else { return };
         match response.chunk().await {
@@ -76,7 +76,7 @@ impl Pokes {
         }
     }
 
-    /// Opens the connection. If the server is unreachable, waits forever.
+    /// If the server is unreachable, waits forever.
     async fn connect(&mut self) {
         let call = self.spreadsheet.call(Method::GET).with_segment("pokes");
         match self.spreadsheet.client.transport.open_stream(call).await {
@@ -89,8 +89,7 @@ impl Pokes {
     }
 }
 
-/// Removes the next complete poke from the buffer and returns it. Comments and other events before
-/// the poke are discarded. Events end with a blank line.
+/// Comments and other events before the poke are discarded. Events end with a blank line.
 fn take_next_poke(bytes: &mut Vec<u8>) -> Option<Poke> {
     loop {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;

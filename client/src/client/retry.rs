@@ -3,15 +3,12 @@
 use cellar_api::wire::Problem;
 use cellar_base::backoff::full_jitter_ms;
 
-/// Maximum number of attempts per call.
 pub(super) const MAX_ATTEMPTS: u32 = 5;
-/// Maximum delay that a `Retry-After` header may request, in milliseconds. Longer delays are
-/// shortened to this value.
+/// Longer delays in a `Retry-After` header are shortened to this value.
 pub(super) const MAX_RETRY_AFTER_MS: u64 = 5_000;
 /// No attempt is started when this time has passed since the start of the call, in milliseconds.
 pub(super) const MAX_CALL_MS: u64 = 60_000;
 
-/// Reason why an attempt failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The connection failed before the request was sent.
@@ -29,7 +26,6 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Returns whether retrying the request may succeed.
     fn is_temporary(&self) -> bool {
         match self {
             Self::NotConnected { .. } | Self::TimedOut | Self::Lost { .. } => true,
@@ -39,7 +35,6 @@ impl Failure {
         }
     }
 
-    /// Returns whether the server may have executed the request.
     pub(super) fn may_have_been_executed(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
@@ -59,7 +54,6 @@ impl Failure {
     }
 }
 
-/// Whether a call is retried after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryDecision {
     RetryAfter {
@@ -69,7 +63,6 @@ pub(super) enum RetryDecision {
     GiveUp,
 }
 
-/// The failed attempts of an API call.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
     failed_attempts: u32,
@@ -78,8 +71,7 @@ pub(super) struct RetryState {
 }
 
 impl RetryState {
-    /// Records a failed attempt and decides whether to try again. `elapsed_ms` is the time since
-    /// the start of the call.
+    /// `elapsed_ms` is the time since the start of the call.
     pub(super) fn record_failure(
         &mut self,
         failure: &Failure,
@@ -102,8 +94,7 @@ impl RetryState {
     }
 }
 
-/// Parses the number of seconds in a `Retry-After` header and converts it to milliseconds. Returns
-/// `None` if the header contains a date or something else.
+/// The header contains a number of seconds. Returns `None` if it contains a date or something else.
 pub(super) fn parse_retry_after_ms(header: &str) -> Option<u64> {
     header.trim().parse::<u64>().ok().map(|seconds| seconds.saturating_mul(1_000))
 }

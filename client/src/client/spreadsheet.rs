@@ -34,7 +34,6 @@ pub struct Spreadsheet {
 /// The last use of a handle by a program, which determines the base of the program's next edit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum LastSeen {
-    /// The program has neither read nor edited the spreadsheet through this handle.
     #[default]
     Nothing,
     /// The program has read cells or sheets at this head, which becomes the base of its next edit.
@@ -123,13 +122,11 @@ impl Spreadsheet {
         self.history_pages(until, None).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but requests the largest possible pages, for callers that
-    /// read many entries.
+    /// Requests the largest possible pages, for callers that read many entries.
     pub(crate) fn long_history(&self, until: Option<Position>) -> ItemStream<EntryView> {
         self.history_pages(until, Some(MAX_PAGE_ENTRIES)).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::history`], but returns whole pages of up to `page_size` entries.
     pub(crate) fn history_pages(
         &self,
         until: Option<Position>,
@@ -146,7 +143,6 @@ impl Spreadsheet {
         self.entry_pages(after).into_items(|page| page.entries)
     }
 
-    /// Like [`Spreadsheet::entries`], but returns whole pages.
     pub(crate) fn entry_pages(&self, after: Position) -> ItemStream<EntriesReply> {
         read_pages(self.client.url(), self, Some(after), move |spreadsheet, cursor| async move {
             spreadsheet.entries_page(cursor.unwrap_or(after)).await
@@ -349,8 +345,7 @@ impl Spreadsheet {
         self.request_sheets(None, min_position.into()).await
     }
 
-    /// Requests the sheets at position `at`, or at the newest position if `at` is `None`. The
-    /// server reads at `min_position` or later.
+    /// `at` is `None` for the newest position. The server reads at `min_position` or later.
     pub(crate) async fn request_sheets(
         &self,
         at: Option<Position>,

@@ -6,10 +6,9 @@ use cellar_base::identity::SubjectKey;
 use cellar_catalog::access::Principal;
 use cellar_catalog::spreadsheet::LinkToken;
 
-/// Number of hexadecimal digits in a subject id.
 const SUBJECT_ID_CHARACTERS: usize = 32;
 
-/// The subject of a client's token. The token was not verified, because only the server can do so.
+/// The token was not verified, because only the server can do so.
 #[derive(Debug)]
 pub(super) struct TokenSubject {
     /// Short id that identifies the subject in the names of local state files.
@@ -32,12 +31,9 @@ impl TokenSubject {
     }
 }
 
-/// Returns a short id of the token's subject. The id is a hash of the issuer and the subject, or of
-/// the whole token if the token has no subject. A renewed token with the same subject has the same
-/// id.
-///
-/// The server numbers mutations per subject, so one subject's edits must never be sent as another
-/// subject.
+/// The id is a hash of the issuer and the subject, or of the whole token if the token has no
+/// subject. A renewed token with the same subject has the same id. The server numbers mutations per
+/// subject, so one subject's edits must never be sent as another subject.
 fn subject_id(token: Option<&str>) -> String {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 client token subject");
     match token {

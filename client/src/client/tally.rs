@@ -15,15 +15,14 @@ pub struct RequestCosts {
     pub unknown_requests: u64,
 }
 
-/// Total cost, shared by a client and its clones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     total: Arc<Mutex<RequestCosts>>,
 }
 
 impl Tally {
-    /// Starts counting the cost of an attempt. Must be called before the request is sent, because a
-    /// request may cause costs even if it is cancelled.
+    /// Must be called before the request is sent, because a request may cause costs even if it is
+    /// cancelled.
     pub(super) fn start_attempt(&self) -> AttemptCost {
         let unknown = RequestCosts { cost: Cost::default(), unknown_requests: 1 };
         AttemptCost { tally: self.clone(), costs: unknown }
@@ -34,29 +33,27 @@ impl Tally {
     }
 }
 
-/// Cost of one attempt to send a request. The cost is added to the total when this value is
-/// dropped, even if the request was cancelled. If no cost was recorded, the attempt counts as a
-/// request of unknown cost.
+/// The cost is added to the total when this value is dropped, even if the request was cancelled. If
+/// no cost was recorded, the attempt counts as a request of unknown cost.
 pub(super) struct AttemptCost {
     tally: Tally,
     costs: RequestCosts,
 }
 
 impl AttemptCost {
-    /// Records the cost from a response header. If the header is missing or invalid, the cost
-    /// remains unknown. This is not an error, because the rest of the response is still useful.
+    /// If the header is missing or invalid, the cost remains unknown. This is not an error, because
+    /// the rest of the response is still useful.
     pub(super) fn record_header(mut self, header: Option<&HeaderValue>) {
         if let Some(cost) = header.and_then(|value| Cost::from_header(value.to_str().ok()?).ok()) {
             self.costs = RequestCosts { cost, unknown_requests: 0 };
         }
     }
 
-    /// Records a known cost, for services that do not report costs.
+    /// For services that do not report costs.
     pub(super) fn record(mut self, cost: Cost) {
         self.costs = RequestCosts { cost, unknown_requests: 0 };
     }
 
-    /// Records that the request was not sent and therefore cost nothing.
     pub(super) fn record_not_sent(mut self) {
         self.costs = RequestCosts::default();
     }

@@ -23,21 +23,17 @@ use super::tally::Tally;
 use crate::ClientError;
 use crate::text::escape;
 
-/// Connect timeout, in milliseconds.
 const CONNECT_TIMEOUT_MS: u64 = 5_000;
 /// Timeout for each read of an API response, in milliseconds. It allows for a Lambda cold start.
 const READ_TIMEOUT_MS: u64 = 30_000;
 /// Timeout for each read of an object transfer, in milliseconds. It allows for slow uploads.
 const OBJECT_TIMEOUT_MS: u64 = 5 * 60 * 1_000;
-/// Maximum length of a quote from a response that is not a problem document, in characters.
 const EXCERPT_CHARACTERS: usize = 200;
 
-/// Sends the requests of a client and its clones over shared connections.
 #[derive(Clone)]
 pub(super) struct Transport {
     http: reqwest::Client,
-    /// HTTP client for the object store. It is created when it is first used, because most commands
-    /// do not transfer objects.
+    /// Created when it is first used, because most commands do not transfer objects.
     object_http: Arc<OnceLock<reqwest::Client>>,
     base: Url,
     base_text: String,
@@ -46,7 +42,7 @@ pub(super) struct Transport {
     observer: Observer,
 }
 
-/// A request to the object store. It is authorized by a presigned URL instead of a token.
+/// Authorized by a presigned URL instead of a token.
 pub(super) struct ObjectRequest {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -59,7 +55,6 @@ pub(super) struct ObjectRequest {
     pub(super) cost: Cost,
 }
 
-/// An HTTP request that can be retried.
 struct RetryableRequest<'a> {
     http: &'a reqwest::Client,
     method: Method,
@@ -72,9 +67,7 @@ struct RetryableRequest<'a> {
     timeout_ms: u64,
 }
 
-/// Result of opening a streaming response.
 pub(super) enum StreamReply {
-    /// The response has started.
     Open(reqwest::Response),
     /// The server refused the request permanently.
     Refused,
@@ -82,7 +75,6 @@ pub(super) enum StreamReply {
     Failed,
 }
 
-/// A request to an API endpoint.
 pub(super) struct Call {
     method: Method,
     path: Vec<String>,
@@ -133,7 +125,6 @@ impl Call {
         Ok(self)
     }
 
-    /// Asks the server to omit the response body if `etag` is still current.
     pub(super) fn if_none_match(mut self, etag: String) -> Self {
         self.if_none_match = Some(etag);
         self
@@ -181,7 +172,6 @@ impl Transport {
         &self.tally
     }
 
-    /// Sends a request with retries and decodes the response.
     pub(super) async fn send<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let request = self.prepare(call);
         let body = self.send_with_retries(&request, &self.base_text).await?;
@@ -200,7 +190,6 @@ impl Transport {
         }
     }
 
-    /// Builds the HTTP request of a call.
     fn prepare(&self, call: Call) -> RetryableRequest<'_> {
         let mut headers = HeaderMap::new();
         if call.with_token
@@ -225,8 +214,6 @@ impl Transport {
         }
     }
 
-    /// Uploads or downloads an object. The request is authorized by the presigned URL, without a
-    /// token.
     pub(super) async fn send_object_request(
         &self,
         request: ObjectRequest,
@@ -247,7 +234,6 @@ impl Transport {
         self.send_with_retries(&request, &shown_url).await
     }
 
-    /// Returns the HTTP client for the object store, and creates it if necessary.
     fn object_http(&self, url: &Url) -> Result<&reqwest::Client, ClientError> {
         if let Some(http) = self.object_http.get() {
             return Ok(http);
@@ -256,8 +242,6 @@ impl Transport {
         Ok(self.object_http.get_or_init(|| http))
     }
 
-    /// Sends a request and retries it until it succeeds, fails permanently or reaches a retry
-    /// limit.
     async fn send_with_retries(
         &self,
         request: &RetryableRequest<'_>,
@@ -284,7 +268,6 @@ impl Transport {
         }
     }
 
-    /// Sends a request once. Returns the status and body of a successful response.
     async fn send_once(&self, request: &RetryableRequest<'_>) -> Result<(u16, Vec<u8>), Failure> {
         let response = self.start_response(request).await?;
         let status = response.status();
@@ -335,8 +318,7 @@ impl Transport {
     }
 }
 
-/// Adds the transfer cost of a downloaded object. Its size is taken from the `Content-Length`
-/// header.
+/// The object's size is taken from the `Content-Length` header.
 fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize) -> Cost {
     if cost.object_gets == 0 {
         return cost;
@@ -346,14 +328,13 @@ fn add_received_bytes(cost: Cost, response: &reqwest::Response, max_bytes: usize
     Cost { object_bytes_received, ..cost }
 }
 
-/// Adds a header with an ETag. No-op if `etag` is `None` or not a valid header value.
+/// No-op if `etag` is `None` or not a valid header value.
 fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) {
     if let Some(value) = etag.and_then(|etag| HeaderValue::from_str(&etag).ok()) {
         headers.insert(name, value);
     }
 }
 
-/// Creates an HTTP client for requests to the host of `url`.
 fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
@@ -377,7 +358,6 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Builds the `Authorization` header for a bearer token.
 fn authorization_header(token: &str) -> Result<HeaderValue, ClientError> {
     const UNEXPECTED_CHARACTERS: &str = "the token contains spaces or other invalid characters";
     let fault = |why| ClientError::InvalidToken { why };
@@ -417,7 +397,6 @@ fn innermost_cause(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Converts an error response to a failure.
 fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Failure {
     match serde_json::from_slice::<Problem>(body) {
         Ok(problem) => {
@@ -436,8 +415,8 @@ fn status_failure(status: u16, body: &[u8], retry_after_ms: Option<u64>) -> Fail
     }
 }
 
-/// Creates the error for a request whose attempts have all failed. `failure` is that of the last
-/// attempt. `uncertain` states whether the server may have executed one of the attempts.
+/// `failure` is that of the last attempt. `uncertain` states whether the server may have executed
+/// one of the attempts.
 fn final_error(
     failure: Failure,
     request: &RetryableRequest<'_>,

@@ -9,7 +9,6 @@ use crate::Spreadsheet;
 use crate::client::LastSeen;
 use crate::files::FileError;
 
-/// A reference to a single cell. It may name a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellReference {
     pub(crate) sheet: Option<String>,

@@ -138,7 +138,6 @@ impl Editor {
         Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
     }
 
-    /// Sends the only pending edit and returns its result.
     async fn send_newest_edit(&self, state: &mut OutboxState) -> Result<SettledEdit, EditorError> {
         let mut settled = Vec::new();
         if let Err(error) = self.outbox.send_all(state, &mut settled).await {
@@ -147,8 +146,7 @@ impl Editor {
         settled.pop().ok_or_else(|| self.outbox.incomplete_reply_error().into())
     }
 
-    /// Returns whether another client had deleted an edit's sheet when the edit was committed. The
-    /// sheet existed at position `known_at`.
+    /// The sheet existed at position `known_at`.
     async fn was_sheet_deleted(
         &self,
         settled: &SettledEdit,
@@ -185,7 +183,6 @@ impl Editor {
         Ok(OutboxState::new(self.outbox.key(), new_client_id(), head.incarnation, head.head))
     }
 
-    /// Resends the edits that were left over from interrupted commands. Returns their number.
     async fn send_earlier_edits(&self, state: &mut OutboxState) -> Result<usize, EditorError> {
         let earlier_edits = state.pending.len();
         if earlier_edits == 0 {
@@ -209,7 +206,6 @@ impl Editor {
         Err(EditorError::EarlierKept { edits, source: Box::new(error) })
     }
 
-    /// Handles the failure of the first attempt to send a new edit.
     async fn handle_send_failure(
         &self,
         state: &mut OutboxState,
@@ -229,9 +225,8 @@ impl Editor {
         }
     }
 
-    /// Recreates an edit under a new client id with the newest position as its base, and sends it
-    /// once. Must be called only if the edit was certainly not committed. If the newest position
-    /// cannot be read, removes the edit and returns `error`.
+    /// Must be called only if the edit was certainly not committed. If the newest position cannot
+    /// be read, removes the edit and returns `error`.
     async fn resend_as_new_client(
         &self,
         state: &mut OutboxState,
@@ -276,8 +271,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Removes the newest edit, which must certainly not have been committed. Returns the error to
-    /// report.
+    /// The edit must certainly not have been committed. Returns the error to report.
     fn remove_newest_edit(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.remove_newest_edit(state) {
             Ok(()) => EditorError::Client(Box::new(error)),
@@ -285,8 +279,7 @@ impl Editor {
         }
     }
 
-    /// Moves the pending edits to a file for the user, because they may have been committed but
-    /// cannot be resent. Returns the error to report.
+    /// The edits may have been committed but cannot be resent. Returns the error to report.
     fn move_edits_to_file(&self, state: &OutboxState, error: ClientError) -> EditorError {
         let file = match self.outbox.write_set_aside_file(&state.pending) {
             Ok(file) => file,
@@ -300,7 +293,6 @@ impl Editor {
     }
 }
 
-/// Fails if the server has rejected one of the edits.
 fn check_none_rejected(settled: Vec<SettledEdit>) -> Result<(), EditorError> {
     for SettledEdit { description: edit, answer, .. } in settled {
         if let Some(rejection) = answer.rejection {

@@ -36,7 +36,7 @@ impl Editor {
         }
     }
 
-    /// Returns the sheets at the newest position. This position becomes the base of the next edit.
+    /// The newest position becomes the base of the next edit.
     pub(super) async fn newest_sheets(&self) -> Result<SheetsReply, EditorError> {
         let _lock = self.outbox.lock().await?;
         let mut state = self.load_or_create_state().await?;
@@ -78,8 +78,7 @@ impl Editor {
         first_sheet(&sheets).ok_or_else(|| unknown_sheet(&sheets.sheets, "the first"))
     }
 
-    /// Returns the state on disk. If there is none, creates a state and saves it, so that the
-    /// request for the newest position is not repeated.
+    /// A new state is saved, so that the request for the newest position is not repeated.
     async fn load_or_save_new_state(&self) -> Result<OutboxState, EditorError> {
         let _lock = self.outbox.lock().await?;
         let is_new = self.outbox.read()?.is_none();

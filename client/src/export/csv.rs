@@ -38,8 +38,7 @@ pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
     warning_counts: WarningCounts,
-    /// The last page of cells. The cells were removed, but the page still describes the sheet and
-    /// the position.
+    /// The cells were removed, but the page still describes the sheet and the position.
     last_page: CellsReply,
 }
 
@@ -86,7 +85,6 @@ impl Spreadsheet {
     }
 }
 
-/// Numbers of exported cells that the `cellar` command mentions in its warnings.
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,
@@ -96,7 +94,6 @@ struct WarningCounts {
 /// Texts that start with one of these characters are interpreted as formulas by some programs.
 const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// Adds a page's cells to the spool.
 fn add_page(
     spool: &mut RowSpool,
     warning_counts: &mut WarningCounts,
@@ -116,10 +113,8 @@ fn add_page(
     Ok(())
 }
 
-/// A cell in the CSV file.
 struct Field {
     text: String,
-    /// Whether other programs may interpret the text of the cell as a formula.
     is_formula_like: bool,
 }
 

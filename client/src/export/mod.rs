@@ -106,7 +106,6 @@ pub struct ExportedSheet {
     pub formula_like_texts: u64,
 }
 
-/// Writes an output file. An existing file is replaced only if `force` is set.
 fn write_output_file<T>(
     path: &Path,
     force: bool,
@@ -123,7 +122,6 @@ fn temporary_file_error(source: io::Error) -> ExportError {
     ExportError::Unwritable { path: "a temporary file".into(), source }
 }
 
-/// Converts an error that occurred while the file at `path` was written.
 fn write_error(path: &Path, error: WriteError) -> ExportError {
     match error {
         WriteError::Io(source) => ExportError::Unwritable { path: path.to_owned(), source },

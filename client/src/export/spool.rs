@@ -8,10 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExportError, cells_out_of_order_error, temporary_file_error};
 
-/// The non-blank cells of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct SparseRow {
-    /// Index of the row.
     pub(super) row: u32,
     /// Column index and text of each cell.
     pub(super) fields: Vec<(u32, String)>,
@@ -42,8 +40,8 @@ impl RowSpool {
         })
     }
 
-    /// Adds the text of the next cell. Empty texts are not stored. Fails if the cell does not
-    /// follow the previous one in row-major order, or if the temporary file cannot be written.
+    /// Empty texts are not stored. Fails if the cell does not follow the previous one in row-major
+    /// order, or if the temporary file cannot be written.
     pub(super) fn add_cell(
         &mut self,
         row: u32,
@@ -69,7 +67,6 @@ impl RowSpool {
         Ok(())
     }
 
-    /// Writes the cells of the current row to the file.
     fn write_row(&mut self) -> io::Result<()> {
         if self.current_row.fields.is_empty() {
             return Ok(());
@@ -80,22 +77,20 @@ impl RowSpool {
         Ok(())
     }
 
-    /// Returns the number of rows, up to the last row with a non-blank cell.
+    /// Counts up to the last row with a non-blank cell.
     pub(super) fn row_count(&self) -> u64 {
         self.rows
     }
 
-    /// Returns the number of columns, up to the last column with a non-blank cell.
+    /// Counts up to the last column with a non-blank cell.
     pub(super) fn column_count(&self) -> u64 {
         self.columns
     }
 
-    /// Returns the number of non-blank cells.
     pub(super) fn cell_count(&self) -> u64 {
         self.cells
     }
 
-    /// Reads all rows in order.
     pub(super) fn into_rows(mut self) -> io::Result<impl Iterator<Item = io::Result<SparseRow>>> {
         self.write_row()?;
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;

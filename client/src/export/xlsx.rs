@@ -47,9 +47,8 @@ pub async fn fetch_xlsx(
     Ok(export)
 }
 
-/// Returns the names of the sheets to export: the given name, or the names of all sheets. The given
-/// name is returned even if no sheet has this name, so that the server's error is reported when the
-/// cells are requested.
+/// The given name is returned even if no sheet has this name, so that the server's error is
+/// reported when the cells are requested.
 fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<SheetView> {
     let Some(selected_name) = selected_name else { return reply.sheets.clone() };
     let selected_sheet = match find_sheet(&reply.sheets, selected_name) {
@@ -129,7 +128,6 @@ impl XlsxExport {
     }
 }
 
-/// Converts an error that occurred while a temporary file was written.
 fn temporary_file_error(error: WriteError) -> ExportError {
     write_error(Path::new("a temporary file"), error)
 }

@@ -11,7 +11,6 @@ use cellar_exchange::{
 
 use super::ImportError;
 
-/// Number of bytes at the start of a CSV file that are examined to detect a wrong delimiter.
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading an import file.
@@ -66,7 +65,6 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
     ImportError::Unreadable { path: path.to_owned(), source }
 }
 
-/// Reads the selected sheets of a file.
 #[derive(Debug)]
 pub(super) struct SheetReader {
     path: PathBuf,
@@ -114,8 +112,8 @@ impl FormatReader {
 }
 
 impl SheetReader {
-    /// Opens a file. If `sample_bytes` is set, only this many bytes at the start of a CSV file are
-    /// examined to detect the column types ([`CsvOptions::sample_bytes`]).
+    /// If `sample_bytes` is set, only this many bytes at the start of a CSV file are examined to
+    /// detect the column types ([`CsvOptions::sample_bytes`]).
     pub(super) fn open(
         path: &Path,
         options: &ReadOptions,
@@ -130,8 +128,8 @@ impl SheetReader {
         })
     }
 
-    /// Reads the next part of the file. Returns `None` at the end of the file. The parts of sheets
-    /// that are not selected are replaced by [`ImportStep::Working`].
+    /// Returns `None` at the end of the file. The parts of sheets that are not selected are
+    /// replaced by [`ImportStep::Working`].
     pub(super) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),
@@ -153,7 +151,6 @@ impl SheetReader {
         self.selected_names.is_empty() || contains_name(&self.selected_names, name)
     }
 
-    /// Fails if the file does not contain a selected sheet.
     fn check_selected_were_found(&self) -> Result<(), ImportError> {
         for name in &self.selected_names {
             if !contains_name(&self.found_names, name) {
@@ -171,7 +168,7 @@ impl SheetReader {
         }
     }
 
-    /// Returns the column types of a CSV file, or `None` if they have not been detected yet.
+    /// Returns `None` if the column types of a CSV file have not been detected yet.
     pub(super) fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
@@ -180,7 +177,7 @@ impl SheetReader {
     }
 }
 
-/// Returns whether `names` contains a sheet name. Case is ignored, as on the server.
+/// Case is ignored, as on the server.
 fn contains_name(names: &[String], name: &str) -> bool {
     let folded_name = name.to_lowercase();
     names.iter().any(|other| other.to_lowercase() == folded_name)

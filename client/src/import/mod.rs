@@ -24,11 +24,10 @@ use std::path::{Path, PathBuf};
 use crate::file_target::{parent_folder, sync_folder};
 use crate::files::{FileError, STATE_FOLDER};
 
-/// Number of hexadecimal digits in a journal's file name.
 const JOURNAL_NAME_CHARACTERS: usize = 32;
 
-/// Deletes a journal durably. If the file reappeared after a crash, the next import of the same
-/// file would be mistaken for a continuation of the finished import.
+/// If the file reappeared after a crash, the next import of the same file would be mistaken for a
+/// continuation of the finished import.
 fn delete_journal(path: &Path) -> Result<(), FileError> {
     let unwritable = |source| FileError::Unwritable { path: path.to_owned(), source };
     match std::fs::remove_file(path) {
@@ -38,8 +37,8 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns the path of a journal in `dir/.cellar/imports/`. The file name is a hash of the imported
-/// file's path and `other_fields`, which together identify the import.
+/// The file name is a hash of the imported file's path and `other_fields`, which together identify
+/// the import.
 fn journal_path(dir: &Path, context: &str, file: &Path, other_fields: &str) -> PathBuf {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in [other_fields.as_bytes(), file.as_os_str().as_encoded_bytes()] {

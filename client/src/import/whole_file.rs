@@ -38,7 +38,7 @@ impl Spreadsheet {
     }
 }
 
-/// Imports a file into a spreadsheet, or into a new one if `into` is `None`.
+/// Creates a spreadsheet if `into` is `None`.
 async fn import_whole_file(
     client: &Client,
     path: &Path,
@@ -67,7 +67,7 @@ fn journal_path(
     Ok(key.path(client.folder()?))
 }
 
-/// Returns the file name without its extension, or `None` if it is not a valid spreadsheet name.
+/// Returns `None` if the file name without its extension is not a valid spreadsheet name.
 pub(crate) fn name_of_file(path: &Path) -> Option<Name> {
     Name::new(path.file_stem()?.to_str()?).ok()
 }

@@ -3,7 +3,7 @@
 
 use cellar_api::rebase::Known;
 use cellar_api::{wire::EntryView, wire::Head};
-use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_base::limits::{LIVE_RELOAD_ENTRIES, MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_base::position::Position;
 
 use super::disk_cache::{self, CachedState};
@@ -28,6 +28,8 @@ pub(super) struct CanonicalState {
     entries: Vec<EntryView>,
     /// Number of entries applied since the state was loaded.
     applied_entries: usize,
+    /// Number of applied entries after which a newer snapshot root is loaded.
+    reload_after_entries: usize,
     /// Total size of the entries applied since the state was loaded, in bytes.
     applied_bytes: usize,
     /// Whether `entries` contains all entries after the snapshot root.
@@ -52,8 +54,8 @@ impl CanonicalState {
         }
     }
 
-    /// Reads the state from the disk cache. Returns `None` if the cached state is missing,
-    /// unreadable, older than `saved_state` or from another table incarnation.
+    /// Returns `None` if the cached state is missing, unreadable, older than `saved_state` or from
+    /// another table incarnation.
     async fn read_cached(
         source: &SnapshotSource,
         outbox: &Outbox,
@@ -73,7 +75,7 @@ impl CanonicalState {
         Some(canonical)
     }
 
-    /// Loads the newest state from the server. The state is at or after `min_position`.
+    /// The state is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -90,6 +92,7 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
+        let entry_count = entries.len();
         // The first entry is the Snapshot entry of the root or the first entry of the log. Neither
         // moves cells, so it is not needed to rebase edits.
         let known_after = entries.first().map_or(position, |first| first.position);
@@ -100,6 +103,7 @@ impl CanonicalState {
             position,
             known_after,
             entries: entries.into_iter().map(without_url).collect(),
+            reload_after_entries: LIVE_RELOAD_ENTRIES.max(entry_count),
             applied_entries: 0,
             applied_bytes: 0,
             has_all_entries: true,
@@ -110,9 +114,8 @@ impl CanonicalState {
         Ok(canonical)
     }
 
-    /// Evicts the oldest entries until the remaining entries are within the limits on their number
-    /// and total size. Without these limits, a spreadsheet without a snapshot could fill the
-    /// memory.
+    /// Without limits on the number and total size of the entries, a spreadsheet without a snapshot
+    /// could fill the memory.
     fn evict_oldest_entries(&mut self) {
         let evicted_count = self.entries.len() - count_newest_within_limits(&self.entries);
         if let Some(last_evicted) = self.entries.drain(..evicted_count).next_back() {
@@ -133,7 +136,6 @@ impl CanonicalState {
         Head { head: self.position, incarnation: self.incarnation() }
     }
 
-    /// Returns what is needed to rebase edits: the known entries and the workbook metadata.
     pub(super) fn known(&self) -> Known<'_> {
         let state = Some(self.tail.fold.metadata());
         Known { after: self.known_after, entries: &self.entries, state }
@@ -143,7 +145,7 @@ impl CanonicalState {
         &self.entries
     }
 
-    /// Applies the next log entry. On error, the state is unchanged.
+    /// On error, the state is unchanged.
     pub(super) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -158,11 +160,11 @@ impl CanonicalState {
         Ok(())
     }
 
-    /// Returns whether a newer snapshot root should be loaded. This is the case if an object of the
-    /// current root is missing, or if too many entries were applied since the state was loaded.
+    /// A newer root is needed if an object of the current root is missing, or if too many entries
+    /// were applied since the state was loaded.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
-            || self.applied_entries > MAX_LIVE_ENTRIES
+            || self.applied_entries > self.reload_after_entries
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
@@ -180,8 +182,7 @@ impl CanonicalState {
         true
     }
 
-    /// Fetches the log entries after `after`, at least up to the oldest known entry. Returns `None`
-    /// if the entries cannot be fetched, are not contiguous or exceed the limits.
+    /// Returns `None` if the entries cannot be fetched, are not contiguous or exceed the limits.
     async fn fetch_earlier_entries(
         &self,
         source: &SnapshotSource,
@@ -208,8 +209,8 @@ impl CanonicalState {
         Some(earlier)
     }
 
-    /// Prepends entries to the known entries. Skips entries that are already known. From now on,
-    /// all entries after position `after` are known.
+    /// Skips entries that are already known. From now on, all entries after position `after` are
+    /// known.
     fn prepend_entries(&mut self, mut earlier_entries: Vec<EntryView>, after: Position) {
         let oldest_known = self.entries.first().map_or(self.known_after, |first| first.position);
         earlier_entries.retain(|entry| entry.position < oldest_known);
@@ -219,7 +220,6 @@ impl CanonicalState {
         self.has_unsaved_changes = true;
     }
 
-    /// Returns whether this state differs from the cached state on disk.
     pub(super) fn has_unsaved_changes(&self) -> bool {
         self.has_unsaved_changes
     }
@@ -247,14 +247,12 @@ impl CanonicalState {
     }
 }
 
-/// Log entries before the known entries.
 #[derive(Default)]
 struct EarlierEntries {
     entries: Vec<EntryView>,
     total_bytes: usize,
 }
 
-/// Returns how many of the newest entries are within the limits on number and total size.
 fn count_newest_within_limits(entries: &[EntryView]) -> usize {
     let mut total_bytes = 0_usize;
     let mut count = 0;
@@ -268,7 +266,6 @@ fn count_newest_within_limits(entries: &[EntryView]) -> usize {
     count
 }
 
-/// Returns whether entries are missing between two consecutive pages.
 fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
     let (Some(last_entry), Some(next_entry)) = (page.last(), next_page.first()) else {
         return false;
@@ -277,8 +274,7 @@ fn has_gap_between(page: &[EntryView], next_page: &[EntryView]) -> bool {
     next_position.is_some_and(|next_position| next_position != next_entry.position)
 }
 
-/// Removes the download URL of an external body. The URL grants access without a token and expires
-/// within minutes, so it must not be stored.
+/// The URL grants access without a token and expires within minutes, so it must not be stored.
 fn without_url(mut entry: EntryView) -> EntryView {
     if let Some(external) = &mut entry.external_body {
         external.url = None;

@@ -11,12 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::files::{MAX_STATE_BYTES, StateFile, read_json, write_private};
 use crate::outbox::{Outbox, OutboxKey};
 
-/// Format version of the cache file.
 const FORMAT_VERSION: u32 = 1;
-/// Extension of the cache file. The rest of the file name is that of the outbox's state file.
+/// The rest of the file name is that of the outbox's state file.
 const EXTENSION: &str = "kept.json";
 
-/// A canonical state that was read from the disk cache.
 #[derive(Debug, Deserialize)]
 pub(super) struct CachedState {
     version: u32,
@@ -29,7 +27,6 @@ pub(super) struct CachedState {
     pub(super) entries: Vec<EntryView>,
 }
 
-/// A borrowed [`CachedState`], from which the cache file is written.
 #[derive(Serialize)]
 struct CachedStateRef<'a> {
     version: u32,
@@ -40,8 +37,8 @@ struct CachedStateRef<'a> {
     entries: &'a [EntryView],
 }
 
-/// Reads the cache file that belongs to an outbox. Returns `None` if the file is missing or
-/// unreadable, or if it belongs to another stack, spreadsheet or format version.
+/// Returns `None` if the file is missing or unreadable, or if it belongs to another stack,
+/// spreadsheet or format version.
 pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     let path = outbox.path_with_extension(EXTENSION);
     let cached = read_json::<CachedState>(&path, StateFile::Other).ok()??;
@@ -52,8 +49,7 @@ pub(super) fn read_state(outbox: &Outbox) -> Option<CachedState> {
     is_valid.then_some(cached)
 }
 
-/// Writes the key of the snapshot root and all log entries at and after the root's position to the
-/// cache file. If the file cannot be written or would be too large, the old file is deleted.
+/// If the file cannot be written or would be too large, the old file is deleted.
 pub(super) fn write_state(
     outbox: &Outbox,
     root: Option<&str>,
@@ -84,8 +80,7 @@ fn is_within_limit(json: &[u8]) -> bool {
     u64::try_from(json.len()).is_ok_and(|byte_length| byte_length <= MAX_STATE_BYTES)
 }
 
-/// Deletes the cache file. Errors are ignored, because a cached state that is older than the outbox
-/// is never used.
+/// Errors are ignored, because a cached state that is older than the outbox is never used.
 pub(super) fn delete_state(outbox: &Outbox) {
     let _ = std::fs::remove_file(outbox.path_with_extension(EXTENSION));
 }

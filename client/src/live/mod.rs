@@ -48,7 +48,6 @@ use sync::Answers;
 
 /// An edit id that is smaller than the ids of all edits.
 const NO_EDIT_ID: u64 = 0;
-/// Name of the directory for the files of live sheets, inside the local state directory.
 const FOLDER: &str = "live";
 
 /// A spreadsheet that a subject (user) views and edits in a directory.
@@ -60,7 +59,6 @@ pub struct LiveSheet {
     outbox_state: OutboxState,
     /// The pending edits of `outbox_state`, including the operations of large edits.
     pending: Vec<PendingMutation>,
-    /// Recognizes the log entries that this client has appended.
     own_entries: OwnEntries,
     canonical: CanonicalState,
     rebased_view: RebasedView,
@@ -174,7 +172,6 @@ impl LiveSheet {
         Ok(id)
     }
 
-    /// Fails if adding the edit would exceed the limits on pending edits.
     fn check_pending_limits(
         &self,
         payload: &EditPayload,
@@ -240,7 +237,6 @@ impl LiveSheet {
         self.rebased_view.metadata().tabs.next_sheet()
     }
 
-    /// Saves the canonical state and the outbox on disk, and then rebases the pending edits.
     async fn save_and_rebase(&mut self) -> Result<(), FileError> {
         self.outbox_state.seen = self.canonical.position();
         self.canonical.update_disk_cache(&self.outbox);
@@ -273,8 +269,6 @@ impl Spreadsheet {
     }
 }
 
-/// Creates the state of a new client, whose edits are based on the canonical position, and saves it
-/// on disk.
 fn create_state(outbox: &Outbox, canonical: &CanonicalState) -> Result<OutboxState, FileError> {
     let state = OutboxState::new(
         outbox.key(),
@@ -292,25 +286,21 @@ fn exceeds_pending_limits(edit_count: usize, bytes: usize, object_bytes: usize) 
         || object_bytes > MAX_LIVE_OBJECT_BYTES
 }
 
-/// Returns the length of `edits` as JSON, in bytes. Returns the maximum length if encoding fails,
-/// which never happens for plain data.
+/// Returns the maximum length if encoding fails, which never happens for plain data.
 fn json_bytes(edits: &impl serde::Serialize) -> usize {
     serde_json::to_vec(edits).map_or(usize::MAX, |json| json.len())
 }
 
-/// Derives the key that identifies a client's log entries. Returns `None` if the token has no
-/// subject.
+/// Returns `None` if the token has no subject.
 fn client_key(subject: Option<SubjectKey>, client_id: &str) -> Option<ClientKey> {
     ClientKey::derive(&subject?, client_id).ok()
 }
 
-/// Returns a spreadsheet's outbox. Each stack and token subject has a separate outbox.
+/// Each stack and token subject has a separate outbox.
 fn open_outbox(spreadsheet: Spreadsheet, dir: &Path) -> Outbox {
     Outbox::new(spreadsheet, &dir.join(STATE_FOLDER).join(FOLDER))
 }
 
-/// Returns all pending edits with their operations. The operations of large edits are read from
-/// separate files.
 fn load_pending(outbox: &Outbox, state: &OutboxState) -> Result<Vec<PendingMutation>, FileError> {
     let mut pending_mutations = Vec::with_capacity(state.pending.len());
     for edit in &state.pending {

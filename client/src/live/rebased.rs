@@ -17,7 +17,6 @@ pub(super) struct RebasedView {
     is_installed: bool,
 }
 
-/// The rebased pending edits and their expected results.
 #[derive(Debug)]
 struct RebasedEdits {
     rebase: Rebase,
@@ -25,7 +24,6 @@ struct RebasedEdits {
 }
 
 impl RebasedView {
-    /// Rebases the pending edits onto a canonical state.
     pub(super) fn new(
         canonical: &CanonicalState,
         own_entries: &OwnEntries,
@@ -43,8 +41,7 @@ impl RebasedView {
         Self { fold, rebase_result, is_installed: false }
     }
 
-    /// Fails if the pending edits could not be rebased. The error states which log entries are
-    /// missing.
+    /// The error states which log entries are missing.
     pub(super) fn check_rebased(&self) -> Result<(), EntriesNeeded> {
         match &self.rebase_result {
             Ok(_) => Ok(()),
@@ -52,7 +49,6 @@ impl RebasedView {
         }
     }
 
-    /// Appends a new edit to the pending edits.
     pub(super) fn add_edit(&mut self, pending: &PendingMutation) {
         let Ok(rebased) = &mut self.rebase_result else { return };
         let outlook = rebased.rebase.add_pending(pending);
@@ -61,7 +57,7 @@ impl RebasedView {
         self.is_installed = false;
     }
 
-    /// Returns the expected results of the pending edits. Empty if the edits could not be rebased.
+    /// Empty if the edits could not be rebased.
     pub(super) fn outlooks(&self) -> impl Iterator<Item = &Outlook> {
         self.rebase_result.iter().flat_map(|rebased| &rebased.outlooks)
     }
@@ -84,8 +80,7 @@ impl RebasedView {
     }
 }
 
-/// Applies the expected result of a pending edit. This can fail only for imports, which live sheets
-/// do not accept.
+/// This can fail only for imports, which live sheets do not accept.
 fn apply_outlook(fold: &mut Fold, outlook: &Outlook) {
     let apply_result = fold.apply_operations(outlook.operations());
     debug_assert!(apply_result.is_ok(), "a live sheet accepts no imports");

@@ -34,7 +34,6 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
-    /// Copies the pending edits up to `last_id` to a separate file and adds the file to the report.
     fn set_aside_up_to(&mut self, last_id: u64) -> Result<(), LiveError> {
         let uncertain_edits = self.outbox_state.pending_up_to(last_id);
         if uncertain_edits.is_empty() {
@@ -46,8 +45,6 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Creates the state of a new client based on the canonical position, with copies of the
-    /// pending edits after `last_id`.
     fn recreate_edits_after(&self, last_id: u64) -> Result<OutboxState, LiveError> {
         let mut new_state = OutboxState::new(
             self.outbox.key(),
@@ -85,8 +82,6 @@ impl SheetRenumbering {
         Self { next_number: first_number.0, sheet_maps: Vec::new() }
     }
 
-    /// Gives a new number to the sheet that the operation adds. Any other operation is changed to
-    /// use the new numbers of sheets that earlier operations have added.
     fn renumber(&mut self, operation: Operation) -> Operation {
         if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
             let sheet = SheetId(self.next_number);

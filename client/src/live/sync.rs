@@ -76,7 +76,6 @@ pub struct SetAsideEdits {
 /// Results of sent edits whose log entries have not been read yet, by edit id.
 pub(super) type Answers = BTreeMap<u64, AppendedMutation>;
 
-/// The difference between the log and the canonical state.
 enum LogChange {
     Unchanged,
     /// New log entries or a new snapshot root must be fetched.
@@ -85,11 +84,8 @@ enum LogChange {
     IncarnationChanged,
 }
 
-/// Result of a successful fetch of entries.
 enum FetchOutcome {
-    /// The canonical state is up to date.
     UpToDate,
-    /// The tables were restored since the canonical state was loaded.
     IncarnationChanged,
 }
 
@@ -140,7 +136,6 @@ impl LiveSheet {
         Ok(std::mem::replace(&mut self.unreported, next_report))
     }
 
-    /// Sends the pending edits in as few requests as possible.
     async fn send_pending(&mut self) -> Result<(), LiveError> {
         while let Some(request) = self.outbox_state.next_request() {
             let Some((first_id, last_id)) = self.first_and_last_id(&request) else { break };
@@ -163,8 +158,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Saves on disk that the edits up to `last_id` may have been sent. Must be called before they
-    /// are sent, because the client may crash while it is sending them.
+    /// Must be called before the edits are sent, because the client may crash while it is sending
+    /// them.
     fn save_attempt(&mut self, last_id: u64) -> Result<(), LiveError> {
         if last_id > self.outbox_state.attempted_id {
             self.outbox_state.attempted_id = last_id;
@@ -173,7 +168,6 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Records the response to a request.
     fn record_reply(&mut self, sent_request: SentRequest) -> Result<(), LiveError> {
         let SentRequest { edit_count, reply } = sent_request;
         if self.outbox_state.record_reply(edit_count, &reply).is_err() {
@@ -188,8 +182,7 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Handles a failed request. `last_id` is the id of the last edit in the request. Depending on
-    /// the error, the pending edits are kept, recreated by a new client, or moved to a file.
+    /// `last_id` is the id of the last edit in the request.
     async fn handle_send_failure(
         &mut self,
         error: ClientError,
@@ -204,7 +197,6 @@ impl LiveSheet {
         }
     }
 
-    /// Returns the ids of the first and last edits in a request.
     fn first_and_last_id(&self, request: &NextRequest) -> Option<(u64, u64)> {
         match request {
             NextRequest::Append(append) => {
@@ -217,7 +209,6 @@ impl LiveSheet {
         }
     }
 
-    /// Fetches and applies the log entries after the canonical position, if any.
     async fn fetch_new_entries(&mut self) -> Result<(), LiveError> {
         match self.detect_log_change().await? {
             LogChange::Unchanged => return self.settle_answered_edits().await,
@@ -234,8 +225,7 @@ impl LiveSheet {
         }
     }
 
-    /// Determines whether the log has changed since the canonical position. Sends no request if a
-    /// fetch is needed in any case.
+    /// Sends no request if a fetch is needed in any case.
     async fn detect_log_change(&self) -> Result<LogChange, LiveError> {
         if self.is_fetch_needed() {
             return Ok(LogChange::NewEntries);
@@ -258,8 +248,7 @@ impl LiveSheet {
         own_entries_missing || self.canonical.needs_newer_root()
     }
 
-    /// Applies the log entries after the canonical position. If there are too many, loads a newer
-    /// snapshot root instead.
+    /// If there are too many entries, loads a newer snapshot root instead.
     async fn apply_new_entries(&mut self) -> Result<FetchOutcome, LiveError> {
         let mut pages = self.outbox.spreadsheet.entry_pages(self.position());
         while !self.canonical.needs_newer_root() {
@@ -279,7 +268,6 @@ impl LiveSheet {
         self.load_newer_root().await
     }
 
-    /// Loads the newest state and makes it the canonical state.
     async fn load_newer_root(&mut self) -> Result<FetchOutcome, LiveError> {
         let newest_state = match CanonicalState::load(&self.source, Some(self.position())).await {
             Ok(newest_state) => newest_state,
@@ -298,13 +286,12 @@ impl LiveSheet {
         Ok(FetchOutcome::UpToDate)
     }
 
-    /// Asks the server whether the tables were restored. Returns `false` if the request fails.
+    /// Returns `false` if the request fails.
     async fn has_incarnation_changed(&self) -> bool {
         let head = self.outbox.spreadsheet.head().await;
         head.is_ok_and(|head| head.incarnation != self.canonical.incarnation())
     }
 
-    /// Removes and reports the pending edits that are contained in known log entries.
     pub(super) fn acknowledge_known_entries(&mut self) {
         let known_entries = self.canonical.entries().iter();
         let own_entries: Vec<EntryView> =
@@ -335,9 +322,8 @@ impl LiveSheet {
         }
     }
 
-    /// Removes and reports the answered edits up to the canonical position. Their log entries may
-    /// be unknown if the snapshot root already includes them. If anything has changed, saves the
-    /// state on disk and rebases the remaining edits.
+    /// The log entries of answered edits may be unknown if the snapshot root already includes them.
+    /// If anything has changed, saves the state on disk and rebases the remaining edits.
     async fn settle_answered_edits(&mut self) -> Result<(), LiveError> {
         let position = Some(self.position());
         let answers_in_order = self.answers.values();
@@ -352,9 +338,8 @@ impl LiveSheet {
         Ok(())
     }
 
-    /// Removes the pending edits up to `last_id` and reports them as settled, that is, committed or
-    /// rejected. `position` and `outcome` belong to the edit `last_id`. The outcomes of earlier
-    /// edits are taken from the server's answers. Without an answer, an outcome is unknown.
+    /// `position` and `outcome` belong to the edit `last_id`. The outcomes of earlier edits are
+    /// taken from the server's answers. Without an answer, an outcome is unknown.
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
@@ -390,9 +375,8 @@ impl EditOutcome {
         }
     }
 
-    /// Returns an edit's outcome according to the server's answer. If the edit was resent, the
-    /// answer omits the committed operations, so it is unknown whether they differ from the
-    /// requested operation.
+    /// If the edit was resent, the answer omits the committed operations, so it is unknown whether
+    /// they differ from the requested operation.
     fn of_answer(answer: &AppendedMutation) -> Self {
         let outcome = Self::new(answer.rejection.clone(), answer.committed.clone());
         if outcome == Self::Unchanged && answer.status == MutationStatus::Duplicate {

@@ -9,19 +9,16 @@ use super::pending_edit::UploadBody;
 use crate::client::sha256;
 use crate::files::{FileError, StateFile, write_private};
 
-/// File extension of an object file.
 const EXTENSION: &str = "body";
-/// Number of characters of the object's SHA-256 hash that are part of the file name.
 const HASH_PREFIX_CHARACTERS: usize = 16;
 
-/// Returns the path of an object file, which is in the directory of the state file `state_path`.
 fn body_path(state_path: &Path, sha256: &str) -> PathBuf {
     let hash_prefix: String = sha256.chars().take(HASH_PREFIX_CHARACTERS).collect();
     state_path.with_extension(format!("{hash_prefix}.{EXTENSION}"))
 }
 
-/// Writes an object durably. Must be called before a state that refers to the object is written, so
-/// that the object is never missing after a crash.
+/// Must be called before a state that refers to the object is written, so that the object is never
+/// missing after a crash.
 pub(crate) fn write_body(
     state_path: &Path,
     body: &UploadBody,
@@ -45,8 +42,7 @@ pub(crate) fn read_body(state_path: &Path, body: &UploadBody) -> Result<Vec<u8>,
     Err(FileError::malformed(&path, StateFile::UnsentLargeEdit, why))
 }
 
-/// Deletes all object files except for those of `referenced_bodies`. If a file cannot be deleted,
-/// the next call tries again.
+/// If a file cannot be deleted, the next call tries again.
 pub(crate) fn delete_unreferenced_bodies<'a>(
     state_path: &Path,
     referenced_bodies: impl Iterator<Item = &'a UploadBody>,

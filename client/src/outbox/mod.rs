@@ -27,10 +27,8 @@ use cellar_sheet::operation::Operation;
 use crate::files::{FileError, FileLock, StateFile, read_json, write_json};
 use crate::{ClientError, Spreadsheet};
 
-/// Number of characters in an outbox's file name.
 const NAME_CHARACTERS: usize = 32;
 
-/// The stack and the spreadsheet to which an outbox belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutboxKey {
     /// Identity of the stack ([`crate::Client::identity`]).
@@ -46,9 +44,9 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Creates an outbox whose files are in the directory `folder`. The file name is a hash of
-    /// [`crate::Client::identity`], the spreadsheet and the token's subject. Each subject therefore
-    /// has its own outbox, and edits are never sent as another subject.
+    /// The file name is a hash of [`crate::Client::identity`], the spreadsheet and the token's
+    /// subject. Each subject therefore has its own outbox, and edits are never sent as another
+    /// subject.
     pub(crate) fn new(spreadsheet: Spreadsheet, folder: &Path) -> Self {
         let (client, id) = (spreadsheet.client(), spreadsheet.id());
         let hashed_key = format!("{}\n{id}\n{}", client.identity(), client.subject());
@@ -62,12 +60,11 @@ impl Outbox {
         OutboxKey { identity, spreadsheet: self.spreadsheet.id() }
     }
 
-    /// Returns the path of the state file with its extension replaced.
     pub(crate) fn path_with_extension(&self, extension: &str) -> PathBuf {
         self.path.with_extension(extension)
     }
 
-    /// Reads the state file. Returns `None` if the file does not exist.
+    /// Returns `None` if the file does not exist.
     pub(crate) fn read(&self) -> Result<Option<OutboxState>, FileError> {
         let Some(state) = read_json::<OutboxState>(&self.path, StateFile::UnsentEdits)? else {
             return Ok(None);
@@ -83,7 +80,7 @@ impl Outbox {
         write_json(&self.path, state)
     }
 
-    /// Locks the outbox. Blocks while another process holds the lock.
+    /// Blocks while another process holds the lock.
     pub(crate) async fn lock(&self) -> Result<FileLock, FileError> {
         let lock_path = self.lock_path();
         match tokio::task::spawn_blocking(move || FileLock::acquire(&lock_path)).await {
@@ -95,7 +92,6 @@ impl Outbox {
         }
     }
 
-    /// Locks the outbox. Fails immediately if another process holds the lock.
     pub(crate) fn try_lock(&self) -> Result<FileLock, FileError> {
         FileLock::try_acquire(&self.lock_path())
     }
@@ -104,8 +100,7 @@ impl Outbox {
         self.path_with_extension("lock")
     }
 
-    /// Adds an edit and saves it on disk. The object of a large edit is written before the state.
-    /// On error, the edit is not added.
+    /// The object of a large edit is written before the state. On error, the edit is not added.
     pub(crate) fn add_edit(
         &self,
         state: &mut OutboxState,
@@ -134,8 +129,8 @@ impl Outbox {
         Ok(state.add_edit(payload))
     }
 
-    /// Removes the newest edit. Must be called only if the edit was certainly not committed. If the
-    /// state cannot be written, the edit is not removed.
+    /// Must be called only if the edit was certainly not committed. If the state cannot be written,
+    /// the edit is not removed.
     pub(crate) fn remove_newest_edit(&self, state: &mut OutboxState) -> Result<(), FileError> {
         let mut state_without_newest = state.clone();
         state_without_newest.remove_newest_edit();
@@ -145,8 +140,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Copies edits to a new file for the user, because they may have been committed but cannot be
-    /// resent. Returns the path of the file. The edits are not removed from the state.
+    /// The edits may have been committed but cannot be resent. They are not removed from the state.
     pub(crate) fn write_set_aside_file(&self, edits: &[PendingEdit]) -> Result<PathBuf, FileError> {
         let path = self.path_with_extension(&format!("{}.aside.json", new_client_id()));
         let mut mutations = Vec::new();
@@ -157,7 +151,7 @@ impl Outbox {
         Ok(path)
     }
 
-    /// Deletes the state file and the objects of large edits. The next edit starts a new client.
+    /// The next edit starts a new client.
     pub(crate) fn delete(&self) -> Result<(), FileError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| FileError::Unwritable { path: self.path.clone(), source })?;
@@ -165,12 +159,10 @@ impl Outbox {
         Ok(())
     }
 
-    /// Deletes the object files of edits that are no longer pending.
     pub(crate) fn delete_unreferenced_bodies(&self, state: &OutboxState) {
         bodies::delete_unreferenced_bodies(&self.path, state.bodies());
     }
 
-    /// Returns the mutation of an edit. The operation of a large edit is read from its object file.
     pub(crate) fn load_mutation(&self, edit: &PendingEdit) -> Result<SentMutation, FileError> {
         let PendingEdit { id, base, payload } = edit;
         let op = match payload {
@@ -180,7 +172,6 @@ impl Outbox {
         Ok(SentMutation { id: *id, base: *base, op })
     }
 
-    /// Reads the operation of the large edit `id` from its object file.
     fn load_operation(&self, id: u64, body: &UploadBody) -> Result<Operation, FileError> {
         let object = bodies::read_body(&self.path, body)?;
         let first_operation =
@@ -194,14 +185,12 @@ impl Outbox {
         }
     }
 
-    /// Creates the error for a response that does not contain exactly one result per sent edit.
     pub(crate) fn incomplete_reply_error(&self) -> ClientError {
         let why = "the response does not contain a result for each edit";
         self.spreadsheet.client().unexpected_reply(why)
     }
 }
 
-/// Returns a random client id.
 pub(crate) fn new_client_id() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }

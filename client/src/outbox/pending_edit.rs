@@ -23,11 +23,9 @@ pub(crate) struct PendingEdit {
     pub(crate) payload: EditPayload,
 }
 
-/// The operation of an edit in the form in which it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum EditPayload {
-    /// A small operation, sent inside an append request.
     Op(Operation),
     /// A large operation, which does not fit in a request and is uploaded as an object.
     Body(UploadBody),
@@ -38,12 +36,12 @@ pub(crate) enum EditPayload {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadBody {
-    /// SHA-256 hash of the object, in hexadecimal.
+    /// In hexadecimal.
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
     /// Edit description for messages.
     pub(crate) description: String,
-    /// The sheet that the edit changes. Files written by older versions do not contain this field.
+    /// Files written by older versions do not contain this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sheet: Option<SheetId>,
     /// Upload URL of the object, if the server has already returned one.
@@ -58,12 +56,7 @@ pub(crate) struct UploadBody {
 }
 
 impl EditPayload {
-    /// Encodes an operation for an append request, or for an upload if it is too large for a
-    /// request. Returns the payload and, for an upload, also the object.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`BodyError`] if the operation is too large even for an upload.
+    /// If the operation is too large for an append request, also returns the object to upload.
     pub(crate) fn encode(operation: Operation) -> Result<(Self, Option<Vec<u8>>), BodyError> {
         match object_to_upload(&operation)? {
             None => Ok((Self::Op(operation), None)),
@@ -82,8 +75,7 @@ impl EditPayload {
         }
     }
 
-    /// Returns the length of the object to upload. Returns `None` if the edit is sent in an append
-    /// request.
+    /// Returns `None` if the edit is sent in an append request.
     pub(crate) fn object_bytes(&self) -> Option<u64> {
         match self {
             Self::Body(body) => Some(body.bytes),
@@ -102,8 +94,8 @@ impl EditPayload {
         }
     }
 
-    /// Returns whether no other edit may be sent in the same request. This is the case for undos
-    /// and reverts, because their effect depends on the preceding entries.
+    /// Undos and reverts need their own request, because their effect depends on the preceding
+    /// entries.
     pub(crate) fn needs_own_request(&self) -> bool {
         match self {
             Self::Body(_) => true,
@@ -112,8 +104,7 @@ impl EditPayload {
     }
 }
 
-/// Encodes an operation as an object for an upload. Returns `None` if the operation is small enough
-/// for an append request.
+/// Returns `None` if the operation is small enough for an append request.
 fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError> {
     if !matches!(operation, Operation::SetCells(_)) {
         return Ok(None);
@@ -133,8 +124,6 @@ fn object_to_upload(operation: &Operation) -> Result<Option<Vec<u8>>, BodyError>
 }
 
 impl UploadBody {
-    /// Creates the description of an object that contains only `operation` and has not been
-    /// uploaded yet.
     fn of_object(object: &[u8], operation: &Operation) -> Self {
         Self {
             sha256: sha256(object),
@@ -149,8 +138,7 @@ impl UploadBody {
 }
 
 impl PendingEdit {
-    /// Returns the mutation for an append request. Returns `None` if the edit is uploaded as an
-    /// object.
+    /// Returns `None` if the edit is uploaded as an object.
     pub(crate) fn mutation(&self) -> Option<SentMutation> {
         let Self { id, base, payload } = self;
         match payload {

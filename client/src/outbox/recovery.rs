@@ -4,7 +4,6 @@ use cellar_api::wire::ProblemKind;
 
 use crate::ClientError;
 
-/// How the edits of a failed request are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recovery {
     /// Keep the edits and resend them unchanged later, because they may have been committed.

@@ -12,39 +12,32 @@ use super::{Outbox, bodies};
 use crate::ClientError;
 use crate::files::FileError;
 
-/// Maximum number of attempts to upload an edit. An attempt fails if its upload URL has expired or
-/// the object was lost. The next attempt uses a new URL and normally succeeds.
+/// An attempt fails if its upload URL has expired or the object was lost. The next attempt uses a
+/// new URL and normally succeeds.
 const MAX_UPLOAD_ATTEMPTS: u32 = 3;
 
-/// An error when sending pending edits. The edits remain in the outbox.
+/// The edits remain in the outbox.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) enum SendError {
-    /// A request failed.
     Client(#[from] ClientError),
-    /// A local file cannot be read or written.
     File(#[from] FileError),
 }
 
-/// A request to which the server has responded.
 #[derive(Debug)]
 pub(crate) struct SentRequest {
-    /// Number of edits in the request.
     pub(crate) edit_count: usize,
     pub(crate) reply: AppendReply,
 }
 
-/// Result of uploading an object to the object store.
 enum ObjectUpload {
-    /// The object is stored.
     Stored,
-    /// The object store refused the upload. The object may be stored nevertheless, because the
-    /// object store also refuses a retry after a lost response. Only the request that completes the
-    /// upload determines whether the object exists.
+    /// The object may be stored nevertheless, because the object store also refuses a retry after a
+    /// lost response. Only the request that completes the upload determines whether the object
+    /// exists.
     Refused(ClientError),
 }
 
-/// Result of an attempt to upload and commit a large edit.
 enum UploadAttempt {
     /// The edit was committed or rejected.
     Committed(AppendReply),
@@ -53,8 +46,8 @@ enum UploadAttempt {
 }
 
 impl Outbox {
-    /// Sends all pending edits. Edits that the server has committed or rejected are moved from
-    /// `state` to `settled_edits`, even if a later request fails.
+    /// Edits that the server has committed or rejected are moved from `state` to `settled_edits`,
+    /// even if a later request fails.
     pub(crate) async fn send_all(
         &self,
         state: &mut OutboxState,
@@ -76,7 +69,6 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends one request and waits for its response.
     pub(crate) async fn send_request(
         &self,
         state: &mut OutboxState,
@@ -94,9 +86,8 @@ impl Outbox {
         }
     }
 
-    /// Uploads and commits the first unanswered edit, which must be a large edit. The state is
-    /// saved after each step, so that the edit is committed exactly once even if the client
-    /// crashes.
+    /// The first unanswered edit must be a large edit. The state is saved after each step, so that
+    /// the edit is committed exactly once even if the client crashes.
     async fn upload_first_edit(&self, state: &mut OutboxState) -> Result<AppendReply, SendError> {
         let mut last_error = None;
         for _ in 1..=MAX_UPLOAD_ATTEMPTS {
@@ -113,7 +104,6 @@ impl Outbox {
         Err(last_error.unwrap_or_else(no_edit_to_upload_error).into())
     }
 
-    /// Makes one attempt to upload and commit an object.
     async fn try_upload(
         &self,
         state: &mut OutboxState,
@@ -143,7 +133,7 @@ impl Outbox {
         }
     }
 
-    /// Uploads an object. If the object store confirms the upload, saves this in the state.
+    /// If the object store confirms the upload, saves this in the state.
     async fn upload_object(
         &self,
         state: &mut OutboxState,
@@ -161,8 +151,6 @@ impl Outbox {
         }
     }
 
-    /// Returns the upload URL of an object. If the state contains none, requests a URL and saves
-    /// it.
     async fn load_or_request_upload_url(
         &self,
         state: &mut OutboxState,

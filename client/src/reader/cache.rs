@@ -17,7 +17,6 @@ use cellar_snapshot::level::ChunkHash;
 
 use crate::files::{STATE_FOLDER, create_folder};
 
-/// Directory for cached objects, below the local state directory.
 const FOLDER: &str = "chunks";
 /// The part of the maximum cache size that an eviction frees, as a divisor. Freeing more than
 /// necessary avoids an eviction on every write.
@@ -36,21 +35,18 @@ pub struct ChunkCache {
     usage: Mutex<CacheUsage>,
 }
 
-/// Estimated size of the cache.
 #[derive(Debug, Default)]
 struct CacheUsage {
     /// Total size of the files as found by the last scan, plus the files written since then, in
     /// bytes.
     bytes: u64,
-    /// Number of writes until the next directory scan.
     writes_until_scan: u32,
 }
 
-/// File name of a cached object. It is a hash of the stack, the spreadsheet and the object's hash.
+/// A hash of the stack, the spreadsheet and the object's hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheName(String);
 
-/// Generates the names of cache files for one spreadsheet.
 #[derive(Debug, Clone)]
 pub(super) struct CacheNames {
     /// The stack and the spreadsheet, which are hashed as part of each name.
@@ -58,7 +54,6 @@ pub(super) struct CacheNames {
 }
 
 impl CacheNames {
-    /// Creates the names for the spreadsheet `log` in the stack that has the given identity.
     pub(super) fn new(identity: &str, log: LogId) -> Self {
         Self { owner: format!("{identity}\n{log}") }
     }
@@ -71,7 +66,6 @@ impl CacheNames {
         self.name("root", &hash.to_string())
     }
 
-    /// Returns the file name for the body of a large log entry.
     pub(super) fn body(&self, sha256: &str) -> CacheName {
         self.name("body", sha256)
     }
@@ -82,7 +76,6 @@ impl CacheNames {
     }
 }
 
-/// A file in the cache directory.
 struct CachedFile {
     last_used: SystemTime,
     bytes: u64,
@@ -90,8 +83,7 @@ struct CachedFile {
 }
 
 impl CachedFile {
-    /// Returns the path, size and modification time of a file. Returns `None` if the directory
-    /// entry is not a regular file.
+    /// Returns `None` if the directory entry is not a regular file.
     fn of_entry(entry: &DirEntry) -> Option<Self> {
         let metadata = entry.metadata().ok()?;
         if !metadata.is_file() {
@@ -102,8 +94,7 @@ impl CachedFile {
     }
 }
 
-/// Reads a whole file. Returns `None` if the file cannot be read, or if it is longer than
-/// `max_bytes`.
+/// Returns `None` if the file cannot be read, or if it is longer than `max_bytes`.
 fn read_at_most(file: &mut File, max_bytes: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
     let mut contents = Vec::new();
@@ -163,7 +154,6 @@ impl ChunkCache {
         usage.writes_until_scan = usage.writes_until_scan.saturating_sub(1);
     }
 
-    /// Removes a corrupt object.
     pub(super) fn remove(&self, name: &CacheName) {
         let _ = std::fs::remove_file(self.path(name));
     }
@@ -172,8 +162,7 @@ impl ChunkCache {
         self.folder.join(&name.0)
     }
 
-    /// Writes a file atomically. The file may be corrupt after a system crash, which is harmless
-    /// because readers verify it.
+    /// The file may be corrupt after a system crash, which is harmless because readers verify it.
     fn write(&self, name: &CacheName, stored: &[u8]) -> Option<()> {
         create_folder(&self.folder).ok()?;
         // The temporary file has mode 0600, which the rename preserves.
@@ -184,8 +173,8 @@ impl ChunkCache {
         file.persist(self.path(name)).ok().map(|_| ())
     }
 
-    /// Measures the size of the cache. If the size exceeds the limit, evicts the least recently
-    /// used files. Returns the total size of the remaining files, in bytes.
+    /// If the size exceeds the limit, evicts the least recently used files. Returns the total size
+    /// of the remaining files, in bytes.
     fn scan_and_evict(&self) -> u64 {
         let mut files = self.list_files();
         let mut total_bytes: u64 = files.iter().map(|file| file.bytes).fold(0, u64::saturating_add);
@@ -210,7 +199,7 @@ impl ChunkCache {
         total_bytes
     }
 
-    /// Lists all files in the directory, including temporary files of processes that were killed.
+    /// Includes temporary files of processes that were killed.
     fn list_files(&self) -> Vec<CachedFile> {
         let Ok(folder_entries) = std::fs::read_dir(&self.folder) else { return Vec::new() };
         folder_entries.flatten().filter_map(|entry| CachedFile::of_entry(&entry)).collect()

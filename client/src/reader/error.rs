@@ -51,14 +51,12 @@ pub enum ReaderError {
 }
 
 impl ReaderError {
-    /// Creates an error for a problem that the client has detected itself. Callers cannot
-    /// distinguish it from the same problem reported by the server.
+    /// Callers cannot distinguish the error from the same problem reported by the server.
     pub(crate) fn from_problem(kind: ProblemKind, why: impl Into<String>) -> Self {
         let problem = Box::new(Problem::new(kind, why));
         Self::Client(ClientError::Problem { problem, uncertain: false })
     }
 
-    /// Creates the error for snapshot objects that contradict each other.
     pub(super) fn inconsistent(log: LogId, error: &SnapshotError) -> Self {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
@@ -80,8 +78,6 @@ pub(super) const HTTP_FORBIDDEN: u16 = 403;
 /// HTTP status of the object store if an object does not exist.
 pub(super) const HTTP_NOT_FOUND: u16 = 404;
 
-/// Returns whether the object store refused a download, because the object does not exist or the
-/// download URL has expired.
 pub(super) fn is_refusal(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: HTTP_FORBIDDEN | HTTP_NOT_FOUND, .. })
 }

@@ -129,8 +129,7 @@ impl Spreadsheet {
 }
 
 impl ReadableState {
-    /// Returns the cells of a rectangle in the sheet named `sheet_name`, or in the first sheet if
-    /// `sheet_name` is `None`.
+    /// `sheet_name` is `None` for the first sheet.
     pub(crate) async fn read_cells(
         &mut self,
         source: &SnapshotSource,
@@ -155,8 +154,6 @@ impl ReadableState {
         })
     }
 
-    /// Returns the description of a sheet in a response. Returns `None` if the sheet does not
-    /// exist.
     fn sheet_header(&self, sheet_name: Option<&str>, rectangle: Rectangle) -> Option<SheetHeader> {
         let tabs = &self.metadata.tabs;
         let sheet = match sheet_name {
@@ -173,12 +170,10 @@ impl ReadableState {
     }
 }
 
-/// The part of a response that describes a sheet, without its cells.
 struct SheetHeader {
     sheet: SheetId,
     name: String,
     extent: Extent,
-    /// The formats within the rectangle.
     formats: ReplyFormats,
 }
 

@@ -22,7 +22,6 @@ use super::error::{HTTP_FORBIDDEN, HTTP_NOT_FOUND, is_refusal};
 use crate::concurrent::run_concurrently;
 use crate::{Client, ClientError, Spreadsheet};
 
-/// Loads the snapshot objects and external entry bodies of a spreadsheet.
 #[derive(Debug)]
 pub(crate) struct SnapshotSource {
     pub(crate) spreadsheet: Spreadsheet,
@@ -38,7 +37,6 @@ impl SnapshotSource {
         Self { spreadsheet, family: OnceLock::new(), cache }
     }
 
-    /// Returns the spreadsheet's id.
     pub(super) fn log(&self) -> LogId {
         self.spreadsheet.id()
     }
@@ -51,12 +49,11 @@ impl SnapshotSource {
         self.family.get().copied().unwrap_or(self.log())
     }
 
-    /// Returns the names of cache files. A spreadsheet and all of its forks share these names.
+    /// The cache files of a spreadsheet and all of its forks have the same names.
     fn cache_names(&self) -> CacheNames {
         CacheNames::new(self.client().identity(), self.family())
     }
 
-    /// Reads a snapshot root from the disk cache.
     pub(crate) fn cached_root(&self, key: ObjectKey) -> Option<Root> {
         self.family.get_or_init(|| key.log);
         let cache_name = self.cache_names().root(key.hash);
@@ -64,7 +61,6 @@ impl SnapshotSource {
         self.read_cached(&cache_name, MAX_STORED_ROOT_BYTES, unpack)
     }
 
-    /// Loads a snapshot root from the disk cache. If it is not cached, downloads it from `url`.
     pub(super) async fn load_root(&self, key: ObjectKey, url: &str) -> Result<Root, ReaderError> {
         if let Some(root) = self.cached_root(key) {
             return Ok(root);
@@ -101,8 +97,6 @@ impl SnapshotSource {
         }
     }
 
-    /// Loads chunks and passes them to `receiver`. Chunks that are not in the disk cache are
-    /// downloaded from the object store.
     pub(super) async fn load_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -117,9 +111,8 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks. If chunks could not be downloaded, requests new
-    /// URLs and tries once more, because the first URLs may have expired. Returns the chunks that
-    /// are still missing.
+    /// If chunks could not be downloaded, requests new URLs and tries once more, because the first
+    /// URLs may have expired. Returns the chunks that are still missing.
     async fn download_with_one_retry<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -134,8 +127,8 @@ impl SnapshotSource {
         self.download_chunks(&retried_requests, receiver).await
     }
 
-    /// Reports an unavailable chunk to `receiver`. Returns an error if access to the chunk was
-    /// refused, because it is then unknown whether the chunk exists.
+    /// Returns an error if access to the chunk was refused, because it is then unknown whether the
+    /// chunk exists.
     fn report_undelivered<R: ChunkReceiver>(
         &self,
         undelivered: &UndeliveredChunk<R::Request>,
@@ -150,7 +143,7 @@ impl SnapshotSource {
         }
     }
 
-    /// Passes the cached chunks to `receiver`. Returns the requests for chunks that are not cached.
+    /// Returns the requests for chunks that are not cached.
     fn receive_cached_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -168,8 +161,7 @@ impl SnapshotSource {
         missing_requests
     }
 
-    /// Downloads at most `MAX_CHUNK_URLS` chunks concurrently and passes them to `receiver`.
-    /// Returns the chunks that could not be downloaded.
+    /// Downloads at most `MAX_CHUNK_URLS` chunks. Returns the chunks that could not be downloaded.
     async fn download_chunks<R: ChunkReceiver>(
         &self,
         requests: &[R::Request],
@@ -191,7 +183,7 @@ impl SnapshotSource {
         Ok(undelivered)
     }
 
-    /// Passes a downloaded chunk to `receiver`. Returns the chunk if it could not be downloaded.
+    /// Returns the chunk if it could not be downloaded.
     fn receive_download<R: ChunkReceiver>(
         &self,
         request: R::Request,
@@ -218,8 +210,7 @@ impl SnapshotSource {
         Ok(None)
     }
 
-    /// Passes a chunk to `receiver`, which verifies it, and stores it in the disk cache. The error
-    /// states why the chunk is corrupt.
+    /// The receiver verifies the chunk. The error states why the chunk is corrupt.
     fn accept_and_cache<R: ChunkReceiver>(
         &self,
         request: R::Request,
@@ -231,8 +222,6 @@ impl SnapshotSource {
         Ok(())
     }
 
-    /// Loads the mutations of a large entry. If its body is not in the disk cache, downloads it
-    /// from the object store.
     pub(super) async fn load_external_body(
         &self,
         position: Position,
@@ -255,8 +244,7 @@ impl SnapshotSource {
         Ok(mutations)
     }
 
-    /// Reads and decodes an object in the disk cache. An object that cannot be decoded is removed
-    /// from the cache.
+    /// An object that cannot be decoded is removed from the cache.
     fn read_cached<T, E>(
         &self,
         name: &CacheName,
@@ -279,9 +267,7 @@ impl SnapshotSource {
     }
 }
 
-/// Receives the chunks that a [`SnapshotSource`] loads.
 pub(super) trait ChunkReceiver {
-    /// Identifies a chunk to load.
     type Request: Copy + Send + Sync + 'static;
 
     fn hash_of(request: &Self::Request) -> ChunkHash;
@@ -289,8 +275,7 @@ pub(super) trait ChunkReceiver {
     /// Verifies and stores a chunk. The error states why the chunk is corrupt.
     fn accept(&mut self, request: &Self::Request, stored: &[u8]) -> Result<(), String>;
 
-    /// Handles a missing or corrupt chunk. If this method returns an error, loading stops.
-    /// Otherwise, the chunk is skipped.
+    /// If this method returns an error, loading stops. Otherwise, the chunk is skipped.
     fn handle_unavailable(
         &mut self,
         request: &Self::Request,
@@ -320,15 +305,12 @@ impl ChunkReceiver for Objects {
 
 type DownloadResult = Result<Vec<u8>, ClientError>;
 
-/// A chunk that could not be downloaded from the object store.
 struct UndeliveredChunk<Request> {
     request: Request,
     reason: UndeliveredReason,
 }
 
-/// Why a chunk could not be downloaded from the object store.
 enum UndeliveredReason {
-    /// The chunk does not exist.
     NotFound,
     /// The URL has expired or grants no access.
     AccessRefused,

@@ -18,17 +18,14 @@ use super::ReaderError;
 use super::objects::SnapshotSource;
 use crate::ItemStream;
 
-/// The state of a spreadsheet at a position. Cells can be read from it.
 #[derive(Debug)]
 pub(crate) struct ReadableState {
     pub(crate) position: Position,
     pub(crate) incarnation: u32,
-    /// The workbook metadata, such as sheet names and extents.
     pub(crate) metadata: WorkbookMetadata,
     pub(crate) root: Option<Root>,
     /// The combined effect of the log entries after the snapshot root.
     pub(crate) tail: FoldedLevel,
-    /// The snapshot objects in memory.
     pub(crate) objects: Objects,
 }
 
@@ -41,7 +38,6 @@ pub(crate) struct EntryTail {
     next_position: Option<Position>,
 }
 
-/// A spreadsheet's snapshot root and the log entries after it.
 #[derive(Debug)]
 pub(crate) struct LoadedSpreadsheet {
     incarnation: u32,
@@ -54,27 +50,21 @@ pub(crate) struct LoadedSpreadsheet {
     entries: Vec<EntryView>,
 }
 
-/// Whether the log entries after the snapshot root are kept in memory after loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryRetention {
     KeepEntries,
     DropEntries,
 }
 
-/// A loaded state to which further log entries can be applied.
 #[derive(Debug)]
 pub(crate) struct GrowableState {
-    /// The state from which cells are read.
     pub(crate) readable: ReadableState,
-    /// The combined effect of the log entries after the snapshot root. Further entries can be
-    /// applied.
     pub(crate) tail: EntryTail,
-    /// The retained log entries.
     pub(crate) entries: Vec<EntryView>,
 }
 
 impl ReadableState {
-    /// Loads the newest state. Its position is at or after `min_position`.
+    /// The position of the state is at or after `min_position`.
     pub(super) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -86,11 +76,9 @@ impl ReadableState {
 }
 
 impl LoadedSpreadsheet {
-    /// Loads the newest state. Its position is at or after `min_position`.
-    ///
-    /// Loading starts over if the snapshot is replaced or the tables are restored in the meantime,
-    /// or if entries are appended much faster than they are loaded. At most `MAX_READ_BEGINNINGS`
-    /// attempts are made.
+    /// The position of the state is at or after `min_position`. Loading starts over if the snapshot
+    /// is replaced or the tables are restored in the meantime, or if entries are appended much
+    /// faster than they are loaded. At most `MAX_READ_BEGINNINGS` attempts are made.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -141,8 +129,8 @@ impl LoadedSpreadsheet {
         Ok(loaded)
     }
 
-    /// Restores a spreadsheet's state from the disk caches. Returns `None` if the snapshot root is
-    /// no longer cached. The bodies of large entries are downloaded if they are not cached.
+    /// Returns `None` if the snapshot root is no longer cached. The bodies of large entries are
+    /// downloaded if they are not cached.
     pub(crate) async fn from_cache(
         source: &SnapshotSource,
         root_key: Option<String>,
@@ -223,14 +211,12 @@ impl LoadedSpreadsheet {
 }
 
 impl EntryTail {
-    /// Returns the position of the last applied entry. Fails if no entry was applied, because a
-    /// response without entries is invalid.
+    /// Fails if no entry was applied, because a response without entries is invalid.
     fn position(&self, source: &SnapshotSource) -> Result<Position, ReaderError> {
         self.last_position.ok_or_else(|| invalid_reply(source, "the reply has no entries"))
     }
 
-    /// Applies the next log entry. Nothing changes if the entry is not the next one or its body
-    /// cannot be loaded.
+    /// Nothing changes if the entry is not the next one or its body cannot be loaded.
     pub(crate) async fn apply_entry(
         &mut self,
         source: &SnapshotSource,
@@ -261,9 +247,8 @@ impl EntryTail {
     }
 }
 
-/// Loads the next page of log entries. Returns `None` after the last page. Returns
-/// [`ReaderError::Changing`] if the tables were restored since loading began, or if the requested
-/// entries are no longer available.
+/// Returns `None` after the last page. Returns [`ReaderError::Changing`] if the tables were
+/// restored since loading began, or if the requested entries are no longer available.
 async fn load_next_entries(
     pages: &mut ItemStream<EntriesReply>,
     incarnation: u32,
@@ -277,8 +262,7 @@ async fn load_next_entries(
     }
 }
 
-/// Loads the snapshot root to which a response refers. Returns `None` if the spreadsheet has no
-/// snapshot.
+/// Returns `None` if the spreadsheet has no snapshot.
 async fn load_root(
     source: &SnapshotSource,
     reply: &LoadReply,
@@ -291,8 +275,7 @@ async fn load_root(
     Ok(Some(source.load_root(object_key, url).await?))
 }
 
-/// Parses the key of a snapshot root. The key of a fork's root may contain the id of the
-/// spreadsheet from which the fork descends.
+/// The key of a fork's root may contain the id of the spreadsheet from which the fork descends.
 fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderError> {
     parse_root_key(key)
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))

@@ -31,7 +31,6 @@ const SPARSE_BAND_CELLS: usize = 8 * 1024;
 /// band.
 const DENSE_BAND_CELLS: usize = 64 * 1024;
 
-/// Limits a rectangle to the used range of a sheet.
 fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u32>) {
     let Rectangle { first, last } = rectangle;
     let rows = first.row..last.row.saturating_add(1).min(extent.rows);
@@ -39,14 +38,13 @@ fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> (Range<u32>, Range<u3
     (rows, columns)
 }
 
-/// Returns the number of rows of the first band. `columns` must not be empty.
+/// `columns` must not be empty.
 fn first_band_rows(columns: &Range<u32>) -> u32 {
     let column_count = columns.end - columns.start;
     (FIRST_BAND_CELLS / column_count).max(1)
 }
 
-/// Returns the number of rows of the next band. `band_rows` and `cell_count` are the numbers of
-/// rows and non-blank cells in the previous band.
+/// `band_rows` and `cell_count` are the numbers of rows and non-blank cells in the previous band.
 fn next_band_rows(band_rows: u32, cell_count: usize) -> u32 {
     match cell_count {
         ..SPARSE_BAND_CELLS => band_rows.saturating_mul(2),
@@ -59,15 +57,12 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
-/// How a band is handled if it requires tiles that are not in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
-    /// Load the missing tiles.
     Load,
     /// Drop all tiles from memory and determine the missing tiles again, because the band may also
     /// require tiles that were dropped.
     DropLoaded,
-    /// Split the band into fewer rows.
     NarrowBand,
 }
 
@@ -85,14 +80,13 @@ impl MissingTilesAction {
     }
 }
 
-/// Result of merging the levels of a snapshot within a band.
 enum BandMerge {
     Merged(Tile),
     /// The band has several rows and requires more tiles than are allowed in memory.
     TooManyTiles,
 }
 
-/// The long texts of cells, by their hash. Texts that are missing or corrupt are not included.
+/// Texts that are missing or corrupt are not included.
 #[derive(Debug, Default)]
 struct LongTexts {
     by_hash: BTreeMap<ChunkHash, String>,
@@ -127,7 +121,7 @@ impl ChunkReceiver for LongTexts {
 }
 
 impl ReadableState {
-    /// Returns the non-blank cells of a rectangle in row-major order, including their long texts.
+    /// In row-major order, including long texts.
     pub(super) async fn nonblank_cells(
         &mut self,
         source: &SnapshotSource,
@@ -160,7 +154,6 @@ impl ReadableState {
         Ok(cells)
     }
 
-    /// Merges the levels of the snapshot within a band. Loads the tiles that are required.
     async fn merge_band(
         &mut self,
         source: &SnapshotSource,
@@ -188,7 +181,6 @@ impl ReadableState {
         }
     }
 
-    /// Returns the visible cells of a merged band, with their formats and long texts.
     async fn displayed_cells(
         &self,
         source: &SnapshotSource,
@@ -208,8 +200,8 @@ impl ReadableState {
         Ok(displayed_cells)
     }
 
-    /// Returns the long texts of cells. They are taken from the log entries after the snapshot root
-    /// or loaded from chunks. Texts that are missing or corrupt are omitted.
+    /// The texts are taken from the log entries after the snapshot root or loaded from chunks.
+    /// Texts that are missing or corrupt are omitted.
     async fn load_long_texts(
         &self,
         source: &SnapshotSource,

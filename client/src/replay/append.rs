@@ -34,7 +34,6 @@ pub(super) struct OperationPiece {
 /// A piece together with its actual or predicted outcome in the new fork.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SettledPiece {
-    /// Index of the piece's mutation in the list of the fork's mutations.
     pub(super) mutation_index: usize,
     pub(super) sent: Operation,
     /// The committed operations, or `None` if they are equal to the requested operation.
@@ -52,13 +51,11 @@ impl SettledPiece {
         Self { mutation_index: piece.mutation_index, sent, committed }
     }
 
-    /// Returns the operations that take effect.
     pub(super) fn committed_operations(&self) -> &[Operation] {
         self.committed.as_deref().unwrap_or(std::slice::from_ref(&self.sent))
     }
 }
 
-/// Splits the operations of all mutations into pieces that fit in a request.
 pub(super) fn split_into_pieces(
     own_mutations: &[OwnMutation],
 ) -> Result<Vec<OperationPiece>, ReplayError> {
@@ -78,8 +75,8 @@ pub(super) fn split_into_pieces(
     Ok(pieces)
 }
 
-/// Adds an operation to `pieces`. If it is too large, it is split in half repeatedly, until each
-/// piece fits or cannot be split further.
+/// If the operation is too large, it is split in half repeatedly, until each piece fits or cannot
+/// be split further.
 fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut operation: Operation) {
     let json_bytes = serde_json::to_vec(&operation).map_or(usize::MAX, |json| json.len());
     let bytes = json_bytes.saturating_add(MUTATION_FRAME_BYTES);
@@ -93,7 +90,6 @@ fn push_pieces(pieces: &mut Vec<OperationPiece>, mutation_index: usize, mut oper
     }
 }
 
-/// Removes half of the cells from a `SetCells` operation and returns them as a second operation.
 /// Together, the two operations have the original effect. Returns `None` if the operation cannot be
 /// split.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
@@ -105,8 +101,7 @@ fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     Some(Operation::SetCells(SetCells { sheet: *sheet, cells: second_half }))
 }
 
-/// Appends all pieces in order. If an interrupted replay has already appended a piece, the server
-/// ignores the duplicate.
+/// If an interrupted replay has already appended a piece, the server ignores the duplicate.
 pub(super) async fn append_pieces(
     new_fork: &Spreadsheet,
     incarnation: u32,
@@ -132,7 +127,7 @@ pub(super) async fn append_pieces(
     Ok(())
 }
 
-/// Returns how many of the next pieces fit in one request. The result is at least one.
+/// The result is at least one.
 fn batch_length(pieces: &[OperationPiece]) -> usize {
     let mut request_bytes = REQUEST_FRAME_BYTES;
     let mut piece_count = 0;
@@ -146,8 +141,7 @@ fn batch_length(pieces: &[OperationPiece]) -> usize {
     piece_count.max(1)
 }
 
-/// Reads the outcomes of all pieces from the log entries of the new fork. Pieces that were appended
-/// by an interrupted replay are included.
+/// Pieces that were appended by an interrupted replay are included.
 pub(super) async fn read_outcomes(
     new_fork: &Spreadsheet,
     first_position: Position,
@@ -167,8 +161,7 @@ pub(super) async fn read_outcomes(
     Ok(settled_pieces)
 }
 
-/// Reads the mutations with ids up to `last_id` from the new fork's own log entries. If an id
-/// occurs more than once, the oldest mutation is returned.
+/// If an id occurs more than once, the oldest mutation is returned.
 async fn read_mutations_up_to_id(
     new_fork: &Spreadsheet,
     first_position: Position,

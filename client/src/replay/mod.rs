@@ -25,7 +25,6 @@ use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::{Client, Spreadsheet};
 
-/// Number of characters of the hash that are part of a nonce.
 const NONCE_HASH_CHARACTERS: usize = 32;
 
 /// A planned replay.
@@ -140,8 +139,7 @@ impl ForkReplay {
         format!("replay-{hash_prefix}")
     }
 
-    /// Returns the sheets that exist at position `from` but no longer at position `onto`. The
-    /// server accepts edits of these sheets, but such edits have no effect.
+    /// The server accepts edits of deleted sheets, but such edits have no effect.
     async fn deleted_sheets(&self, spreadsheet: &Spreadsheet) -> Result<Vec<SheetId>, ReplayError> {
         let source = self.client.spreadsheet(self.source);
         let old_sheets = source.sheets_at(self.from).await?.sheets;

@@ -14,14 +14,10 @@ use super::append::{OperationPiece, SettledPiece};
 
 use super::{ForkReplay, ReplayError};
 
-/// Client key of all log entries of the source in the prediction. The actual client keys do not
-/// matter.
+/// The actual client keys do not matter.
 const SOURCE_KEY: ClientKey = ClientKey([0; 8]);
-/// Client key of the replayed mutations in the prediction.
 const OWN_KEY: ClientKey = ClientKey([1; 8]);
 
-/// Predicts the outcome of each piece when the server transforms it past the source's later
-/// entries.
 pub(super) async fn predict_outcomes(
     replay: &ForkReplay,
     pieces: &[OperationPiece],
@@ -53,9 +49,8 @@ fn is_within_run_limit(map: &SpaceMap) -> bool {
     !map.exceeds_run_limit()
 }
 
-/// Transforms an operation past the changes in `map`. Then adds the operation's own changes to
-/// `map`, because later operations are based on them. Returns the committed operations, or `None`
-/// if they are equal to the requested operation.
+/// Adds the operation's own changes to `map`, because later operations are based on them. Returns
+/// the committed operations, or `None` if they are equal to the requested operation.
 fn transform_own_operation(operation: &Operation, map: &mut SpaceMap) -> Option<Vec<Operation>> {
     let committed = transform(operation, map);
     let effective = committed.as_deref().unwrap_or(std::slice::from_ref(operation));
@@ -68,9 +63,8 @@ fn too_far_behind() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Reads the log entries of the source from the position at which the fork was created to the
-/// target position. Returns only mutations that move cells, oldest first. The bodies of large
-/// entries are not read, because large entries never move cells.
+/// Returns only mutations that move cells, oldest first. The bodies of large entries are not read,
+/// because large entries never move cells.
 async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayError> {
     let source = replay.client.spreadsheet(replay.source);
     let mut moving_entries = Vec::new();
@@ -98,7 +92,6 @@ async fn read_moving_entries(replay: &ForkReplay) -> Result<Vec<Entry>, ReplayEr
     Ok(moving_entries)
 }
 
-/// Converts a mutation that moves cells. Returns `None` if it does not move cells.
 fn to_moving_mutation(view: MutationView) -> Option<Mutation> {
     if !view.committed_operations().iter().any(Operation::moves_cells) {
         return None;

@@ -8,7 +8,6 @@ use cellar_sheet::operation::Operation;
 use super::{OwnMutation, ReplayError};
 use crate::{Client, Spreadsheet};
 
-/// Returns an entry's mutations. If the entry has an external body, downloads it.
 pub(super) async fn load_mutations(
     client: &Client,
     entry: EntryView,
@@ -19,8 +18,7 @@ pub(super) async fn load_mutations(
     }
 }
 
-/// Reads the mutations of a fork that took effect, oldest first. `from` is the position of the
-/// source at which the fork was created.
+/// Oldest first. `from` is the position of the source at which the fork was created.
 pub(super) async fn read_own_mutations(
     fork: &Spreadsheet,
     from: Position,

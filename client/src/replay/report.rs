@@ -47,9 +47,8 @@ pub struct ReplayedEdit {
     pub rejection: Option<Rejection>,
 }
 
-/// Returns the outcome of each mutation, which is the combined outcome of its pieces. Operations on
-/// one of `deleted_sheets` are reported as dropped, because they have no effect although the server
-/// accepts them.
+/// Operations on one of `deleted_sheets` are reported as dropped, because they have no effect
+/// although the server accepts them.
 pub(super) fn combine_outcomes(
     own_mutations: &[OwnMutation],
     settled_pieces: &[SettledPiece],
@@ -102,7 +101,6 @@ fn find_rejection(operations: &[&Operation]) -> Option<Rejection> {
     })
 }
 
-/// Returns the operations that do not require any of the given sheets.
 fn without_sheets(operations: &[&Operation], sheets: &[SheetId]) -> Vec<Operation> {
     let mut remaining_operations = Vec::new();
     for &operation in operations {

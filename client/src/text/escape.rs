@@ -23,8 +23,7 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// Escapes at most `max_characters` characters of a text. If the text is longer, an ellipsis
-/// replaces the rest.
+/// If the text is longer, an ellipsis replaces the rest.
 pub(crate) fn escape_shortened(text: &str, max_characters: usize) -> String {
     let start: String = text.chars().take(max_characters).collect();
     let ellipsis = if start.len() < text.len() { "…" } else { "" };

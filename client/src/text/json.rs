@@ -20,7 +20,6 @@ pub fn to_json(value: &impl Serialize) -> String {
     }
 }
 
-/// A JSON formatter that escapes characters in strings that are unsafe to print to a terminal.
 struct UnsafeTextEscaper;
 
 impl Formatter for UnsafeTextEscaper {

@@ -3,7 +3,7 @@
 
 use cellar::live::{EditOutcome, LiveSheet, SyncReport};
 use cellar_api::{wire::EntryView, wire::ProblemKind};
-use cellar_base::limits::{MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
+use cellar_base::limits::{LIVE_RELOAD_ENTRIES, MAX_LIVE_ENTRIES, MAX_LIVE_ENTRY_BYTES};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{
     CellEdit, InsertBefore, Operation, Rejection, RejectionReason, SetCells, SheetId,
@@ -81,8 +81,8 @@ fn a_newer_root_is_loaded_beyond_the_limit_of_entries() {
     assert_eq!(case.loads(), 1);
     let others =
         |count: usize| (0..count).for_each(|_| case.fake.lock().author(case.id, set(0, "x")));
-    others(MAX_LIVE_ENTRIES);
-    assert_eq!(sync(&mut live).new_entries, MAX_LIVE_ENTRIES);
+    others(LIVE_RELOAD_ENTRIES);
+    assert_eq!(sync(&mut live).new_entries, LIVE_RELOAD_ENTRIES);
     sync(&mut live);
     assert_eq!(case.loads(), 1, "as many as may be");
     others(1);
@@ -94,10 +94,30 @@ fn a_newer_root_is_loaded_beyond_the_limit_of_entries() {
     // The new root is followed by as many entries, but is not loaded repeatedly.
     sync(&mut live);
     assert_eq!(case.loads(), 2);
-    // Only the newest entries are stored, so opening the sheet loads the root.
-    drop(live);
+    // As many entries as followed the root are applied before the next load.
+    others(LIVE_RELOAD_ENTRIES + 2);
+    sync(&mut live);
+    assert_eq!(case.loads(), 2);
+}
+
+#[test]
+fn a_sheet_is_opened_from_disk_up_to_the_limit_of_entries() {
+    let case = Case::new();
+    let others =
+        |count: usize| (0..count).for_each(|_| case.fake.lock().author(case.id, set(0, "x")));
+    // The first entry of the log counts as well.
+    others(MAX_LIVE_ENTRIES - 1);
+    drop(case.open());
+    assert_eq!(case.loads(), 1);
+    drop(case.open());
+    assert_eq!(case.loads(), 1, "as many as may be");
+    others(1);
     let mut live = case.open();
-    assert_eq!((shown(&mut live), case.loads()), (vec!["x".to_owned(), "mine".to_owned()], 3));
+    sync(&mut live);
+    drop(live);
+    let loads = case.loads();
+    let mut live = case.open();
+    assert_eq!((shown(&mut live), case.loads()), (vec!["x".to_owned()], loads + 1), "one more");
 }
 
 /// Returns the size in memory of an entry with an edit of blank cells and a text.

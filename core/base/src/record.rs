@@ -9,11 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attribute {
     Text(String),
-    /// A non-negative integer.
     Number(u64),
     Bytes(Vec<u8>),
     List(Vec<Attribute>),
-    /// Nested attributes.
     Map(Item),
 }
 
@@ -39,7 +37,6 @@ pub enum RecordError {
         /// Letter that encodes the type of the entry.
         letter: String,
     },
-    /// The entry body cannot be decoded.
     #[error("{what}")]
     Body {
         /// Reason.

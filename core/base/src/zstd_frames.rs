@@ -54,8 +54,7 @@ pub fn compress(parts: &[&[u8]]) -> Result<Vec<u8>, CompressorFault> {
     Ok(compressed)
 }
 
-/// Compresses a part and appends the result to `compressed`. `end_directive` determines whether the
-/// block or the frame ends after the part.
+/// `end_directive` determines whether the block or the frame ends after the part.
 fn append_compressed(
     compressed: &mut Vec<u8>,
     part: &[u8],

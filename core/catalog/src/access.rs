@@ -57,11 +57,8 @@ pub enum Scope {
     Only(Vec<LogId>),
     /// All spreadsheets that are shared with the user.
     Shared,
-    /// The share link's spreadsheet.
     Link {
-        /// Spreadsheet of the link.
         log: LogId,
-        /// Hash of the link secret.
         hash: LinkHash,
     },
 }
@@ -85,22 +82,18 @@ pub struct Principal {
 /// Permission that a request requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Read a spreadsheet.
     Read,
-    /// Append to a spreadsheet.
     Write,
 }
 
 /// Result of an access check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The request is allowed.
     Allowed,
     /// Access is denied. The response must be the same as for a spreadsheet that does not exist.
     Hidden,
     /// The caller may read the spreadsheet but not edit it.
     Forbidden(Role),
-    /// The spreadsheet is archived and therefore read-only.
     Archived,
     /// The spreadsheet is deleted, but the caller may recover it.
     Deleted {
@@ -109,7 +102,6 @@ pub enum Access {
     },
 }
 
-/// The issuer that is recorded for callers with a share link.
 const LINK_ISSUER: &str = "cellar:link";
 
 impl Principal {

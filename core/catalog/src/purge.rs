@@ -32,10 +32,8 @@ pub enum DeletedPlan {
     },
     /// Keep the log, because its forks share its entries.
     Forked {
-        /// Number of direct forks that are kept.
         forks: usize,
     },
-    /// Purge the log.
     Purge,
 }
 
@@ -64,8 +62,8 @@ pub fn plan_deleted(logs: &[ExistingLog], now_s: u64) -> Vec<(LogId, DeletedPlan
     plans
 }
 
-/// Decides whether a deleted log is purged. `fork_count` is the number of its forks that are kept.
-/// Returns `None` if the log is not deleted.
+/// `fork_count` is the number of forks of the log that are kept. Returns `None` if the log is not
+/// deleted.
 fn plan_deleted_log(status: Option<Status>, fork_count: usize, now_s: u64) -> Option<DeletedPlan> {
     match status? {
         Status::Active | Status::Archived { .. } => return None,

@@ -20,9 +20,7 @@ pub struct ForwardRead {
     /// Set after an End Segment (the last entry of a closed segment) was read. The next segment
     /// must then exist.
     is_after_end_segment: bool,
-    /// Position of the last entry read.
     last_position: Option<Position>,
-    /// Number of waits for the next segment to become visible.
     segment_waits: u32,
 }
 
@@ -145,8 +143,6 @@ impl ForwardRead {
         ReadStep::ReadLater { from: segment_start, attempt: self.segment_waits }
     }
 
-    /// Returns `step` if the last read was strongly consistent. Otherwise, repeats the last read
-    /// with strong consistency.
     fn confirm_with_consistent_read(&mut self, step: ReadStep) -> ReadStep {
         if self.consistency.is_strong() {
             return step;

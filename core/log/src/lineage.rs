@@ -123,7 +123,6 @@ impl Lineage {
         Ok(Inherited { entries, has_more: false })
     }
 
-    /// Returns the entries of a source page up to the fork position, as entries of the fork.
     fn entries_up_to_fork(&self, fork_log: LogId, source_page: &[Arc<Entry>]) -> Vec<Arc<Entry>> {
         let inherited = source_page.iter().filter(|entry| entry.position <= self.position);
         inherited.map(|entry| Arc::new(Entry { log: fork_log, ..Entry::clone(entry) })).collect()

@@ -74,8 +74,7 @@ impl LogPolicy {
     }
 }
 
-/// Returns whether more entries may follow an entry in its segment. None may follow an End Segment,
-/// the last entry of a closed segment.
+/// No entry may follow an End Segment, the last entry of a closed segment.
 fn segment_can_continue(tail: &Entry) -> bool {
     !matches!(tail.content, Content::EndSegment)
 }

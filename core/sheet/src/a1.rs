@@ -142,7 +142,6 @@ impl fmt::Display for Rectangle {
     }
 }
 
-/// One end of a range: a reference to a cell, a whole column or a whole row.
 struct Reference {
     column: Option<u32>,
     row: Option<u32>,
@@ -163,14 +162,12 @@ fn parse_reference(text: &str) -> Result<Reference, &'static str> {
     Ok(Reference { column, row })
 }
 
-/// The cells of a range, without the sheet name.
 struct ParsedRectangle {
     rectangle: Rectangle,
     /// Whether the range consists of whole columns or rows.
     is_open: bool,
 }
 
-/// Parses a cell, a rectangle, whole columns or whole rows.
 fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
     let has_colon = text.contains(':');
     let (start_text, end_text) = text.split_once(':').unwrap_or((text, text));
@@ -203,8 +200,7 @@ fn ascending_bounds(
     }
 }
 
-/// Splits text such as `Sheet1!A1:B2` into the sheet name and the range. In a quoted sheet name, a
-/// quote is written as two quotes.
+/// In a quoted sheet name, a quote is written as two quotes.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

@@ -21,7 +21,6 @@ impl Axis {
         }
     }
 
-    /// Returns `rows` or `columns`, as used in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rows => "rows",

@@ -38,7 +38,6 @@ impl Extent {
         *length = length.saturating_sub(u32::try_from(deleted_count).unwrap_or(u32::MAX));
     }
 
-    /// Returns the number of rows or columns in the used range.
     pub(crate) fn length(self, axis: Axis) -> u32 {
         match axis {
             Axis::Rows => self.rows,

@@ -16,7 +16,6 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 /// Current format version of all kinds of snapshot objects.
 const VERSION: u32 = 1;
 
-/// Object kinds and their stored numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Root = 1,
@@ -35,7 +34,6 @@ impl Kind {
         u32::from(self as u8)
     }
 
-    /// Returns the kind with this number.
     pub(super) fn from_number(number: u32) -> Option<Self> {
         const KINDS: [Kind; 9] = [
             Kind::Root,
@@ -57,12 +55,10 @@ pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
     minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
 }
 
-/// Returns the encoded length of part of an object, in bytes.
 pub(super) fn encoded_byte_length<T: Encode<()>>(part: &T) -> usize {
     minicbor::to_vec(part).map_or(0, |bytes| bytes.len())
 }
 
-/// Returns the stored kind number of an object.
 pub(super) fn kind_number(bytes: &[u8]) -> Result<u32, SnapshotError> {
     read_kind_number(&mut Decoder::new(bytes))
 }
@@ -78,7 +74,7 @@ fn read_kind_number(decoder: &mut Decoder<'_>) -> Result<u32, SnapshotError> {
     Ok(decoder.u32()?)
 }
 
-/// Decodes an object of the expected kind. Never panics on malformed bytes.
+/// Never panics on malformed bytes.
 pub(super) fn decode<T>(expected_kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
     T: for<'b> Decode<'b, ()>,
@@ -110,9 +106,8 @@ impl From<DecodeError> for SnapshotError {
     }
 }
 
-/// Returns whether the bytes contain only the CBOR subset that this module writes. Items of
-/// indefinite length are rejected, because skipping nested ones would need a stack that grows with
-/// the input.
+/// Items of indefinite length are rejected, because skipping nested ones would need a stack that
+/// grows with the input.
 fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     let mut unread_bytes = bytes;
     while !unread_bytes.is_empty() {
@@ -124,8 +119,7 @@ fn has_only_declared_lengths(bytes: &[u8]) -> bool {
     true
 }
 
-/// Skips the head of an item, and also the content of a byte string or text string. Returns `None`
-/// if the item is outside this module's CBOR subset.
+/// Returns `None` if the item is outside this module's CBOR subset.
 fn skip_head_and_string(bytes: &[u8]) -> Option<&[u8]> {
     const BYTE_STRING: u8 = 2;
     const TEXT_STRING: u8 = 3;
@@ -141,7 +135,6 @@ fn skip_head_and_string(bytes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// First bytes of a CBOR item.
 struct ItemHead {
     major_type: u8,
     /// Value of an integer, length of a string, or number of items of an array or map.
@@ -149,7 +142,6 @@ struct ItemHead {
 }
 
 impl ItemHead {
-    /// Reads the head of an item of definite length, and returns it with the bytes that follow.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         const MAX_SHORT_ARGUMENT: u8 = 23;
         const ONE_BYTE_ARGUMENT: u8 = 24;
@@ -176,7 +168,7 @@ fn from_big_endian(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Decodes a list of at most `MAX` items. For use in `#[cbor(decode_with)]`.
+/// For use in `#[cbor(decode_with)]`.
 pub(super) fn at_most<'b, Ctx, T: Decode<'b, Ctx>, const MAX: usize>(
     decoder: &mut Decoder<'b>,
     context: &mut Ctx,
@@ -207,7 +199,6 @@ pub(super) fn encode_spans<W: Write>(
     Ok(())
 }
 
-/// Decodes spans that end at or before `axis_end`.
 pub(super) fn decode_spans(decoder: &mut Decoder<'_>, axis_end: u32) -> Result<Spans, DecodeError> {
     let malformed = || DecodeError::message("spans are unsorted or exceed the axis");
     let mut numbers = decoder.array_iter::<u32>()?;
@@ -331,7 +322,7 @@ pub(crate) mod optional_position {
     }
 }
 
-/// Encodes a sheet id. For use in `#[cbor(with)]`.
+/// For use in `#[cbor(with)]`.
 pub(crate) mod sheet_id {
     use super::*;
 

@@ -71,7 +71,7 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
     TileCell { row, column: column.index, cell, long_text: long_text_hash }
 }
 
-/// Converts a stored tile value to a cell value. A long text is replaced by its preview.
+/// A long text is replaced by its preview.
 fn to_cell_value(layer: &ValueLayer, value: &TileValue) -> Value {
     match value {
         TileValue::Empty => Value::Empty,

@@ -67,7 +67,6 @@ pub struct GarbageSweep {
 #[derive(Debug)]
 struct KeyDecision {
     key: String,
-    /// Whether all versions of this key are garbage.
     is_garbage: bool,
 }
 

@@ -83,7 +83,7 @@ pub fn parse_root_key(text: &str) -> Result<ObjectKey, NotAnObjectKey> {
     }
 }
 
-/// Parses the key of an object in the directory `folder`. The log id need not be in canonical form.
+/// The log id need not be in canonical form.
 fn parse_key(text: &str, folder: &str) -> Option<ObjectKey> {
     let path_in_sheets = text.strip_prefix(SHEETS)?.strip_prefix('/')?;
     let (log, path_in_log) = path_in_sheets.split_once('/')?;
@@ -113,7 +113,6 @@ impl FromStr for ChunkHash {
     }
 }
 
-/// Returns the value of a lowercase hexadecimal digit.
 fn hex_digit_value(digit: u8) -> Result<u8, NotAHash> {
     match digit {
         b'0'..=b'9' => Ok(digit - b'0'),

@@ -109,7 +109,6 @@ impl Region {
         self.rows.len() + self.columns.len()
     }
 
-    /// Returns whether the region contains all cells of `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.rows.cover(&other.rows) && self.columns.cover(&other.columns)
     }

@@ -142,8 +142,7 @@ impl PackedLevel {
     }
 }
 
-/// Converts the result of an index lookup. Missing chunks become requests for objects of this
-/// `kind`.
+/// Missing chunks become requests for objects of this `kind`.
 pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
     match lookup {
         Lookup::Missing(chunks) => Fetch::Missing(
@@ -153,13 +152,10 @@ pub(super) fn to_fetch<T>(lookup: Lookup<T>, kind: ObjectKind) -> Fetch<T> {
     }
 }
 
-/// Collects the missing objects of several lookups.
 #[derive(Default)]
 pub(super) struct MissingObjects(Vec<ObjectRequest>);
 
 impl MissingObjects {
-    /// Returns the result if it is ready. Otherwise, records the missing objects and returns
-    /// `None`.
     pub(super) fn ready_or_record_missing<T>(&mut self, fetch: Fetch<T>) -> Option<T> {
         match fetch {
             Fetch::Ready(result) => Some(result),

@@ -29,7 +29,7 @@ pub struct PackLimits {
     pub referenced_bytes: u64,
 }
 
-/// Size of a list item. Both of its lengths count toward the limits of a chunk.
+/// Both lengths count toward the limits of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
     /// Uncompressed item length in bytes.
@@ -84,7 +84,6 @@ impl PackLimits {
     };
 }
 
-/// Packs parts of a snapshot into chunks, and collects the chunks to store.
 pub(super) struct Packer {
     limits: PackLimits,
     /// Remaining space for inline parts in the root, in bytes.
@@ -99,7 +98,7 @@ impl Packer {
         Self { limits, available_bytes, objects: Vec::new(), packed_hashes: HashSet::new() }
     }
 
-    /// Returns the chunks to store. Each chunk follows the chunks that it references.
+    /// Each chunk follows the chunks that it references.
     pub(super) fn into_objects(self) -> Vec<PackedObject> {
         self.objects
     }
@@ -127,14 +126,13 @@ impl Packer {
         fits_inline
     }
 
-    /// Returns whether a part fits into a chunk. `referenced_bytes` is the total stored length of
-    /// the chunks that the part references.
+    /// `referenced_bytes` is the total stored length of the chunks that the part references.
     pub(super) fn fits_chunk<T: Encode<()>>(&self, part: &T, referenced_bytes: u64) -> bool {
         let weight = Weight { bytes: cbor::encoded_byte_length(part), referenced_bytes };
         !self.exceeds_chunk(weight)
     }
 
-    /// Packs a chunk and returns a reference to it. Identical chunks are stored only once.
+    /// Identical chunks are stored only once.
     pub(super) fn pack_chunk<T: Encode<()>>(
         &mut self,
         kind: Kind,
@@ -149,8 +147,8 @@ impl Packer {
         Ok(chunk)
     }
 
-    /// Splits a list into one group of items per chunk. Each group is as large as the limits allow.
-    /// `overhead_bytes` is the CBOR overhead of the list and of each item.
+    /// Each group is as large as the limits allow. `overhead_bytes` is the CBOR overhead of the
+    /// list and of each item.
     pub(super) fn split_into_chunks<T>(
         &self,
         items: impl IntoIterator<Item = T>,

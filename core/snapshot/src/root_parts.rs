@@ -8,8 +8,7 @@ use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::root::{ClientMap, Root};
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 
-/// Returns the last mutation of each client. If the chunk with the clients is not loaded, adds it
-/// to `missing` and returns an empty map.
+/// If the chunk with the clients is not loaded, adds it to `missing` and returns an empty map.
 pub(crate) fn load_clients(
     root: &Root,
     objects: &Objects,
@@ -23,8 +22,7 @@ pub(crate) fn load_clients(
     ClientMap::default()
 }
 
-/// Returns the workbook metadata. If chunks are not loaded, adds them to `missing` and leaves their
-/// parts of the metadata empty.
+/// If chunks are not loaded, adds them to `missing` and leaves their parts of the metadata empty.
 pub(crate) fn load_metadata(
     root: &Root,
     objects: &Objects,
@@ -45,8 +43,7 @@ pub(crate) fn load_metadata(
     Ok(WorkbookMetadata { tabs: Tabs::from_parts(names_in_tab_order, used_numbers), sheets })
 }
 
-/// Returns the numbers of all sheets that ever existed in the workbook. If the chunk with the
-/// numbers is not loaded, adds it to `missing` and returns an empty set.
+/// If the chunk with the numbers is not loaded, adds it to `missing` and returns an empty set.
 fn load_used_sheet_numbers(
     root: &Root,
     objects: &Objects,

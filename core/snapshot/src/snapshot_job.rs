@@ -51,8 +51,7 @@ pub enum SnapshotJobError {
     },
 }
 
-/// The version of a job without its other fields. It is decoded first, to distinguish a job of a
-/// newer version of Cellar from a malformed message.
+/// Decoded first, to distinguish a job of a newer version of Cellar from a malformed message.
 #[derive(Deserialize)]
 struct Versioned {
     version: u32,

@@ -183,8 +183,7 @@ impl TouchedCells {
     }
 }
 
-/// Returns whether any of `spans` starts or ends inside `deleted`. A span of the entire axis does
-/// not count, because it has no ends.
+/// A span of the entire axis does not count, because it has no ends.
 fn has_end_inside(spans: &Spans, deleted: &Spans, axis: Axis) -> bool {
     if spans.is_all(axis) || deleted.is_empty() {
         return false;
@@ -206,7 +205,6 @@ fn deleted_lines(map: &AxisMap) -> Spans {
     Spans::from_sorted(deleted_spans)
 }
 
-/// Joins spans that are at most `MAX_GAP_ROWS` apart.
 fn join_near_spans(spans: &Spans) -> Vec<Span> {
     let mut joined_spans: Vec<Span> = Vec::new();
     for span in spans.iter() {

@@ -72,7 +72,6 @@ pub fn read_window(
     Ok(missing.into_fetch(|| merge_window(&placed_tiles, window, OlderLevels::Absent)))
 }
 
-/// A stored level that contains a sheet.
 struct SheetLevel<'a> {
     packed_level: &'a PackedLevel,
     /// Effect of the level on the sheet's older cells: how rows and columns move, and which cells
@@ -80,7 +79,7 @@ struct SheetLevel<'a> {
     moves: &'a SheetMoves,
 }
 
-/// Returns all levels that contain the sheet. Levels are ordered oldest first.
+/// Levels are ordered oldest first.
 fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
@@ -139,7 +138,6 @@ fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
     map.reversed().kept_spans(&Spans::one(range.start, count))
 }
 
-/// A decoded tile, with its place in the coordinates of its level.
 struct LoadedTile<'a> {
     mapping: &'a LevelMapping,
     rows: Span,
@@ -159,7 +157,6 @@ impl LoadedTile<'_> {
     }
 }
 
-/// Returns the loaded tiles, and adds the tiles that are not loaded to `missing`.
 fn load_tiles<'a>(
     mapping: &'a LevelMapping,
     located_tiles: Vec<LocatedTile>,

@@ -10,7 +10,6 @@ use cellar_catalog::stream::Tip;
 
 use crate::eviction::evict_oldest;
 
-/// A spreadsheet listing and the event stream item from which it was rebuilt.
 #[derive(Debug, Clone)]
 pub(super) struct CachedListing {
     /// `None` if the spreadsheet is not in the catalog.
@@ -40,7 +39,6 @@ impl ListingCache {
         self.listings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cached listing of a spreadsheet, or `None` if it is not cached or has expired.
     pub(super) fn get(&self, log_id: LogId, now_ms: u64) -> Option<CachedListing> {
         let mut listings = self.lock();
         let cached = listings.get(&log_id)?;

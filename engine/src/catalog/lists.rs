@@ -41,8 +41,6 @@ impl CatalogLists {
         Self { streams: StreamStore::new(streams, clock, random), lists }
     }
 
-    /// Updates the spreadsheet lists of all users who are affected by a spreadsheet's events from
-    /// index `first_index` on.
     async fn update_lists(&self, stream: &StreamName, first_index: u64) -> Result<(), StreamError> {
         // Skip streams that are not named after a log id, since they do not belong to a
         // spreadsheet.

@@ -105,10 +105,8 @@ impl CatalogStore {
         self.cached_or_read(principal, log_id, has_role).await
     }
 
-    /// Returns the cached listing if it grants access, or if the same subject was recently denied
-    /// access. Otherwise, reads the listing from the event stream. A listing that was cached for
-    /// one subject is never used to deny access to another subject, since the fast response would
-    /// reveal that the spreadsheet exists.
+    /// A listing that was cached for one subject is never used to deny access to another subject,
+    /// since the fast response would reveal that the spreadsheet exists.
     async fn cached_or_read(
         &self,
         principal: &Principal,
@@ -223,9 +221,8 @@ impl CatalogStore {
         Ok(events)
     }
 
-    /// Reads a listing from the event stream and caches it. If the spreadsheet does not exist, this
-    /// result is cached only if the caller's token itself grants the role ([`Right::Token`]).
-    /// Otherwise, any caller could fill the cache with made-up ids.
+    /// Caches that a spreadsheet does not exist only if the caller's token itself grants the role
+    /// ([`Right::Token`]). Otherwise, any caller could fill the cache with made-up ids.
     async fn read_and_cache(
         &self,
         log_id: LogId,

@@ -9,15 +9,12 @@ use cellar_catalog::spreadsheet::Listing;
 
 use crate::eviction::evict_oldest;
 
-/// A subject, and the spreadsheet to which the subject was denied access.
 type RefusalKey = (SubjectKey, LogId);
 
-/// Listing on which a refusal is based.
 #[derive(Debug, Clone)]
 pub(super) struct CachedRefusal {
     /// `None` if the spreadsheet is not in the catalog.
     pub(super) listing: Option<Arc<Listing>>,
-    /// Time at which the listing was read, in milliseconds since the Unix epoch.
     pub(super) read_ms: u64,
 }
 
@@ -34,7 +31,6 @@ impl RefusalCache {
         self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the cached denial, or `None` if the subject was not denied access recently.
     pub(super) fn get(&self, key: RefusalKey, now_ms: u64) -> Option<CachedRefusal> {
         let refusals = self.lock();
         let refusal = refusals.get(&key)?;

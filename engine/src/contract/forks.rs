@@ -10,7 +10,6 @@ use cellar_log::segment::Segment;
 use super::{at, new_log_id, segment_record};
 use crate::ports::{CreateOutcome, Entries, ForkRecords, ReadConsistency, Segments};
 
-/// Returns the table records that create a fork of `source` at position 2.3.
 fn fork_records(source: LogId, fork: LogId, number: u64) -> ForkRecords {
     const CREATED_S: u64 = 1_795_246_133;
     let author = Some("alice".to_owned());

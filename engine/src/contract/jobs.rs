@@ -41,7 +41,6 @@ pub async fn jobs(test: &JobsUnderTest<'_>) {
     a_message_that_is_received_too_often_becomes_a_dead_letter(test).await;
 }
 
-/// Receives the next message, or returns `None` after many empty responses.
 async fn receive_next(queue: &dyn Jobs, visibility_s: u32) -> Option<Received> {
     for _ in 0..RECEIVE_ATTEMPTS {
         let received = queue.receive(1, visibility_s).await;

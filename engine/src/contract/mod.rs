@@ -167,7 +167,6 @@ async fn pages_are_ascending_and_complete<T: Entries>(tables: &T) {
     }
 }
 
-/// Returns the entry numbers of segment 0 from `first_number` on.
 async fn read_entry_numbers<T: Entries>(
     tables: &T,
     log_id: LogId,

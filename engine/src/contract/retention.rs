@@ -42,7 +42,6 @@ async fn all_segments_are_listed_log_by_log<T: Entries + Segments + Retention>(t
     assert_eq!(listed_count, created_count, "each once");
 }
 
-/// Lists all segments page by page, and asserts that they span several pages.
 async fn list_all_segments<T: Retention>(tables: &T) -> Vec<Segment> {
     let mut listed_segments = Vec::new();
     let mut page_count = 0;
@@ -85,7 +84,6 @@ async fn create_many_segments<T: Entries + Segments>(tables: &T) -> BTreeMap<Log
     created_segments
 }
 
-/// Creates a log with a closed segment of six entries.
 async fn create_closed_segment<T: Entries + Segments>(tables: &T, nonce: &str) -> LogId {
     let log_id = new_log_id(nonce);
     let first_entry = Entry::first(log_id, Some("alice".into()), 7);

@@ -37,7 +37,6 @@ pub(super) async fn pages_backward_are_descending_and_complete<T: Entries>(table
     }
 }
 
-/// Returns the entry numbers from `start_position` back to the first entry of the segment.
 async fn read_entry_numbers_backward<T: Entries>(
     tables: &T,
     log_id: LogId,
@@ -63,8 +62,6 @@ async fn read_entry_numbers_backward<T: Entries>(
     numbers_read
 }
 
-/// Returns a transaction that closes segment `num` after its entries 0 and 1, and opens the next
-/// segment.
 fn roll_of_segment(log_id: LogId, num: u32) -> Transaction {
     let entry = |position, content| Entry {
         position,

@@ -12,8 +12,7 @@ use futures_util::future::join_all;
 
 use crate::ports::{ReadConsistency, StreamOutcome, Streams};
 
-/// Maximum number of events in the latest stream item. The limit is low, so that a few appends
-/// suffice to move events to a batch.
+/// The limit is low, so that a few appends suffice to move events to a batch.
 const SMALL_TIPS: SplitPolicy = SplitPolicy { bytes: usize::MAX, events: 2 };
 
 /// Checks the EventStream table.
@@ -51,7 +50,6 @@ fn event(writer: WriterId, text: &str) -> StreamEvent {
     }
 }
 
-/// Builds a write that appends an event with the content `text` after the latest item `tip`.
 fn append_to(name: &StreamName, base_tip: Option<&Arc<Tip>>, writer: u8, text: &str) -> Write {
     let next_index = base_tip.map_or(0, |tip| tip.next);
     let unfold = Unfold {
@@ -80,7 +78,6 @@ async fn write<T: Streams>(streams: &T, write: &Write) -> StreamOutcome {
     }
 }
 
-/// Appends `count` events and returns the latest item of the stream.
 async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> Arc<Tip> {
     let mut tip: Option<Arc<Tip>> = None;
     for number in 0..count {
@@ -92,7 +89,6 @@ async fn append_many<T: Streams>(streams: &T, name: &StreamName, count: u8) -> A
     tip.unwrap_or_else(|| panic!("no events"))
 }
 
-/// Asserts that the latest stream item in the table equals `tip`.
 async fn assert_stored<T: Streams>(streams: &T, name: &StreamName, tip: Option<&Arc<Tip>>) {
     for consistency in [ReadConsistency::Strong, ReadConsistency::Eventual] {
         assert_eq!(streams.tip(name, consistency).await, Ok(tip.cloned()));
@@ -162,8 +158,6 @@ async fn a_split_writes_the_batch_and_the_tip_together_or_neither<T: Streams>(st
     assert_eq!(stored_batches, Ok(vec![batch.clone()]));
 }
 
-/// Checks a write that fails because the latest stream item has changed. The event batch must not
-/// be written either.
 async fn assert_stale_tip_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,
@@ -177,8 +171,6 @@ async fn assert_stale_tip_is_refused<T: Streams>(
     assert_eq!(streams.split_off(&new_batch, stale_update).await, *refused);
 }
 
-/// Checks a write that fails because the event batch already exists. The latest stream item must
-/// not be changed.
 async fn assert_existing_batch_is_refused<T: Streams>(
     streams: &T,
     stored_batch: &EventBatch,

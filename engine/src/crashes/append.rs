@@ -15,7 +15,6 @@ use super::{FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, s
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
-/// A client that creates a log and then sends its requests in order.
 struct Client {
     requests: Vec<Request>,
 }
@@ -42,8 +41,7 @@ impl Scenario for Client {
     }
 }
 
-/// A client that performs upkeep after each append, like the API functions. If the upkeep fails,
-/// the error is ignored, since the next append performs the upkeep again.
+/// If the upkeep fails, the error is ignored, since the next append performs the upkeep again.
 struct WithUpkeep {
     client: Client,
     policy: LogPolicy,
@@ -52,8 +50,7 @@ struct WithUpkeep {
 impl Scenario for WithUpkeep {
     type Process = Logs;
     type Caller = ();
-    /// Mutation ids that were appended. Positions are not compared, since they depend on the
-    /// entries that upkeep adds.
+    /// Positions are not compared, since they depend on the entries that upkeep adds.
     type Answer = Vec<u64>;
 
     const PROMISE: Promise = Promise::SameCells;
@@ -108,8 +105,6 @@ impl Scenario for Contended {
         }
     }
 
-    /// Asserts that each acknowledged mutation is stored at its reported position and was not
-    /// rejected.
     fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
         let entries: Vec<_> = stored.entries_of(log()).cloned().map(Arc::new).collect();
         let ids = answers.iter().skip(1).flatten().map(|(id, ..)| *id);
@@ -128,7 +123,6 @@ impl Scenario for Contended {
     }
 }
 
-/// Returns three requests. The first request contains two mutations.
 fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
@@ -148,7 +142,6 @@ async fn prepare_behind_others() -> Crashes<Client> {
     Crashes::new(three_requests(), ports_with_edits(4).await).await
 }
 
-/// Prepares an undo of another client's edit, an undo of that undo, and a revert of all edits.
 async fn prepare_taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
     let revert = Operation::Revert(Revert { position: at(0, 2) });
@@ -160,14 +153,12 @@ async fn prepare_taking_back() -> Crashes<Client> {
     Crashes::new(Client { requests }, ports_with_edits(4).await).await
 }
 
-/// Prepares requests with a policy that appends a Snapshot entry after every two edits.
 async fn prepare_with_snapshot_entries() -> Crashes<WithUpkeep> {
     let never = LogPolicy::default();
     let policy = LogPolicy { snapshot_entries: 2, ..never };
     Crashes::new(WithUpkeep { client: three_requests(), policy }, empty_ports()).await
 }
 
-/// Prepares three requests. The log segment is closed after the second request.
 async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let before = ports_with_edits(14).await;
     before.tables.raise_last_snapshot(log(), Position::FIRST).await.unwrap();

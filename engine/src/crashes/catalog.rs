@@ -19,7 +19,6 @@ use crate::catalog::tests::{log, somebody};
 use crate::catalog::{CatalogError, CatalogStore};
 use crate::streams::StreamError;
 
-/// Changes that Alice makes to her spreadsheet, in order.
 struct CatalogClient {
     actions: Vec<CatalogAction>,
 }

@@ -9,7 +9,6 @@ use tokio::sync::Notify;
 
 use crate::ports::PortError;
 
-/// A fault of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The request has no effect and returns a temporary error.
@@ -18,16 +17,12 @@ pub(crate) enum Fault {
     ReplyLost,
     /// The request has no effect and returns a permanent error.
     Denied,
-    /// This request and the following requests fail. The outage lasts longer than the caller's
-    /// retries.
+    /// The outage lasts longer than the caller's retries.
     Outage,
-    /// The process dies before the request takes effect.
     DiesBefore,
-    /// The process dies after the request takes effect.
     DiesAfter,
     /// The process freezes before it sends the request, and sends the request when it resumes.
     FreezesBefore,
-    /// The process freezes after the request takes effect.
     FreezesAfter,
     /// Frozen processes resume during this request.
     Wakes,
@@ -39,38 +34,29 @@ impl Fault {
         matches!(self, Self::ReplyLost | Self::DiesAfter | Self::FreezesAfter)
     }
 
-    /// Whether the fault freezes the process.
     pub(crate) fn freezes(self) -> bool {
         matches!(self, Self::FreezesBefore | Self::FreezesAfter)
     }
 }
 
-/// Number of requests that fail in an outage. It exceeds the number of attempts that a caller
-/// makes.
+/// Exceeds the number of attempts that a caller makes.
 const OUTAGE_REQUESTS: usize = MAX_READ_ATTEMPTS as usize + 2;
 
-/// Counts requests and injects faults according to a plan.
 #[derive(Default)]
 pub(crate) struct FaultPlan {
     request_count: AtomicUsize,
-    /// Numbers of the requests that are reads.
     reads: Mutex<HashSet<usize>>,
     is_paused: AtomicBool,
     running_requests: AtomicUsize,
     max_running_requests: AtomicUsize,
     /// Each planned fault, with the number of the request into which it is injected.
     planned_faults: Vec<(usize, Fault)>,
-    /// Notified when a process dies during a request.
     pub(crate) died: Notify,
-    /// Notified when a process freezes during a request.
     pub(crate) froze: Notify,
-    /// Notified when frozen processes may resume.
     pub(crate) wakes: Notify,
 }
 
 impl FaultPlan {
-    /// Creates a plan. Each fault is paired with the number of the request into which it is
-    /// injected.
     pub(crate) fn planned(planned_faults: Vec<(usize, Fault)>) -> Self {
         Self { planned_faults, ..Self::default() }
     }
@@ -90,34 +76,29 @@ impl FaultPlan {
         None
     }
 
-    /// Pauses fault injection and request counting. Frozen processes stay frozen.
+    /// Frozen processes stay frozen.
     pub(crate) fn pause(&self) {
         self.is_paused.store(true, Ordering::SeqCst);
     }
 
-    /// Resumes fault injection and request counting.
     pub(crate) fn resume(&self) {
         self.is_paused.store(false, Ordering::SeqCst);
     }
 
-    /// Stops fault injection and resumes frozen processes.
     pub(crate) fn pause_and_wake(&self) {
         self.pause();
         self.wakes.notify_waiters();
     }
 
-    /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.request_count.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of requests since the last call, and resets the counter.
     pub(crate) fn take_request_count(&self) -> usize {
         self.request_count.swap(0, Ordering::SeqCst)
     }
 
-    /// Whether a request is a read. A read has no effect, so a fault before it is equivalent to a
-    /// fault after it.
+    /// A read has no effect, so a fault before it is equivalent to a fault after it.
     pub(crate) fn is_read(&self, request_number: usize) -> bool {
         self.reads.lock().unwrap().contains(&request_number)
     }
@@ -187,7 +168,7 @@ impl FaultPlan {
         }
     }
 
-    /// Notifies the test that the process died. Never returns.
+    /// Never returns.
     async fn die<T>(&self) -> T {
         self.died.notify_one();
         std::future::pending().await

@@ -22,8 +22,7 @@ use crate::catalog::{CatalogLists, CatalogStore};
 use crate::feed::{FeedReader, Indexer, Webhook, WebhookPorts};
 use crate::system::SystemRandom;
 
-/// Maximum number of items per feed partition. The limit is low, so that a scenario fills several
-/// partitions.
+/// The limit is low, so that a scenario fills several partitions.
 const SMALL_PARTITIONS: PartitionPolicy = PartitionPolicy { bytes: u64::MAX, items: 3 };
 
 /// Batches from the EventStream table's change stream.
@@ -58,8 +57,6 @@ fn actions() -> Vec<CatalogAction> {
     ]
 }
 
-/// Creates, shares, renames and archives a spreadsheet as Alice. Returns one span of the event
-/// stream for each of the events.
 async fn ports_with_changes() -> (Arc<FaultyPorts>, Vec<Span>) {
     let ports = empty_ports();
     let random = Arc::new(SystemRandom);
@@ -103,8 +100,6 @@ impl Scenario for Indexing {
         events(&stored.feed, context);
     }
 
-    /// Asserts that the feed contains every event exactly once and in order, and that the
-    /// spreadsheet lists match the spreadsheet's catalog listing.
     fn assert_final(&self, stored: &Stored, _answers: &[()], context: &str) {
         let expected: Vec<_> = actions().iter().map(kind).collect();
         assert_eq!(events(&stored.feed, context), expected, "{context}");
@@ -129,7 +124,7 @@ fn kind(action: &CatalogAction) -> String {
     kind.to_owned()
 }
 
-/// Returns the event kinds in the feed. Asserts that the events are in order and without gaps.
+/// Asserts that the events are in order and without gaps.
 fn events(feed: &[Vec<Span>], context: &str) -> Vec<String> {
     let mut kinds = Vec::new();
     for span in feed.iter().flatten() {

@@ -16,7 +16,6 @@ use crate::logs::{Logs, NewFork};
 use crate::ports::Jobs as _;
 use crate::snapshots::Snapshots;
 
-/// A client that forks a log, edits the fork, and forks the fork.
 struct Forking {
     steps: &'static [Step],
 }
@@ -30,16 +29,14 @@ enum Step {
     MakeSnapshots,
 }
 
-/// A process that serves the log API and handles snapshot jobs.
 struct Process {
     ports: Arc<FaultyPorts>,
     logs: Logs,
     workers: Snapshots,
 }
 
-/// Number of edits in the source log. A snapshot is built after the second edit.
+/// A snapshot is built after the second edit.
 const SOURCE_EDITS: u64 = 4;
-/// Policy that appends a Snapshot entry after every entry.
 const SNAPSHOT_AFTER_EACH_ENTRY: LogPolicy = LogPolicy {
     snapshot_entries: 1,
     snapshot_bytes: 1 << 20,
@@ -74,7 +71,6 @@ impl Process {
         upkept.map(|_| vec![]).map_err(retry)
     }
 
-    /// Sends the snapshot jobs of the fork's Snapshot entries, as the relay does, and handles them.
     async fn make_snapshots(&self) -> Result<Vec<Position>, Retry> {
         for position in [at(1, 0), at(1, 2)] {
             let job = SnapshotJob { log: fork().log, position };
@@ -108,13 +104,11 @@ impl Scenario for Forking {
         }
     }
 
-    /// Handles the jobs whose messages were delivered twice.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         handle_queued_jobs(&ports.workers(), &ports).await;
     }
 }
 
-/// Creates a source log and builds a snapshot between its edits.
 async fn ports_with_source() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(SOURCE_EDITS / 2).await;
     let logs = ports.logs();
@@ -137,7 +131,6 @@ async fn prepare_forks() -> Crashes<Forking> {
     Crashes::new(Forking { steps }, ports_with_source().await).await
 }
 
-/// Builds the first two snapshots of the fork: one at its first own entry, and one after an edit.
 async fn prepare_first_snapshots() -> Crashes<Forking> {
     let ports = ports_with_source().await;
     let scenario = Forking { steps: &[Step::MakeSnapshots] };

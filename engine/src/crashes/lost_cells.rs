@@ -21,7 +21,6 @@ use crate::logs::tests::imports::texts::{long, named, naming, sheet_of};
 use crate::ports::{BlobKey, Blobs as _, Entries as _, PutOutcome};
 use crate::snapshots::new_object;
 
-/// Operator command that replaces the lost cells of a log.
 struct Replacing;
 
 /// Number of the entry that imports a sheet with a missing text object.
@@ -43,7 +42,6 @@ impl Scenario for Replacing {
         process.replace_lost_cells(log(), "operator").await.map(|_| ()).map_err(retry)
     }
 
-    /// Asserts that a single entry replaces the lost cell and no other cells.
     fn assert_final(&self, stored: &Stored, _: &[()], context: &str) {
         let entries_after_import: Vec<&Entry> =
             stored.entries_of(log()).filter(|entry| entry.position > at(0, IMPORTED)).collect();

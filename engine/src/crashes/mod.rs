@@ -50,10 +50,8 @@ use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 
 use crate::memory::{ManualClock, MemoryBlobs, MemoryTables};
 
-/// Start time of each scenario, in milliseconds since the Unix epoch.
 const START_MS: u64 = 1_795_246_133_000;
 
-/// Creates empty ports that inject no faults.
 fn empty_ports() -> Arc<FaultyPorts> {
     let clock = Arc::new(ManualClock::at(START_MS));
     let blobs = MemoryBlobs::new(clock.clone());
@@ -78,8 +76,6 @@ pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-/// Builds a request that contains mutations of one client. All mutations are based on position
-/// `base`, and the first one has the id `first_id`.
 pub(crate) fn edit_request(
     log_id: LogId,
     client: u8,

@@ -15,10 +15,8 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{CellsQuery, Logs, SheetName};
 
-/// The cells of each sheet.
 pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
 
-/// Returns all cells at a position, computed by replaying the log.
 pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position) -> Cells {
     let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
     let mut all_cells = Cells::new();
@@ -28,7 +26,6 @@ pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position)
     all_cells
 }
 
-/// Returns all cells of the given sheets from the latest snapshot, as a client reads them.
 pub(crate) async fn read_cells(
     logs: &Logs,
     log_id: LogId,
@@ -59,13 +56,11 @@ pub(crate) async fn read_cells(
     all_cells
 }
 
-/// The cells of each log at each position of the log, in ascending order of the positions.
 pub(crate) struct Readings(BTreeMap<LogId, Vec<(Position, Cells)>>);
 
 impl Readings {
-    /// Reads every log in a new process. Asserts that each log is readable and consistent, and that
-    /// the cells equal those of a replay. Imported cells are not compared, since the log does not
-    /// contain them.
+    /// Asserts that each log is readable and consistent, and that the cells equal those of a
+    /// replay. Imported cells are not compared, since the log does not contain them.
     pub(crate) async fn of(ports: &FaultyPorts, context: &str) -> Self {
         let stored = Stored::read(ports);
         let ports = ports.copied(vec![]);
@@ -79,8 +74,7 @@ impl Readings {
         Self(readings)
     }
 
-    /// Asserts that each log has the same cells as in `expected` at each of its positions. The logs
-    /// in `expected` may have more positions.
+    /// The logs in `expected` may have more positions.
     pub(crate) fn assert_prefix_of(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let expected_readings = expected
@@ -102,7 +96,6 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal its cells at any position in `expected`.
     pub(crate) fn assert_newest_among(&self, expected: &Self, context: &str) {
         for (log_id, readings) in &self.0 {
             let newest_cells = &readings.last().unwrap().1;
@@ -111,7 +104,6 @@ impl Readings {
         }
     }
 
-    /// Asserts that the latest cells of each log equal its latest cells in `expected`.
     pub(crate) fn assert_newest_are(&self, expected: &Self, context: &str) {
         assert_eq!(self.newest_cells(), expected.newest_cells(), "{context}: the newest cells");
     }

@@ -14,7 +14,6 @@ use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text};
 use crate::ports::{Blobs as _, NewBlob};
 use crate::relay::{EntryChange, Relay};
 
-/// A change stream that delivers one batch.
 struct ChangeStream {
     changes: Vec<EntryChange>,
 }
@@ -52,7 +51,6 @@ impl Scenario for ChangeStream {
     }
 }
 
-/// Creates edits, Snapshot entries and an upload that the relay has not processed yet.
 async fn prepare_change_stream() -> Crashes<ChangeStream> {
     let ports = ports_with_edits(2).await;
     let logs = ports.logs();

@@ -10,7 +10,6 @@ use super::stored::Stored;
 use crate::ports::Blobs;
 use crate::relay::{EntryChange, Relay};
 
-/// Returns a change stream record for each entry in the table.
 pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     let change = |(number, entry): (usize, _)| EntryChange {
         sequence_number: number.to_string(),
@@ -20,7 +19,6 @@ pub(super) fn entry_changes(ports: &FaultyPorts) -> Vec<EntryChange> {
     Stored::read(ports).entries.into_values().enumerate().map(change).collect()
 }
 
-/// Creates a relay with empty caches.
 pub(super) fn relay(ports: &Arc<FaultyPorts>) -> Relay {
     let objects: Arc<dyn Blobs> = Arc::clone(ports) as _;
     Relay::new(Arc::clone(ports) as _, Arc::new(objects))

@@ -23,16 +23,13 @@ use crate::ports::{
 use crate::reprocess::{Reprocess, ReprocessPorts, Scope};
 use crate::snapshots::new_object;
 
-/// Operator commands, each of which is retried until it succeeds.
 struct Operator {
     commands: Vec<Command>,
 }
 
 #[derive(Clone, Copy)]
 enum Command {
-    /// Surveys all logs and repairs everything that the survey finds.
     Repair,
-    /// Rebuilds all snapshots of the log.
     Rebuild,
 }
 
@@ -103,7 +100,6 @@ impl Scenario for Operator {
         }
     }
 
-    /// Workers handle the jobs.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         handle_queued_jobs(&ports.workers(), &ports).await;
     }
@@ -137,8 +133,6 @@ fn job_at(num: u32) -> SnapshotJob {
     SnapshotJob { log: log(), position: at(0, num) }
 }
 
-/// Simulates lost snapshot jobs, a pending snapshot that its worker abandoned, and an upload that
-/// still has its `pending` tag.
 async fn prepare_repairs() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     append_large(&ports).await;
@@ -157,7 +151,7 @@ async fn prepare_repairs() -> Crashes<Operator> {
     Crashes::new(Operator { commands: vec![Command::Repair] }, ports).await
 }
 
-/// Prepares a log with three snapshots. The first one was skipped, so only a rebuild builds it.
+/// The first snapshot was skipped, so only a rebuild builds it.
 async fn prepare_rebuild() -> Crashes<Operator> {
     let ports = ports_with_lost_jobs().await;
     let ports_with_snapshots = ports.copied(vec![]);

@@ -30,7 +30,6 @@ const POLICY: Policy = Policy { offload_after_days: 1, keep_segments: 2 };
 /// Duration in milliseconds that exceeds the minimum age of a closed segment before it is trimmed.
 const LATER_MS: u64 = (TRIM_FENCE_S + 3_600) * 1_000;
 
-/// An operator who offloads old segments, and then plans the offloads again.
 struct Offloading;
 
 fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
@@ -38,8 +37,7 @@ fn offloader(ports: &Arc<FaultyPorts>) -> Offloader {
     Offloader::new(entries, retention, Arc::clone(ports) as _, Arc::clone(&ports.clock) as _)
 }
 
-/// Plans the retention of all segments and executes the plans. If a segment fails, the remaining
-/// segments are still processed. Returns the plans.
+/// If a segment fails, the remaining segments are still processed.
 async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
     let mut planned_segments = Vec::new();
     let survey = offloader.plan_all_logs(POLICY, |planned| planned_segments.push(planned)).await;
@@ -59,7 +57,6 @@ async fn offload(offloader: &Offloader) -> Result<Vec<(u32, Plan)>, Retry> {
 impl Scenario for Offloading {
     type Process = Offloader;
     type Caller = ();
-    /// The remaining plans.
     type Answer = Vec<(u32, Plan)>;
 
     fn step_count(&self) -> usize {
@@ -116,7 +113,6 @@ impl Scenario for FrozenWriter {
         assert!(ports.tables.contents().0[0].is_trimmed());
     }
 
-    /// Asserts that the log contains every mutation exactly once.
     fn assert_final(&self, stored: &Stored, answers: &[Vec<MutationPlace>], context: &str) {
         let table_entries: Vec<Arc<Entry>> =
             stored.entries_of(log()).cloned().map(Arc::new).collect();
@@ -143,7 +139,6 @@ fn offloaded_entries(stored: &Stored) -> Vec<Arc<Entry>> {
     entries
 }
 
-/// Starts a new segment and builds the snapshot of its first entry.
 async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     let logs = ports.logs();
     let first_position = at(segment, 0);
@@ -155,7 +150,7 @@ async fn roll(ports: &Arc<FaultyPorts>, segment: u32) {
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
-/// Creates four segments with two edits each. The last segment was opened more than a day ago.
+/// The last segment was opened more than a day ago.
 async fn prepare_offloading() -> Crashes<Offloading> {
     let ports = ports_with_edits(2).await;
     for segment in 0..3 {

@@ -10,7 +10,6 @@ use super::reading::Readings;
 use super::scenario::{Promise, Retry, Scenario};
 use super::stored::Stored;
 
-/// All faults that can be injected into a single request.
 pub(crate) const FAULTS: [Fault; 8] = [
     Fault::Refused,
     Fault::Denied,
@@ -25,32 +24,27 @@ pub(crate) const FAULTS: [Fault; 8] = [
 /// Time after which a caller retries a step that got no response. Frozen processes resume after the
 /// same time.
 const RETRY_AFTER_MS: u64 = 2_000;
-/// Maximum number of retries per run. It exceeds the number of retries that any two faults cause,
-/// including an outage.
+/// Exceeds the number of retries that any two faults cause, including an outage.
 const MAX_RETRIES: usize = 30;
 /// Number of additional requests after the end of a fault-free run into which faults are injected.
 /// Only retries send these requests.
 const RETRY_REQUESTS: usize = 10;
 
-/// Final state of a run.
 struct RunResult<A> {
     stored: Stored,
     readings: Readings,
     answers: Vec<A>,
 }
 
-/// A scenario with its initial data and the result of a fault-free run.
 pub(crate) struct Crashes<S: Scenario> {
     scenario: Arc<S>,
     initial_ports: Arc<FaultyPorts>,
     fault_free_result: RunResult<S::Answer>,
     request_count: usize,
-    /// For each request of the fault-free run, whether the request is a read.
     is_read: Vec<bool>,
 }
 
 impl<S: Scenario> Crashes<S> {
-    /// Runs a scenario without faults and records the result.
     pub(crate) async fn new(scenario: S, initial_ports: Arc<FaultyPorts>) -> Self {
         let scenario = Arc::new(scenario);
         let run = Run::new(Arc::clone(&scenario), &initial_ports, vec![]).take_all_steps().await;
@@ -61,22 +55,18 @@ impl<S: Scenario> Crashes<S> {
         Self { scenario, initial_ports, fault_free_result, request_count, is_read }
     }
 
-    /// Returns the number of requests that the scenario sends without faults.
     pub(crate) fn requests(&self) -> usize {
         self.request_count
     }
 
-    /// Returns the result of each step of the fault-free run.
     pub(crate) fn answers(&self) -> &[S::Answer] {
         &self.fault_free_result.answers
     }
 
-    /// Returns the stored data after the fault-free run.
     pub(crate) fn stored(&self) -> &Stored {
         &self.fault_free_result.stored
     }
 
-    /// Runs the scenario once for each fault in each request.
     pub(crate) async fn inject_each_fault(&self) {
         let mut run_count = 0;
         for request in 0..self.request_count {
@@ -89,15 +79,13 @@ impl<S: Scenario> Crashes<S> {
         println!("{scenario}: {} requests, {run_count} runs", self.request_count);
     }
 
-    /// Returns the faults to inject into a request. A fault after a read is equivalent to a fault
-    /// before it, so faults after a read are omitted.
+    /// A fault after a read is equivalent to a fault before it, so faults after a read are omitted.
     fn distinct_faults(&self, request: usize) -> impl Iterator<Item = Fault> {
         let is_read = self.is_read[request];
         FAULTS.into_iter().filter(move |fault| !is_read || !fault.is_after())
     }
 
-    /// Runs the scenario once for each pair of faults in each pair of requests. In some runs, a
-    /// frozen process resumes while another process is running.
+    /// In some runs, a frozen process resumes while another process is running.
     pub(crate) async fn inject_each_pair_of_faults(&self) {
         let mut run_count = 0;
         for first_request in 0..self.request_count {
@@ -129,7 +117,7 @@ impl<S: Scenario> Crashes<S> {
         }
     }
 
-    /// Runs the scenario once and checks the result. Returns whether any step returned an error.
+    /// Returns whether any step returned an error.
     async fn check_run(&self, planned_faults: Vec<(usize, Fault)>, retry_in: RetryIn) -> bool {
         let mut run = Run::new(Arc::clone(&self.scenario), &self.initial_ports, planned_faults);
         run.context = format!("{}, retry in {retry_in:?}", run.context);
@@ -159,27 +147,20 @@ impl<S: Scenario> Crashes<S> {
     }
 }
 
-/// Specifies which process retries a step that returned an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RetryIn {
-    /// A new process with empty caches.
     NewProcess,
-    /// The process in which the step failed.
     SameProcess,
 }
 
-/// Outcome of a step.
 enum StepOutcome<A> {
     Answered(A),
     Failed(Retry),
-    /// The process died or froze during the step.
     ProcessLost,
 }
 
-/// Task that performs a step.
 type StepTask<S> = JoinHandle<Result<<S as Scenario>::Answer, Retry>>;
 
-/// The state of one run.
 struct Run<'a, S: Scenario> {
     context: String,
     scenario: Arc<S>,
@@ -188,11 +169,9 @@ struct Run<'a, S: Scenario> {
     answers: Vec<S::Answer>,
     /// Frozen processes, each with the index of the step that it was running.
     frozen_tasks: Vec<(usize, StepTask<S>)>,
-    /// Copy of the stored data after the most recent failure.
     last_stored: Stored,
     other_writers_ran: bool,
     retry_in: RetryIn,
-    /// Latest error of a step.
     last_error: Option<String>,
     /// Result of the fault-free run, or `None` if this is the fault-free run.
     fault_free_result: Option<&'a RunResult<S::Answer>>,
@@ -219,7 +198,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Runs all steps. If a process dies or freezes, a new process retries the step.
+    /// If a process dies or freezes, a new process retries the step.
     async fn take_all_steps(mut self) -> Self {
         let max_attempts = MAX_RETRIES + self.scenario.step_count();
         let mut attempts = 0;
@@ -255,7 +234,6 @@ impl<S: Scenario> Run<'_, S> {
         Arc::new(self.scenario.start_process(&self.ports))
     }
 
-    /// Runs the next step.
     async fn take_step(&mut self, process: &Arc<S::Process>) -> StepOutcome<S::Answer> {
         let step = self.answers.len();
         let scenario = Arc::clone(&self.scenario);
@@ -281,7 +259,6 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Checks the stored data after a failure by reading it in a new process.
     async fn check_after_failure(&mut self) {
         let Some(fault_free_result) = self.fault_free_result else {
             panic!("a step of an undisturbed run failed");
@@ -307,8 +284,7 @@ impl<S: Scenario> Run<'_, S> {
         }
     }
 
-    /// Completes the work of other processes, and resumes the frozen processes. Asserts that
-    /// resumed processes do not change the stored data.
+    /// Asserts that resumed processes do not change the stored data.
     async fn finish(mut self) -> RunResult<S::Answer> {
         self.ports.faults.pause();
         self.scenario.finish_other_work(Arc::clone(&self.ports)).await;

@@ -11,12 +11,12 @@ use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{LogError, Logs};
 
-/// Error after which the caller must retry the step. Contains the cause.
+/// Error after which the caller must retry the step.
 #[derive(Debug)]
 pub(crate) struct Retry(pub(crate) String);
 
-/// Guarantee for the data after a run with any faults. Every scenario also guarantees that the
-/// invariants hold, that all logs are readable and that no existing data is lost.
+/// Every scenario also guarantees that the invariants hold, that all logs are readable and that no
+/// existing data is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
     /// All data except times equals the data of a fault-free run.
@@ -28,28 +28,22 @@ pub(crate) enum Promise {
     ConsistentData,
 }
 
-/// A service of the engine and a caller that runs one step at a time. If a step gets no response,
-/// the caller retries the step in a new process.
+/// If a step gets no response, the caller retries the step in a new process.
 pub(crate) trait Scenario: Send + Sync + 'static {
-    /// State of a process, including its caches.
     type Process: Send + Sync + 'static;
     /// State that the caller keeps between steps, in addition to the step index.
     type Caller: Default + Send + Sync + 'static;
-    /// Result of a step. A retry of the step must return an equal result (I14).
+    /// A retry of the step must return an equal result (I14).
     type Answer: Clone + PartialEq + Debug + Send + 'static;
 
-    /// Guarantee for the final data.
     const PROMISE: Promise = Promise::SameData;
 
-    /// Returns the number of steps.
     fn step_count(&self) -> usize {
         1
     }
 
-    /// Creates a process with empty caches.
     fn start_process(&self, ports: &Arc<FaultyPorts>) -> Self::Process;
 
-    /// Takes one step.
     fn step(
         &self,
         process: &Self::Process,
@@ -57,10 +51,8 @@ pub(crate) trait Scenario: Send + Sync + 'static {
         step: usize,
     ) -> impl Future<Output = Result<Self::Answer, Retry>> + Send;
 
-    /// Checks the stored data after a failure.
     fn assert_after_failure(&self, _stored: &Stored, _what: &str) {}
 
-    /// Checks the data after a run, in addition to the guarantee of the scenario.
     fn assert_final(&self, _stored: &Stored, _answers: &[Self::Answer], _what: &str) {}
 
     /// Lets other writers change the data after a failure, before the step is retried.
@@ -74,7 +66,7 @@ pub(crate) trait Scenario: Send + Sync + 'static {
     }
 }
 
-/// Converts an error to [`Retry`]. Panics if a client would not retry the request after this error.
+/// Panics if a client would not retry the request after this error.
 pub(crate) fn retry(error: LogError) -> Retry {
     match error {
         LogError::Store(_)
@@ -88,8 +80,7 @@ pub(crate) fn retry(error: LogError) -> Retry {
 /// Id and position of a mutation. If the mutation was rejected, also the reason.
 pub(crate) type MutationPlace = (u64, Option<Position>, Option<RejectionReason>);
 
-/// Returns the id, position and rejection of each appended mutation. Other results are omitted,
-/// since they depend on earlier attempts.
+/// Other results are omitted, since they depend on earlier attempts.
 pub(crate) fn mutation_places(appended: Appended) -> Vec<MutationPlace> {
     let reason = |rejection: cellar_sheet::operation::Rejection| rejection.reason;
     let results = appended.results.into_iter();

@@ -20,7 +20,6 @@ use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::ports::FaultyPorts;
 
-/// All table records, objects and queue messages.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stored {
     pub(crate) entries: BTreeMap<(LogId, Position), Entry>,
@@ -29,17 +28,14 @@ pub(crate) struct Stored {
     pub(crate) pending: Vec<PendingSnapshot>,
     /// For each object key, the content and whether the object has the pending tag.
     pub(crate) objects: BTreeMap<String, (Bytes, bool)>,
-    /// Bodies of the queue messages. Duplicates are omitted, since a job may be sent more than
-    /// once.
+    /// Duplicates are omitted, since a job may be sent more than once.
     pub(crate) messages: BTreeSet<String>,
     /// Items of each event stream, with the latest item at the end. An item is the index of its
     /// first event and its encoded events.
     pub(crate) streams: Vec<(u64, Vec<Vec<u8>>)>,
     /// Spans of each feed item, in feed order. The item that ends a partition has no spans.
     pub(crate) feed: Vec<Vec<Span>>,
-    /// Entries of all spreadsheet lists.
     pub(crate) lists: Vec<ListEntry>,
-    /// Event ranges of each delivery that the webhook receiver accepted.
     pub(crate) received: Vec<Vec<EventRange>>,
 }
 
@@ -88,7 +84,6 @@ impl Stored {
         stored
     }
 
-    /// Asserts that this data equals `expected`.
     pub(crate) fn assert_equals(&self, expected: &Self, context: &str) {
         assert_eq!(self.entries, expected.entries, "{context}: the entries");
         assert_eq!(self.segments, expected.segments, "{context}: the segments");
@@ -102,7 +97,6 @@ impl Stored {
         assert!(self.objects == expected.objects, "{context}: an object has changed");
     }
 
-    /// Returns the key of each object, and whether the object has the pending tag.
     fn keys_and_tags(&self) -> Vec<(&str, bool)> {
         self.objects.iter().map(|(key, (_, is_pending))| (key.as_str(), *is_pending)).collect()
     }
@@ -130,7 +124,6 @@ impl Stored {
         }
     }
 
-    /// Returns the data of all events in the streams.
     fn events(&self) -> Vec<&Vec<u8>> {
         self.streams.iter().flat_map(|(_, events)| events).collect()
     }
@@ -181,7 +174,6 @@ impl Stored {
     }
 }
 
-/// Decodes all Feed table records that have the given attribute.
 fn decode_feed_records<T>(
     ports: &FaultyPorts,
     attribute: &str,

@@ -14,10 +14,9 @@ use super::{FaultyPorts, empty_ports};
 use crate::streams::tests::Words;
 use crate::streams::{CachedTip, StreamError, StreamStore, TransactError};
 
-/// Maximum number of events in the latest stream item.
 const TIP_EVENTS: usize = 2;
 
-/// Appends words to a stream in order. Words that the stream already contains are skipped.
+/// Words that the stream already contains are skipped.
 struct Adding {
     words: Vec<String>,
 }
@@ -87,8 +86,6 @@ impl Scenario for Adding {
     }
 }
 
-/// Asserts that no word is stored twice and that no event index is missing between the stream's
-/// items.
 fn assert_once(stored: &Stored, context: &str) {
     let mut words = Vec::new();
     for (first_index, events) in &stored.streams {
@@ -101,7 +98,6 @@ fn assert_once(stored: &Stored, context: &str) {
     assert_eq!(words.len(), word_count, "{context}: a word was added twice");
 }
 
-/// Prepares a stream that already contains `before` words.
 async fn prepare_additions(before: usize, words: usize) -> Crashes<Adding> {
     let ports = empty_ports();
     for number in 0..before {

@@ -22,7 +22,6 @@ struct Group {
     pushes: Vec<Vec<Pushed>>,
 }
 
-/// Result of a push or pull.
 #[derive(Debug, Clone, PartialEq)]
 enum Learned {
     /// Ids of the pushed mutations. Clients learn the results of their mutations by pulling.
@@ -38,8 +37,7 @@ fn client(number: usize) -> PushClient {
 }
 
 impl Group {
-    /// Pushes mutations in order. Consecutive mutations of the same client are sent together, as in
-    /// the API function.
+    /// Consecutive mutations of the same client are sent together, as in the API function.
     async fn push(&self, logs: &Logs, pushed: Vec<Pushed>) -> Result<Learned, Retry> {
         let pushing = Pushing { log: log(), author: Some("alice".to_owned()) };
         let mut pushed_ids = Vec::new();
@@ -99,8 +97,6 @@ fn pushed(client: usize, id: u64, base: Position, operation: Operation) -> Pushe
     }
 }
 
-/// Edits of two clients. One edit is malformed, one is based on a nonexistent position, and one is
-/// an undo.
 async fn prepare_group() -> Crashes<Group> {
     let malformed = Rejection::new(RejectionReason::Invalid, "it is no mutation");
     let undo = Operation::Undo(Undo { position: at(0, 2) });

@@ -21,7 +21,6 @@ use crate::logs::{ChunkToUpload, Completion, Logs};
 use crate::ports::PresignedRequest;
 use crate::sha256::sha256;
 
-/// A client that uploads objects and then appends an entry that references them.
 struct Uploading {
     upload: UploadKind,
 }
@@ -29,7 +28,6 @@ struct Uploading {
 enum UploadKind {
     /// A large entry whose operations are uploaded as a separate object.
     Body(Vec<u8>),
-    /// An imported sheet.
     Sheet(Box<Sheet>),
 }
 
@@ -53,7 +51,7 @@ pub(super) async fn append_large(ports: &Arc<FaultyPorts>) {
 }
 
 impl Process {
-    /// Uploads an object. The object may already exist.
+    /// The object may already exist.
     fn send(&self, granted: PresignedRequest, bytes: &[u8]) {
         let status = self.ports.upload(granted, bytes);
         assert!([200, 412].contains(&status), "{status}");
@@ -146,7 +144,6 @@ fn assert_referenced_chunks_published(sheet: &Sheet, stored: &Stored, context: &
     );
 }
 
-/// Returns the hashes of the chunks that a tile index chunk references.
 fn child_hashes(index_chunk: &PackedObject) -> Vec<ChunkHash> {
     let bytes = unpack(index_chunk.chunk.hash, &index_chunk.stored, Bounds::CHUNK).unwrap();
     let children = IndexChunk::decode(&bytes).unwrap().children().unwrap().unwrap();
@@ -193,7 +190,6 @@ impl Scenario for Uploading {
         }
     }
 
-    /// Passes every entry to the relay, which removes the remaining `pending` tags.
     async fn finish_other_work(&self, ports: Arc<FaultyPorts>) {
         assert_eq!(relay(&ports).relay_batch(&entry_changes(&ports)).await, None);
     }

@@ -16,7 +16,6 @@ const QUEUE_VISIBILITY_S: u32 = 6 * 300;
 /// causes.
 const PATIENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
-/// Handles a message as the Lambda function of the snapshot worker does.
 pub(crate) async fn handle_message(
     worker: Snapshots,
     ports: Arc<FaultyPorts>,
@@ -32,7 +31,6 @@ pub(crate) async fn handle_message(
     }
 }
 
-/// Handles all queued messages, one at a time.
 pub(crate) async fn handle_queued_jobs(worker: &Snapshots, ports: &Arc<FaultyPorts>) {
     let deadline_ms = ports.clock.now_ms() + PATIENCE_MS;
     while !ports.queue.is_empty() {

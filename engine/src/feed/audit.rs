@@ -16,7 +16,6 @@ use super::reader::FeedReader;
 use super::sources::Sources;
 use crate::ports::{AllStreams, Clock, Entries, PortError, Retention, Streams};
 
-/// Maximum number of streams indexed per call.
 const STREAMS_PER_CALL: usize = 100;
 
 /// Compares the feed of a stack with its event streams, and repairs the feed.
@@ -25,7 +24,7 @@ pub struct Auditor {
     reader: FeedReader,
     all_streams: Arc<dyn AllStreams>,
     sources: Sources,
-    /// Lists the log segments. Set if the feed includes log entries.
+    /// Set if the feed includes log entries.
     segments: Option<Arc<dyn Retention>>,
     indexer: Indexer,
     clock: Arc<dyn Clock>,
@@ -91,18 +90,14 @@ pub struct Audit {
     pub findings: Vec<Finding>,
 }
 
-/// Number of events in each stream.
 type EventCounts = BTreeMap<StreamName, u64>;
 
-/// Progress of a feed scan.
 #[derive(Default)]
 struct FeedScan {
-    /// Number of events of each stream that the feed contains.
     indexed_counts: EventCounts,
     audit: Audit,
 }
 
-/// Reason why a feed scan ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanEnd {
     EndOfFeed,
@@ -156,8 +151,8 @@ impl Auditor {
         Ok(audit)
     }
 
-    /// Scans the feed to its end. If events are missing, waits for them to be indexed and continues
-    /// the scan, up to `FEED_SETTLES` times.
+    /// If events are missing, waits for them to be indexed and continues the scan, up to
+    /// `FEED_SETTLES` times.
     async fn scan_feed(&self, stored_counts: &EventCounts) -> Result<FeedScan, FeedError> {
         let mut scan = FeedScan::default();
         for _ in 0..FEED_SETTLES {
@@ -222,9 +217,8 @@ impl Auditor {
         Ok(total)
     }
 
-    /// Returns the span with which the indexer adds these events to the feed. For a log segment,
-    /// the span contains only the last event, since the segment may be long. The indexer reads the
-    /// events before it.
+    /// For a log segment, the span contains only the last event, since the segment may be long. The
+    /// indexer reads the events before it.
     async fn span_to_index(
         &self,
         stream: &StreamName,
@@ -248,7 +242,6 @@ impl Auditor {
         Ok(())
     }
 
-    /// Returns the number of stored events in each stream.
     async fn count_stored_events(&self) -> Result<EventCounts, PortError> {
         let mut stored_counts = EventCounts::new();
         let mut next_page = None;
@@ -266,8 +259,7 @@ impl Auditor {
         Ok(stored_counts)
     }
 
-    /// Adds the number of entries in each log segment to `stored_counts`. Skips segments that a
-    /// fork inherits from its source.
+    /// Skips segments that a fork inherits from its source.
     async fn count_log_entries(
         &self,
         segments: &dyn Retention,
@@ -290,7 +282,6 @@ impl Auditor {
         }
     }
 
-    /// Continues a scan until the end of the feed or a missing item.
     async fn scan_to_end(&self, scan: &mut FeedScan) -> Result<ScanEnd, FeedError> {
         loop {
             let Audit { end: next_checkpoint, feed, .. } = scan.audit;
@@ -318,9 +309,8 @@ impl Auditor {
         }
     }
 
-    /// Returns the streams of which the feed contains more events than the stream itself. Counts
-    /// the events of these streams again, since events may have been appended since the first
-    /// count.
+    /// Counts the events of such a stream again, since events may have been appended since the
+    /// first count.
     async fn find_excess_events(
         &self,
         stored_counts: &EventCounts,
@@ -358,7 +348,6 @@ impl FeedScan {
     }
 }
 
-/// Returns the streams of which the feed lacks events.
 fn find_missing_events(stored_counts: &EventCounts, indexed_counts: &EventCounts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (stream, stored_count) in stored_counts {

@@ -99,7 +99,6 @@ impl Indexer {
         self.run_to_completion(indexing, action).await
     }
 
-    /// Performs the actions of the indexing state machine until it finishes.
     async fn run_to_completion(
         &self,
         mut indexing: Indexing,

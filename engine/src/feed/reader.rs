@@ -38,7 +38,6 @@ pub struct FeedItem {
     pub spans: Vec<Span>,
 }
 
-/// Items, each with its offset in the feed partition.
 type OffsetItems = Vec<(u64, Item)>;
 
 impl FeedReader {
@@ -107,7 +106,6 @@ impl FeedReader {
         Ok(Some((partition, current_feed)))
     }
 
-    /// Returns the page of an empty feed.
     fn empty_page(
         &self,
         requested_start: Option<Checkpoint>,
@@ -126,7 +124,7 @@ impl FeedReader {
         Ok(FeedPage { feed: None, items: Vec::new(), next: feed_start, is_end: true })
     }
 
-    /// Adds items of one partition to the page. The first item is at the page's `next` checkpoint.
+    /// The first item is at the page's `next` checkpoint.
     async fn add_items(
         &self,
         page: &mut FeedPage,
@@ -153,8 +151,7 @@ impl FeedReader {
         Ok(())
     }
 
-    /// Reads consecutive items of a partition. If items seem to be missing, retries with a strongly
-    /// consistent read.
+    /// If items seem to be missing, retries with a strongly consistent read.
     async fn read_items_from(
         &self,
         start: Checkpoint,
@@ -202,7 +199,6 @@ impl FeedReader {
         Ok(items)
     }
 
-    /// Reads items, and checks that none of them is missing.
     async fn consecutive_items(
         &self,
         start: Checkpoint,
@@ -220,7 +216,6 @@ impl FeedReader {
     }
 }
 
-/// Returns the offset of the first missing item, or `None` if the items have consecutive offsets.
 fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64> {
     for (expected_offset, (offset, _)) in (first_offset..).zip(items) {
         if *offset != expected_offset {
@@ -230,7 +225,6 @@ fn first_missing_offset(items: &[(u64, Item)], first_offset: u64) -> Option<u64>
     None
 }
 
-/// Returns an error if the checkpoint does not exist in the current feed.
 fn check_checkpoint(
     requested_start: Option<Checkpoint>,
     requested_feed: Option<FeedId>,

@@ -13,8 +13,7 @@ use cellar_catalog::stream::StreamName;
 use crate::ports::{Clock, Entries, PortError, Random, ReadConsistency, Streams};
 use crate::streams::StreamStore;
 
-/// The events from which the feed is built: event streams and, optionally, log entries. Each log
-/// segment is treated as an event stream.
+/// Each log segment is treated as an event stream.
 #[derive(Clone)]
 pub(super) struct Sources {
     streams: StreamStore,
@@ -30,7 +29,6 @@ impl Sources {
         Self { streams: StreamStore::new(streams, clock, random), entries: None }
     }
 
-    /// Adds spreadsheet logs to the sources.
     pub(super) fn with_entries(self, entries: Arc<dyn Entries>) -> Self {
         Self { entries: Some(entries), ..self }
     }
@@ -123,7 +121,7 @@ async fn span_of_entries(
     Ok(Some(entries_span(log_id, start, kinds)?))
 }
 
-/// Returns a span for trimmed entries. Returns `None` if the segment was not trimmed.
+/// Returns `None` if the segment was not trimmed.
 async fn span_of_trimmed(
     entries: &dyn Entries,
     log_id: LogId,

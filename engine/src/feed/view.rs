@@ -9,7 +9,6 @@ use super::reader::FeedPage;
 use crate::catalog::CatalogStore;
 use crate::streams::StreamError;
 
-/// Maximum size in bytes of the event contents in a response.
 const MAX_EVENT_BYTES: usize = MAX_REPLY_BYTES / 2;
 
 /// Converts a feed page to an API response. If `catalog` is set, the response includes the contents

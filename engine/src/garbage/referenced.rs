@@ -21,12 +21,10 @@ use crate::logs::{EntryCursor, LogError, ReadUntil};
 use crate::ports::PortError;
 use crate::snapshots::ObjectFault;
 
-/// Objects that the entries of a log reference. Entries inherited from a source are not included.
+/// Entries inherited from a source are not included.
 struct LogReferences {
-    /// Position of the last entry.
     last_position: Position,
     root_keys: Vec<String>,
-    /// References of each imported sheet.
     imports: Vec<References>,
 }
 
@@ -35,8 +33,6 @@ impl LogReferences {
         Self { last_position: first, root_keys: Vec::new(), imports: Vec::new() }
     }
 
-    /// Adds the objects that an entry references. `operations_by_mutation` contains the operations
-    /// that each mutation of the entry committed.
     fn add_entry(
         &mut self,
         entry: &Entry,
@@ -63,16 +59,14 @@ fn to_garbage_error(log: LogId, error: LogError) -> GarbageError {
     }
 }
 
-/// An object that references other objects. It is identified by its kind and name. The name alone
-/// is not sufficient, since it is a hash of the bytes: A text and a tile with equal bytes have the
-/// same name.
+/// An object is identified by its kind and name. The name alone is not sufficient, since it is a
+/// hash of the bytes: A text and a tile with equal bytes have the same name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Index(ChunkHash),
     Tile(ChunkHash),
 }
 
-/// Objects found so far.
 #[derive(Default)]
 struct FoundObjects {
     referenced: ReferencedObjects,
@@ -80,7 +74,6 @@ struct FoundObjects {
 }
 
 impl GarbageCollector {
-    /// Returns all objects that are reachable from the given logs.
     pub(super) async fn find_referenced(
         &self,
         family: LogId,
@@ -99,9 +92,6 @@ impl GarbageCollector {
         Ok(found_objects.referenced)
     }
 
-    /// Returns the objects that a log's own entries reference. Inherited entries belong to the
-    /// source of the fork.
-    ///
     /// An eventually consistent read may miss entries that were just written. This is safe, since
     /// objects that only those entries reference are too young to be deleted.
     async fn read_log_references(&self, log: LogId) -> Result<LogReferences, GarbageError> {
@@ -119,8 +109,7 @@ impl GarbageCollector {
         Ok(references)
     }
 
-    /// Returns the objects that the entries from `first` on reference. Entries of a trimmed segment
-    /// are read from its offloaded copy.
+    /// Entries of a trimmed segment are read from its offloaded copy.
     async fn read_entry_references(
         &self,
         log: LogId,
@@ -166,7 +155,6 @@ impl GarbageCollector {
         self.follow_references(family, references, found_objects).await
     }
 
-    /// Adds the referenced objects and everything that is reachable from them.
     async fn follow_references(
         &self,
         family: LogId,
@@ -195,7 +183,6 @@ impl GarbageCollector {
         references.map_err(|why| GarbageError::Damaged { log: family, why })
     }
 
-    /// Reads an object. Temporary failures of the store are retried.
     async fn read_with_retries<T, F>(&self, read: impl Fn() -> F) -> Result<T, GarbageError>
     where
         F: Future<Output = Result<T, ObjectFault>>,
@@ -220,8 +207,7 @@ impl Node {
 }
 
 impl FoundObjects {
-    /// Adds the referenced objects. Returns those that were not known before and may themselves
-    /// contain references.
+    /// Returns the objects that were not known before and may themselves contain references.
     fn add(&mut self, references: References) -> Vec<Node> {
         let References { index, tiles, leaves } = references;
         for leaf in leaves {

@@ -59,10 +59,9 @@ impl Logs {
         }
     }
 
-    /// Returns the cached entries from `start_position` on. Returns no entries if the latest cached
-    /// entry is so old that its segment may have been closed and trimmed. A put at the next
-    /// position could then succeed although the segment is closed, so the append must read the log
-    /// first.
+    /// Returns no entries if the latest cached entry is so old that its segment may have been
+    /// closed and trimmed. A put at the next position could then succeed although the segment is
+    /// closed, so the append must read the log first.
     fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
@@ -73,11 +72,10 @@ impl Logs {
     }
 }
 
-/// Performs the actions of one append.
 struct AppendDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request. Returned if the append gives up.
+    /// Returned if the append gives up.
     last_store_error: Option<PortError>,
 }
 
@@ -150,8 +148,8 @@ impl AppendDriver<'_> {
         AppendEvent::ReadFailed { temporary }
     }
 
-    /// Converts a refusal to an error. If the base of the request is unknown, reads the log's first
-    /// entry to find out whether the log exists at all.
+    /// If the base of the request is unknown, reads the log's first entry to find out whether the
+    /// log exists at all.
     async fn into_error(self, refusal: Refusal) -> LogError {
         match (refusal, self.last_store_error) {
             (Refusal::Store, Some(store_error)) => LogError::Store(store_error),
@@ -168,7 +166,6 @@ impl AppendDriver<'_> {
     }
 }
 
-/// Returns the entries of a page before the first missing position.
 pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
     let is_next = |entry: &Arc<Entry>, following: &Arc<Entry>| {
         entry.next_position() == Some(following.position)

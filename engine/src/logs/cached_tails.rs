@@ -11,7 +11,6 @@ use cellar_log::entry::Entry;
 
 use crate::eviction::evict_oldest;
 
-/// Cached tail of one log.
 #[derive(Debug)]
 struct TailSlot {
     tail: CachedTail,
@@ -19,9 +18,8 @@ struct TailSlot {
     used_ms: u64,
 }
 
-/// Caches the latest entries of up to `MAX_CACHED_TAILS` logs. The entries of a log are dropped
-/// `CACHED_TAIL_AGE_MS` after they were first cached, even if they are in use, so that a process
-/// does not rely on a stale read forever.
+/// The entries of a log are dropped `CACHED_TAIL_AGE_MS` after they were first cached, even if they
+/// are in use, so that a process does not rely on a stale read forever.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -32,7 +30,6 @@ impl TailCache {
         self.tails.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Caches entries of a log that were read or written.
     pub(super) fn add(&self, now_ms: u64, entries: &[Arc<Entry>]) {
         let Some(log_id) = entries.first().map(|entry| entry.log) else { return };
         let mut tails = self.lock();
@@ -48,7 +45,6 @@ impl TailCache {
         }
     }
 
-    /// Returns the cached entries of a log from position `base` on.
     pub(super) fn entries_from(
         &self,
         now_ms: u64,
@@ -58,18 +54,15 @@ impl TailCache {
         self.read_tail(now_ms, log_id, |tail| tail.entries_from(base)).unwrap_or_default()
     }
 
-    /// Whether the entry at `base` is cached.
     pub(super) fn covers(&self, now_ms: u64, log_id: LogId, base: Position) -> bool {
         self.read_tail(now_ms, log_id, |tail| tail.covers(base)).unwrap_or(false)
     }
 
-    /// Returns the latest cached entry of a log.
     pub(super) fn last(&self, now_ms: u64, log_id: LogId) -> Option<Arc<Entry>> {
         self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }
 
-    /// Calls `read` with the cached entries of a log. If the entries have expired, removes them and
-    /// returns `None`.
+    /// If the entries have expired, removes them and returns `None`.
     fn read_tail<T>(
         &self,
         now_ms: u64,

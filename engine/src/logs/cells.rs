@@ -102,7 +102,6 @@ impl Logs {
     }
 }
 
-/// A sheet and the range formats on the requested page.
 struct QueriedSheet {
     id: SheetId,
     name: String,
@@ -126,8 +125,7 @@ fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<Queried
     queried_sheet.ok_or_else(|| LogError::UnknownSheet { sheet: query.sheet.to_string() })
 }
 
-/// Returns the range formats for a page. All formats are sent on the first page, so other pages
-/// contain none.
+/// All formats are sent on the first page, so other pages contain none.
 fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     match query.from {
         None => ReplyFormats::newest_of(formats.in_rectangle(query.rectangle)),
@@ -135,14 +133,13 @@ fn page_formats(formats: &FormatLayer, query: &CellsQuery) -> ReplyFormats {
     }
 }
 
-/// The cells on one page, and the first cell of the next page.
 struct CellPage {
     cells: Vec<CellAt>,
     next: Option<CellName>,
 }
 
-/// Reads one page of cells. `reply_bytes` is the size of the response without the cells. Reads a
-/// band of rows at a time, so that few tiles are loaded whose cells do not fit on the page.
+/// `reply_bytes` is the size of the response without the cells. Reads a band of rows at a time, so
+/// that few tiles are loaded whose cells do not fit on the page.
 async fn read_cell_page(
     view: &mut View,
     sheet: SheetId,

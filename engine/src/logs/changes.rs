@@ -20,20 +20,16 @@ use super::{LogError, LogHead, Logs, View};
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
-/// The operations that a range of entries committed, and the previous contents of the changed
-/// cells.
 pub(super) struct Changes {
-    /// State before the entries. Contains only cells that the entries touched.
+    /// Contains only cells that the entries touched.
     pub(super) before: Workbook,
-    /// Operations committed by the entries.
     operations: Vec<Operation>,
-    /// All cells of the sheets that the entries imported. Sheets that were deleted again are
-    /// omitted.
+    /// Sheets that were deleted again are omitted.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
-    /// Returns the state after the entries. Contains only cells that the entries touched.
+    /// Contains only cells that the entries touched.
     pub(super) fn state_after(&self) -> Result<Workbook, WorkbookTooLarge> {
         let mut workbook = self.before.clone();
         for operation in &self.operations {
@@ -113,13 +109,11 @@ impl Logs {
     }
 }
 
-/// Returns a copy of an LSM level that contains only the cells of imported sheets.
 fn only_imported_sheets(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 
-/// Reads all cells of the imported sheets that still exist. Later edits of these sheets are not
-/// included, since the caller applies them afterwards.
+/// Later edits of the imported sheets are not included, since the caller applies them afterwards.
 async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],

@@ -13,7 +13,6 @@ use super::{LogError, LogHead, Logs};
 use crate::ports::{BlobKey, GetOutcome};
 use crate::sha256::sha256;
 
-/// Cursor that reads the entries of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryCursor {
     /// Position of the next entry to read, or `None` after the last possible position of a log.
@@ -24,7 +23,6 @@ pub(crate) struct EntryCursor {
 }
 
 impl EntryCursor {
-    /// Creates a cursor whose first entry is at `position`.
     pub(crate) fn from(position: Position) -> Self {
         Self { next: Some(position), newest: None }
     }
@@ -35,7 +33,6 @@ impl EntryCursor {
     }
 }
 
-/// Last entry that a read visits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadUntil {
     /// The entry at this position.
@@ -45,7 +42,6 @@ pub(crate) enum ReadUntil {
 }
 
 impl ReadUntil {
-    /// Reads until `requested_position`. If it is `None`, reads until the latest entry.
     pub(super) fn requested(
         requested_position: Option<Position>,
         min_position: Option<Position>,
@@ -72,7 +68,6 @@ impl ReadUntil {
 }
 
 impl Logs {
-    /// Calls `visit` for each entry with the operations that each mutation of the entry committed.
     /// Ends after the entry that `until` specifies, or when `visit` returns [`ControlFlow::Break`].
     pub(crate) async fn visit_committed(
         &self,
@@ -130,8 +125,6 @@ impl Logs {
         Ok(external_entry)
     }
 
-    /// Returns the operations that each mutation of an entry committed. The entry's operations are
-    /// stored as a separate object.
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let Some(authored_operations) = self.read_external_body(external).await? else {
@@ -146,8 +139,7 @@ impl Logs {
         Ok(committed_operations)
     }
 
-    /// Reads the operations of a large entry from their object, as the client sent them. Returns
-    /// `None` if the object is missing or its checksum differs from the entry.
+    /// Returns `None` if the object is missing or its checksum differs from the entry.
     async fn read_external_body(
         &self,
         external: &ExternalEdits,
@@ -162,8 +154,6 @@ impl Logs {
     }
 }
 
-/// Returns the operations that each mutation of an entry committed. The operations are stored in
-/// the entry itself.
 fn inline_operations(entry: &Entry) -> Vec<&[Operation]> {
     match entry.edits() {
         Some(edits) => edits.mutations.iter().map(Mutation::committed_operations).collect(),

@@ -60,9 +60,8 @@ impl Logs {
         Created { head, incarnation, existed: false }
     }
 
-    /// Returns the existing log if its first entry matches the requested entry, and an error
-    /// otherwise. The times, roots and restore counters of the entries are not compared, since they
-    /// may differ when a request is retried.
+    /// The times, roots and restore counters of the entries are not compared, since they may differ
+    /// when a request is retried.
     async fn find_existing_log(&self, requested_entry: &Entry) -> Result<Created, LogError> {
         let log_id = requested_entry.log;
         let stored_entry = self.retry_read(|| self.entries.get(log_id, Position::FIRST)).await?;

@@ -85,8 +85,6 @@ impl Logs {
         self.write_fork(&request, lineage, header).await
     }
 
-    /// Returns the lineage of a new fork whose last shared entry is `shared_entry`. That entry is
-    /// stored in the log `source`.
     async fn lineage_of_fork(
         &self,
         source: LogId,
@@ -112,8 +110,8 @@ impl Logs {
         })
     }
 
-    /// Writes the records of a fork. If another fork has the same number in the source's list of
-    /// forks, retries with another number.
+    /// If another fork has the same number in the source's list of forks, retries with another
+    /// number.
     async fn write_fork(
         &self,
         request: &NewFork,
@@ -158,10 +156,9 @@ impl Logs {
         forked
     }
 
-    /// Returns the fork that the request created earlier, or `None` if there is none. Returns an
-    /// error if the existing fork is at a different position than the request. If the request has
-    /// no position, the existing fork may be at any position, since the first attempt used the
-    /// latest position at that time.
+    /// Returns an error if the existing fork is at a different position than the request. If the
+    /// request has no position, the existing fork may be at any position, since the first attempt
+    /// used the latest position at that time.
     async fn find_existing_fork(
         &self,
         request: &NewFork,

@@ -21,7 +21,6 @@ pub struct LogHead {
 }
 
 impl LogHead {
-    /// Returns the head of a log whose latest entry is `entry`.
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { head: entry.position, incarnation: entry.header.incarnation }
     }
@@ -61,7 +60,6 @@ impl Logs {
         }
     }
 
-    /// Returns the latest entry of an existing segment: either the stored or the cached entry.
     async fn latest_entry_of_segment(
         &self,
         log_id: LogId,
@@ -86,8 +84,7 @@ impl Logs {
         }
     }
 
-    /// Returns the number of the current segment, which follows the closed segment that ends with
-    /// the entry `end`. Skips intermediate segments with a single read.
+    /// Skips intermediate segments with a single read.
     async fn segment_after(&self, log_id: LogId, end: &Entry) -> Result<u32, LogError> {
         let next_position = end.next_position().ok_or(LogError::Corrupt { at: end.position })?;
         let newest_segments = self.newest_segments(log_id, Some(next_position)).await?;
@@ -104,9 +101,8 @@ impl Logs {
         newest_segments.first().map(|segment| segment.num).ok_or(LogError::NotFound)
     }
 
-    /// Returns the latest stored entry of a segment. If an eventually consistent read finds no
-    /// entry, or only an entry before `known_position`, the read is repeated with strong
-    /// consistency.
+    /// If an eventually consistent read finds no entry, or only an entry before `known_position`,
+    /// the read is repeated with strong consistency.
     async fn read_last_entry(
         &self,
         log_id: LogId,

@@ -14,8 +14,7 @@ use cellar_sheet::workbook::WorkbookDiff;
 use super::{LogError, Logs};
 use crate::ports::ReadConsistency;
 
-/// Boxed future of a read in reverse order. It is boxed because the read is recursive: the source
-/// of a fork may itself be a fork.
+/// Boxed because the read is recursive: the source of a fork may itself be a fork.
 type RecursiveRead<'a> =
     Pin<Box<dyn Future<Output = Result<Vec<Arc<Entry>>, LogError>> + Send + 'a>>;
 
@@ -103,7 +102,7 @@ impl Logs {
     }
 
     /// Returns between one and `max_entries` entries from newest to oldest, starting at
-    /// `start_position`. The entries are read from the offloaded copy of their segment.
+    /// `start_position`.
     async fn read_offloaded_back(
         &self,
         log_id: LogId,
@@ -127,7 +126,6 @@ impl Logs {
         Ok(entries_newest_first)
     }
 
-    /// Returns an error if the segment of `position` ends before `position`.
     async fn check_segment_reaches(
         &self,
         log_id: LogId,
@@ -145,8 +143,6 @@ impl Logs {
         }
     }
 
-    /// Returns one or more inherited entries of a fork from newest to oldest, starting at
-    /// `start_position`.
     fn read_inherited_back(
         &self,
         log_id: LogId,
@@ -215,8 +211,6 @@ impl Logs {
     }
 }
 
-/// Returns the entries from `start_position` on, in descending order, up to the first missing
-/// entry.
 fn contiguous_prefix_back(entries: &[Arc<Entry>], start_position: Position) -> &[Arc<Entry>] {
     let expected_numbers = (0..=start_position.entry_number()).rev();
     let prefix = entries

@@ -17,8 +17,7 @@ use cellar_log::lineage::{Inherited, Lineage, StalePage};
 use super::{LogError, Logs};
 use crate::ports::{Page, PortError, ReadConsistency};
 
-/// Boxed future of a read. It is boxed because the read is recursive: the source of a fork may
-/// itself be a fork.
+/// Boxed because the read is recursive: the source of a fork may itself be a fork.
 type RecursiveRead<'a, T> = Pin<Box<dyn Future<Output = Result<T, PortError>> + Send + 'a>>;
 
 /// Caches the lineages of logs, which never change. A value of `None` states that the log is not a
@@ -64,7 +63,6 @@ impl Logs {
         Ok(first_segment.lineage)
     }
 
-    /// Returns the lineage of a fork if the fork inherits the entry at `position`.
     pub(super) async fn lineage_if_inherited(
         &self,
         log_id: LogId,
@@ -84,18 +82,12 @@ impl Logs {
         Ok(lineage.map_or(log_id, |lineage| lineage.family))
     }
 
-    /// Returns the position after the entries that a fork inherits. Returns [`Position::FIRST`] if
-    /// the log is not a fork.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LogError::Store`] if the store fails.
+    /// Returns [`Position::FIRST`] if the log is not a fork.
     pub(crate) async fn first_own_position(&self, log_id: LogId) -> Result<Position, LogError> {
         let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.and_then(|lineage| lineage.first_own_position()).unwrap_or(Position::FIRST))
     }
 
-    /// Returns one page of the entries that a fork inherits, in ascending order.
     pub(super) fn inherited_page(
         &self,
         log_id: LogId,
@@ -166,8 +158,7 @@ impl Logs {
         })
     }
 
-    /// Returns the entry at a position with strong consistency. If the entry was trimmed, it is
-    /// read from the offloaded copy of its segment.
+    /// Returns the entry at a position with strong consistency.
     pub(super) async fn get_entry_even_if_trimmed(
         &self,
         log_id: LogId,
@@ -180,7 +171,6 @@ impl Logs {
         Ok(page.entries.into_iter().find(|entry| entry.position == position))
     }
 
-    /// Returns the latest entry of a segment.
     pub(super) async fn last_entry(
         &self,
         log_id: LogId,

@@ -14,7 +14,6 @@ use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 use crate::ports::ReadConsistency;
 
-/// Number of segments to read when a log is loaded: the current segment and the previous one.
 const NEWEST_SEGMENTS: u8 = 2;
 
 /// Entries from oldest to newest, limited to one response.
@@ -72,8 +71,8 @@ impl Logs {
         Ok(Loaded { root: Some(root_key), ..loaded })
     }
 
-    /// Returns the latest segments of a log. If the segments are inconsistent, they are read again
-    /// with strong consistency, since the first read may have been stale.
+    /// If the segments are inconsistent, they are read again with strong consistency, since the
+    /// first read may have been stale.
     async fn intact_newest_segments(
         &self,
         log_id: LogId,
@@ -88,9 +87,8 @@ impl Logs {
         }
     }
 
-    /// Returns the root key of the finished snapshot at `position`. The root is added to an
-    /// existing entry, so a cached entry may lack it. The entry is therefore read with strong
-    /// consistency.
+    /// The root is added to an existing entry, so a cached entry may lack it. The entry is
+    /// therefore read with strong consistency.
     pub(super) async fn finished_root_key(
         &self,
         log_id: LogId,
@@ -126,8 +124,8 @@ impl Logs {
         }
     }
 
-    /// Returns the latest segments of a log. If the segment of `min_position` is missing, reads the
-    /// segments again with strong consistency.
+    /// If the segment of `min_position` is missing, reads the segments again with strong
+    /// consistency.
     pub(super) async fn newest_segments(
         &self,
         log_id: LogId,
@@ -149,7 +147,6 @@ impl Logs {
         self.retry_read(|| self.segments.newest(log_id, NEWEST_SEGMENTS, consistency)).await
     }
 
-    /// Reads entries from `start` on until the response is full or the log ends.
     async fn collect_entries(
         &self,
         log_id: LogId,
@@ -164,8 +161,6 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Reads entries after the position `after` with strong consistency, until the response is full
-    /// or the log ends.
     pub(super) async fn collect_entries_consistently(
         &self,
         log_id: LogId,
@@ -177,7 +172,7 @@ impl Logs {
         self.finish_reply(log_id, walk_end, collector).await
     }
 
-    /// Builds the response. If the entries were truncated, reads the latest position of the log.
+    /// If the entries were truncated, reads the latest position of the log.
     async fn finish_reply(
         &self,
         log_id: LogId,
@@ -202,14 +197,12 @@ impl Logs {
     }
 }
 
-/// Whether the entry at the start position is part of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FirstEntry {
     Included,
     Excluded,
 }
 
-/// Entries collected for one response.
 struct ReplyCollector {
     start: Position,
     first_entry: FirstEntry,
@@ -224,7 +217,6 @@ impl ReplyCollector {
         Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
     }
 
-    /// Adds an entry to the response. Returns [`ControlFlow::Break`] if the response is full.
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
         if self.first_entry == FirstEntry::Included || entry.position > self.start {
             self.reply_bytes = self.reply_bytes.saturating_add(entry.weight_bytes());

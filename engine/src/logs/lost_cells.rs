@@ -20,8 +20,7 @@ use super::{LogError, Logs, View};
 
 /// Approximate size in bytes of a `#LOST!` cell in an entry, excluding its formula.
 const CELL_BYTES: usize = 32;
-/// Maximum size in bytes of the cells in one entry. Since cell sizes are only estimated, this is
-/// half of the maximum size of an entry.
+/// Half of the maximum size of an entry, since cell sizes are only estimated.
 const MAX_GROUP_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
 
 /// A cell whose long text is permanently unreadable.
@@ -35,7 +34,6 @@ pub struct LostCell {
     pub preview: String,
     /// Key of the object that contained the text, and the reason why it cannot be read.
     pub why: String,
-    /// The cell's formula.
     formula: Option<String>,
 }
 
@@ -107,8 +105,7 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends one entry for each group of lost cells. Returns an error if another client appended
-    /// an entry after the search.
+    /// Returns an error if another client appended an entry after the search.
     async fn append_replacements(
         &self,
         log_id: LogId,
@@ -137,7 +134,6 @@ impl Logs {
     }
 }
 
-/// Lost cells found so far.
 #[derive(Default)]
 struct LostCellSearch {
     cells: Vec<LostCell>,
@@ -180,7 +176,6 @@ impl LostCellSearch {
     }
 }
 
-/// Groups the cells by sheet, so that each group fits into one entry.
 fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     let mut groups: Vec<Vec<LostCell>> = Vec::new();
     let mut last_group_bytes = 0;
@@ -203,8 +198,7 @@ fn group_by_entry(cells: Vec<LostCell>) -> Vec<Vec<LostCell>> {
     groups
 }
 
-/// Returns an edit that sets cells of one sheet to `#LOST!`. Their formulas and formats are
-/// preserved.
+/// Preserves the formulas and formats of the cells.
 fn lost_cells_edit(cells: &[LostCell]) -> Operation {
     let sheet = cells.first().map_or(SheetId::FIRST, |first| first.sheet);
     let cell_edits = cells.iter().map(|cell| CellEdit {

@@ -144,25 +144,21 @@ impl Logs {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Sleeps before a retry. The delay grows exponentially and has full jitter. `attempt` is 1
-    /// before the first retry.
+    /// The delay grows exponentially and has full jitter. `attempt` is 1 before the first retry.
     async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }
 
-    /// Returns [`LogError::NotFound`] if the log does not exist.
     async fn check_exists(&self, log_id: LogId) -> Result<(), LogError> {
         self.head(log_id, None).await?;
         Ok(())
     }
 
-    /// Adds entries of a log to the cache.
     fn cache_entries(&self, entries: &[Arc<Entry>]) {
         self.tails.add(self.clock.now_ms(), entries);
     }
 
-    /// Performs a read. Temporary failures are retried until `MAX_READ_ATTEMPTS` attempts have
-    /// failed (I6).
+    /// Temporary failures are retried until `MAX_READ_ATTEMPTS` attempts have failed (I6).
     async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, LogError>
     where
         F: Future<Output = Result<T, PortError>>,

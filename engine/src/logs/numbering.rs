@@ -15,8 +15,8 @@ use cellar_snapshot::view;
 
 use super::{LogError, LogHead, Logs};
 
-/// Caches the id of each client's last mutation in a log. A cached id may be too low because it is
-/// outdated. It is never too high, since a log never loses entries.
+/// A cached id may be too low because it is outdated. It is never too high, since a log never loses
+/// entries.
 #[derive(Debug, Default)]
 pub(super) struct LastIdCache {
     last_ids: Mutex<HashMap<(LogId, ClientKey), u64>>,
@@ -40,7 +40,6 @@ impl LastIdCache {
 }
 
 impl Logs {
-    /// Finds the id of a client's last mutation in the latest snapshot and the entries after it.
     pub(super) async fn look_up_last_id(
         &self,
         log_id: LogId,
@@ -70,7 +69,6 @@ impl Logs {
         Ok(LookedUp { last_id, head, incarnation })
     }
 
-    /// Returns the last mutation id of each client that a snapshot root contains.
     pub(super) async fn root_clients(
         &self,
         log_id: LogId,

@@ -25,9 +25,8 @@ pub(super) struct OffloadedCache {
 pub(super) type SegmentEntries = Arc<Vec<Arc<Entry>>>;
 
 impl Logs {
-    /// Returns a page of a segment's entries in ascending order from `start_position` on. If the
-    /// table lacks entries of the page, the page is read from the offloaded copy of the segment.
-    /// Inherited entries are read from the source of the fork.
+    /// If the table lacks entries of the page, the page is read from the offloaded copy of the
+    /// segment. Inherited entries are read from the source of the fork.
     pub(super) async fn read_page(
         &self,
         log_id: LogId,
@@ -80,7 +79,6 @@ impl Logs {
     }
 }
 
-/// Returns a page of a segment's entries from `start_position` on.
 fn offloaded_page(segment_entries: &[Arc<Entry>], start_position: Position) -> Page {
     let page_limit = usize::try_from(MAX_PAGE_ENTRIES).unwrap_or(usize::MAX);
     let skipped_count = segment_entries.partition_point(|entry| entry.position < start_position);
@@ -105,16 +103,15 @@ impl OffloadedCache {
     }
 }
 
-/// Result of reading the offloaded copy of a segment.
 pub(crate) enum OffloadedRead {
     /// All entries of the segment in ascending order.
     Whole(Vec<Arc<Entry>>),
-    /// The copy is missing or damaged for the given reason. A retry would not help.
+    /// A retry would not help.
     Unusable(String),
 }
 
-/// Reads and verifies the offloaded copy of a segment. An unknown format version is an error
-/// instead of [`OffloadedRead::Unusable`], since a newer release can read the copy.
+/// An unknown format version is an error instead of [`OffloadedRead::Unusable`], since a newer
+/// release can read the copy.
 pub(crate) async fn read_offloaded(
     blobs: &dyn Blobs,
     log_id: LogId,
@@ -166,7 +163,6 @@ async fn get_offloaded_object(
     }
 }
 
-/// Returns whether `entries` contains all entries of a closed segment of `log_id`, without gaps.
 pub(crate) fn is_complete_segment(entries: &[Arc<Entry>], log_id: LogId, segment: u32) -> bool {
     let start = Position::new(segment, 0).ok();
     let is_closed = entries.last().is_some_and(|last| matches!(last.content, Content::EndSegment));

@@ -64,8 +64,8 @@ impl Logs {
         }
     }
 
-    /// Returns the entries after the cookie. If the client has missed too many entries, returns the
-    /// latest snapshot and the entries after it.
+    /// If the client has missed too many entries, returns the latest snapshot and the entries after
+    /// it.
     async fn pull_after_cookie(
         &self,
         client_ids: ClientIds,
@@ -96,8 +96,6 @@ impl Logs {
         }
     }
 
-    /// Returns the position of the latest finished snapshot, and whether a client at
-    /// `client_position` has missed too many entries and must reload.
     async fn advise_reload(
         &self,
         log_id: LogId,
@@ -135,17 +133,12 @@ impl Logs {
     }
 }
 
-/// Whether a client must reload the spreadsheet, and from which snapshot.
 #[derive(Default)]
 struct ReloadAdvice {
-    /// Position of the latest finished snapshot.
     snapshot: Option<Position>,
-    /// Whether the client must reload because its position is too old.
     needs_reload: bool,
 }
 
-/// Builds the response from the entries after `cookie`, and advances the cookie to the last of
-/// them.
 fn pull_delta(
     cookie: Cookie,
     mut client_ids: ClientIds,
@@ -160,8 +153,7 @@ fn pull_delta(
     PullDelta { cookie: next_cookie, entries, last_ids: client_ids.into_ids(), more }
 }
 
-/// Returns the position and restore counter of the latest loaded entry. If no entry was loaded,
-/// returns the position of the cookie.
+/// If no entry was loaded, returns the position of the cookie.
 fn newest_after(cookie: &Cookie, loaded: &Loaded) -> (Position, u32) {
     match loaded.entries.last() {
         Some(entry) => (entry.position, entry.header.incarnation),

@@ -62,8 +62,6 @@ impl Logs {
     }
 }
 
-/// Converts the result of an append to an event of the push state machine. Returns an error if the
-/// push must end.
 fn to_push_event(append_result: Result<Appended, LogError>) -> Result<PushEvent, LogError> {
     match append_result {
         Ok(appended) => PushEvent::from_append_result(Ok(appended)).map_err(LogError::Refused),

@@ -11,15 +11,14 @@ use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionReque
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
-/// Computes the operations of an undo or revert. Reused if the append must be retried.
+/// Reused if the append must be retried.
 enum Resolver {
     Undo(Box<UndoStates>),
     Revert(Position),
 }
 
 impl Logs {
-    /// Appends an undo or revert. If another entry is appended first, the operations are computed
-    /// again from the new state.
+    /// If another entry is appended first, the operations are computed again from the new state.
     pub(super) async fn append_undo_or_revert(
         &self,
         request: Request,
@@ -36,8 +35,7 @@ impl Logs {
         }
     }
 
-    /// Computes the operations of an undo or revert and appends them. Retries if another entry was
-    /// appended in between.
+    /// Retries if another entry was appended in between.
     async fn resolve_and_append(
         &self,
         request: &Request,
@@ -58,8 +56,7 @@ impl Logs {
         Err(LogError::Refused(Refusal::Contention))
     }
 
-    /// Appends an undo or revert without its operations. It is rejected, unless the log already
-    /// contains it.
+    /// The request is rejected, unless the log already contains it.
     async fn append_unresolved(&self, request: Request) -> Result<Appended, LogError> {
         self.append_unchecked(request).await
     }
@@ -90,8 +87,8 @@ impl Logs {
         }
     }
 
-    /// Returns whether the log contains the mutation of a request. The read is eventually
-    /// consistent and may miss it. In this case, the request is only resolved unnecessarily.
+    /// The read is eventually consistent and may miss the mutation. In this case, the request is
+    /// only resolved unnecessarily.
     async fn has_mutation(
         &self,
         log_id: LogId,

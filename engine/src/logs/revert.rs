@@ -8,13 +8,8 @@ use cellar_sheet::workbook::revert;
 use super::{LogError, Logs};
 
 impl Logs {
-    /// Returns the operations that change the latest state back to the state at `target`. Reads
-    /// only the cells that differ. Returns no operations if the states are equal or `target` does
-    /// not exist. `min_position` is a position that the log is known to contain.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LogError`] if the log cannot be read or too many cells were touched.
+    /// Reads only the cells that differ. Returns no operations if the states are equal or `target`
+    /// does not exist. `min_position` is a position that the log is known to contain.
     pub(super) async fn resolve_revert(
         &self,
         log_id: LogId,

@@ -39,11 +39,10 @@ impl Logs {
     }
 }
 
-/// Performs the actions of one roll.
 struct RollDriver<'a> {
     logs: &'a Logs,
     log: LogId,
-    /// Error of the last failed store request. Returned if the segment cannot be closed.
+    /// Returned if the segment cannot be closed.
     last_store_error: Option<PortError>,
 }
 

@@ -8,20 +8,17 @@ const FIRST_BAND_CELLS: u32 = 32 * 1024;
 /// doubled.
 const SPARSE_BAND_CELLS: usize = 8 * 1024;
 
-/// Rows of a sheet that have not been read yet.
 pub(super) struct RowBands {
     remaining_rows: Range<u32>,
     band_height: u32,
 }
 
 impl RowBands {
-    /// Divides `rows` into bands. Each row has `column_count` cells.
     pub(super) fn new(rows: Range<u32>, column_count: u32) -> Self {
         let band_height = (FIRST_BAND_CELLS / column_count.max(1)).max(1);
         Self { remaining_rows: rows, band_height }
     }
 
-    /// Returns the rows of the next band, or `None` if there are no more rows.
     pub(super) fn next_rows(&mut self) -> Option<Range<u32>> {
         if self.remaining_rows.is_empty() {
             return None;

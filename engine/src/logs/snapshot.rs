@@ -18,14 +18,12 @@ use crate::ports::ReadConsistency;
 /// not wrong.
 const MAX_UNFINISHED_SNAPSHOTS: usize = 8;
 
-/// A finished snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FinishedSnapshot {
     pub(crate) position: Position,
     pub(crate) root_key: String,
 }
 
-/// State of a Snapshot entry.
 enum SnapshotEntry {
     Finished {
         root_key: String,
@@ -35,9 +33,8 @@ enum SnapshotEntry {
     Unreadable,
 }
 
-/// Caches the latest snapshot root of each log, with the position of its Snapshot entry. The root
-/// of an entry is replaced only by a rebuild, and then the old root has the same contents as the
-/// new one.
+/// The root of an entry is replaced only by a rebuild, and then the old root has the same contents
+/// as the new one.
 #[derive(Default)]
 pub(super) struct RootCache {
     roots: Mutex<HashMap<LogId, (Position, Arc<Root>)>>,
@@ -75,16 +72,14 @@ impl RootCache {
     }
 }
 
-/// Returns the last possible position of a segment.
 fn last_position_of(segment: u32) -> Position {
     Position::new(segment, u32::MAX).unwrap_or(Position::FIRST)
 }
 
 impl Logs {
-    /// Returns the snapshot root from which a read of the state at `requested_position` starts. If
-    /// `requested_position` is `None`, the latest state is read, and `min_position` is a position
-    /// that the log is known to contain. Returns `None` if the read must start at the log's first
-    /// entry.
+    /// If `requested_position` is `None`, the latest state is read, and `min_position` is a
+    /// position that the log is known to contain. Returns `None` if the read must start at the
+    /// log's first entry.
     pub(super) async fn find_root_for_read(
         &self,
         log_id: LogId,
@@ -114,8 +109,6 @@ impl Logs {
         }
     }
 
-    /// Returns the root of the latest finished snapshot at or before `position`, or `None` if there
-    /// is none.
     async fn latest_root_up_to(
         &self,
         log_id: LogId,
@@ -141,7 +134,6 @@ impl Logs {
         Ok(root)
     }
 
-    /// Returns the latest finished snapshot at or before `position`, or `None` if there is none.
     pub(crate) async fn latest_snapshot_up_to(
         &self,
         log_id: LogId,
@@ -168,7 +160,6 @@ impl Logs {
         }
     }
 
-    /// Returns the latest finished snapshot at or before `position` in the same segment.
     async fn latest_snapshot_in_segment(
         &self,
         log_id: LogId,
@@ -200,7 +191,6 @@ impl Logs {
         Ok(None)
     }
 
-    /// Returns the position of the last Snapshot entry before `position` in the same segment.
     async fn preceding_snapshot_entry(
         &self,
         log_id: LogId,
@@ -241,8 +231,7 @@ impl Logs {
         Ok(Position::new(position.segment(), entry.header.snapshot_num).ok())
     }
 
-    /// Returns the root key of the Snapshot entry at `position`. Returns `None` if the snapshot is
-    /// not finished.
+    /// Returns `None` if the snapshot is not finished.
     pub(crate) async fn root_at(
         &self,
         log_id: LogId,

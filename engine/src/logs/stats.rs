@@ -90,7 +90,6 @@ fn level_stats(level: &RootLevel) -> LevelStats {
     }
 }
 
-/// Returns the number of tiles in an LSM level. Each tile is a chunk.
 async fn count_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -105,7 +104,6 @@ async fn count_tiles(
     Ok(u64::try_from(tile_count).unwrap_or(u64::MAX))
 }
 
-/// Counts the requests and bytes that a client needs to show the first sheet.
 async fn measure_opening_cost(
     store: &ObjectStore,
     family: LogId,

@@ -16,21 +16,17 @@ use super::{LogError, Logs};
 /// An undo or revert in the log. Rejected ones are not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reversal {
-    /// Position of the entry that contains this undo or revert.
     position: Position,
     reversed: ReversedEdits,
 }
 
-/// Edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReversedEdits {
-    /// The edits of one entry.
     Entry(Position),
     /// All edits after this position.
     After(Position),
 }
 
-/// The states before and after the entry to undo, and the latest state.
 pub(super) struct UndoStates {
     target: Position,
     before: Option<Workbook>,
@@ -46,9 +42,8 @@ impl UndoStates {
         Self { target, before: None, after: None, reversals: Vec::new(), latest }
     }
 
-    /// Returns the operations that undo the entry. There are no operations if the entry does not
-    /// exist, is already undone, or if later edits replaced all its changes. Returns `None` if no
-    /// entry has been read yet.
+    /// There are no operations if the entry does not exist, is already undone, or if later edits
+    /// replaced all its changes. Returns `None` if no entry has been read yet.
     fn resolve(&self) -> Option<Resolution> {
         let head = self.latest.cursor.newest?.head;
         Some(Resolution { state_position: head, operations: self.reversing_operations() })
@@ -66,12 +61,8 @@ impl UndoStates {
 }
 
 impl Logs {
-    /// Reads the state before the entry `target`. If the entry does not exist, the result contains
-    /// no states, and the next read starts at `base`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LogError`] if the log cannot be read or too many cells were touched.
+    /// If the entry does not exist, the result contains no states, and the next read starts at
+    /// `base`.
     pub(super) async fn read_undo_states(
         &self,
         log_id: LogId,
@@ -120,7 +111,6 @@ impl Logs {
     }
 }
 
-/// Returns the undos and reverts in an entry, except rejected ones.
 fn reversals_in(entry: &Entry) -> Vec<Reversal> {
     let Some(edits) = entry.edits() else { return Vec::new() };
     let mut reversals = Vec::new();
@@ -137,7 +127,6 @@ fn reversals_in(entry: &Entry) -> Vec<Reversal> {
     reversals
 }
 
-/// Returns whether an undo or revert that is still in effect reverses the entry at `target`.
 /// `reversals` must be sorted from oldest to newest.
 fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
     let mut effective = EffectiveReversals::default();
@@ -157,7 +146,7 @@ struct EffectiveReversals {
     reverted: Vec<RevertedRange>,
 }
 
-/// Range of positions that a revert covers. Both bounds are exclusive.
+/// Both bounds are exclusive.
 struct RevertedRange {
     after: Position,
     before: Position,

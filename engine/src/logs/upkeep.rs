@@ -55,15 +55,14 @@ impl Logs {
         self.put_snapshot_entry(tail, policy).await
     }
 
-    /// Returns the latest cached entry. Returns `None` if the entry is so old that its segment may
-    /// have been trimmed.
+    /// Returns `None` if the entry is so old that its segment may have been trimmed.
     fn fresh_tail(&self, log_id: LogId) -> Option<Arc<Entry>> {
         let now_ms = self.clock.now_ms();
         self.tails.last(now_ms, log_id).filter(|tail| is_fresh(tail, now_ms))
     }
 
-    /// Appends a Snapshot entry. If another entry was appended first, tries again if a snapshot is
-    /// still due after that entry.
+    /// If another entry was appended first, tries again if a snapshot is still due after that
+    /// entry.
     async fn put_snapshot_entry(
         &self,
         mut tail: Arc<Entry>,

@@ -63,10 +63,9 @@ pub enum UploadFault {
     Unreadable(String),
 }
 
-/// Media type of uploads. It prevents browsers from rendering the content.
+/// Prevents browsers from rendering the content.
 const CONTENT_TYPE: &str = "application/octet-stream";
 
-/// Returns the object key of a client's upload.
 fn upload_key(log_id: LogId, upload_id: Uuid) -> Result<BlobKey, LogError> {
     blob_key(format!("{UPLOADS_PREFIX}{log_id}/{upload_id}"))
 }
@@ -147,7 +146,6 @@ impl Logs {
         Ok(appended)
     }
 
-    /// Reads and verifies an uploaded object. Returns its operations.
     async fn read_verified_upload(
         &self,
         key: &BlobKey,
@@ -183,8 +181,7 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns whether the appended entry references this upload. Returns `false` if the mutations
-    /// were rejected, or if another request appended them.
+    /// Returns `false` if the mutations were rejected, or if another request appended them.
     async fn entry_references(
         &self,
         log_id: LogId,
@@ -208,8 +205,7 @@ impl Logs {
         Ok(references_upload)
     }
 
-    /// Removes the `pending` tag of an upload. A failure is only logged, since the relay removes
-    /// the tag later.
+    /// A failure is only logged, since the relay removes the tag later.
     async fn remove_pending_tag(&self, key: &BlobKey) {
         match self.retry_read(|| self.blobs.keep(key)).await {
             Ok(KeepOutcome::Kept) => {}

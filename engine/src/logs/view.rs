@@ -41,17 +41,13 @@ pub struct View {
     /// The state without cells.
     pub metadata: WorkbookMetadata,
     root: Option<Arc<Root>>,
-    /// The combined effect of all entries after the snapshot.
     newest_level: FoldedLevel,
     objects: Objects,
     store: ObjectStore,
 }
 
-/// Result of reading a long text, which is stored as a separate object.
 pub(super) enum LongText {
-    /// The complete text.
     Whole(String),
-    /// The object is missing or damaged.
     Lost(ObjectFault),
 }
 
@@ -94,8 +90,8 @@ impl Logs {
         Ok(View { family, position, incarnation, metadata, root, newest_level, objects, store })
     }
 
-    /// Folds the entries after the snapshot at `root_position`. If there is no snapshot, folds all
-    /// entries from the first one on. Returns the position of the last entry.
+    /// If there is no snapshot, folds all entries from the first one on. Returns the position of
+    /// the last entry.
     async fn fold_entries_after(
         &self,
         log_id: LogId,
@@ -171,7 +167,6 @@ impl View {
         Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
     }
 
-    /// Returns a workbook that contains only the touched cells.
     pub(super) async fn read_touched_cells(
         &mut self,
         touched_cells: &BTreeMap<SheetId, TouchedCells>,
@@ -204,12 +199,10 @@ impl View {
         }
     }
 
-    /// Whether a sheet was imported after the snapshot.
     pub(super) fn has_imported(&self, sheet: SheetId) -> bool {
         self.newest_level.imported.sheet(sheet).is_some()
     }
 
-    /// Returns the cells in a window, merged from all LSM levels.
     pub(super) async fn merged_tile(
         &mut self,
         sheet: SheetId,
@@ -242,8 +235,7 @@ impl View {
         Ok(cells)
     }
 
-    /// Reads a long text from an entry after the snapshot or from its object. A lost text is not an
-    /// error, so that the other cells can still be read.
+    /// A lost text is not an error, so that the other cells can still be read.
     pub(super) async fn long_text(&self, hash: [u8; 32]) -> Result<LongText, LogError> {
         let mut new_texts = self.newest_level.long_texts.iter();
         if let Some(new_text) = new_texts.find(|long_text| long_text.hash == hash) {

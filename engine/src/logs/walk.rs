@@ -13,19 +13,15 @@ use super::append::contiguous_prefix;
 use super::{LogError, Logs};
 use crate::ports::ReadConsistency;
 
-/// Reason why a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WalkEnd {
-    /// The walk reached the end of the log.
     EndOfLog,
-    /// The visitor stopped the walk.
     Stopped,
 }
 
 impl Logs {
-    /// Calls `visit` for every entry from `start_position` on, until `visit` returns
-    /// [`ControlFlow::Break`] or the log ends. If the log seems to end before `min_position`, the
-    /// last read was stale and is repeated with strong consistency.
+    /// If the log seems to end before `min_position`, the last read was stale and is repeated with
+    /// strong consistency.
     pub(super) async fn walk(
         &self,
         log_id: LogId,
@@ -88,14 +84,10 @@ impl Logs {
     }
 }
 
-/// Reason why the visit of a page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageEnd {
-    /// All entries of the page were visited.
     AllVisited,
-    /// An entry is missing from the page.
     MissingEntry,
-    /// The visitor stopped the walk.
     Stopped,
 }
 

@@ -21,7 +21,6 @@ pub struct WorkbookRead {
     pub incarnation: u32,
 }
 
-/// A replay in progress.
 #[derive(Debug)]
 pub(super) struct Replay {
     pub(super) workbook: Workbook,
@@ -29,8 +28,6 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Starts a replay from a known state. `next_position` is the position of the next entry to
-    /// replay.
     pub(super) fn resume(workbook: Workbook, next_position: Position) -> Self {
         Self { workbook, cursor: EntryCursor::from(next_position) }
     }
@@ -65,8 +62,7 @@ impl Logs {
         }
     }
 
-    /// Replays further entries. Before each entry is applied, calls `visit` with the current state
-    /// and the entry.
+    /// Before each entry is applied, calls `visit` with the current state and the entry.
     pub(super) async fn continue_replay(
         &self,
         log_id: LogId,

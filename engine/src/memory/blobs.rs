@@ -13,7 +13,8 @@ use super::presigned::Grants;
 use crate::contract::{UrlReply, UrlRequest};
 use crate::ports::{
     BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, Clock, GetOutcome, KeepOutcome, ListedBlob,
-    ListedVersion, NewBlob, PortError, PresignedRequest, UploadGrant, VersionMarker, VersionPage,
+    ListedVersion, NewBlob, PortError, PresignedRequest, PutNewOutcome, UploadGrant, VersionMarker,
+    VersionPage,
 };
 
 /// An in-memory object store. Its presigned URLs are not web addresses. Pass presigned requests to
@@ -23,7 +24,6 @@ pub struct MemoryBlobs {
     state: Mutex<State>,
 }
 
-/// HTTP status codes of the responses to presigned requests.
 mod status {
     pub(super) const OK: u16 = 200;
     pub(super) const BAD_REQUEST: u16 = 400;
@@ -36,7 +36,6 @@ mod status {
 struct State {
     objects: BTreeMap<String, Object>,
     grants: Grants,
-    /// Version id of the latest write.
     version: u64,
 }
 
@@ -69,7 +68,6 @@ impl State {
 
 #[derive(Clone)]
 struct Object {
-    /// Version id of the object. Older versions are not retained.
     version: u64,
     head: BlobHead,
     bytes: Bytes,
@@ -101,7 +99,6 @@ impl MemoryBlobs {
         }
     }
 
-    /// Returns an independent copy of the store.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let state = self.lock();
@@ -132,8 +129,7 @@ impl MemoryBlobs {
     }
 }
 
-/// Converts an object to its stored form. Returns an error if the content is too long or does not
-/// match its checksum.
+/// Returns an error if the content is too long or does not match its checksum.
 fn check_and_build(blob: NewBlob, now_s: u64) -> Result<Object, PortError> {
     let length = blob.bytes.len() as u64;
     if length > MAX_BLOB_BYTES {
@@ -164,6 +160,17 @@ impl Blobs for MemoryBlobs {
         let object = check_and_build(blob, self.now_s())?;
         self.lock().put(key, object);
         Ok(())
+    }
+
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
+        let key = blob.key.as_str().to_owned();
+        let object = check_and_build(blob, self.now_s())?;
+        let mut state = self.lock();
+        if state.objects.contains_key(&key) {
+            return Ok(PutNewOutcome::AlreadyExists);
+        }
+        state.put(key, object);
+        Ok(PutNewOutcome::Stored)
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

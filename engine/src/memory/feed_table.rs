@@ -42,13 +42,11 @@ impl MemoryFeed {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { items: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all records, sorted by key.
     #[cfg(test)]
     pub(crate) fn all_records(&self) -> Vec<Item> {
         self.lock().values().cloned().collect()
@@ -64,7 +62,6 @@ impl MemoryFeed {
         FeedWriteOutcome::Done
     }
 
-    /// Returns the last record of a partition.
     fn last_record(&self, partition: &str) -> Option<Item> {
         let items = self.lock();
         let from_partition = items.range((partition.to_owned(), String::new())..);

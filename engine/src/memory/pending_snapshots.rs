@@ -27,13 +27,11 @@ impl MemoryPendingSnapshots {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { records: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all records.
     #[cfg(test)]
     pub(crate) fn records(&self) -> Vec<PendingSnapshot> {
         self.lock().values().map(|item| pending_snapshot::decode(item).unwrap()).collect()
@@ -58,7 +56,6 @@ impl MemoryPendingSnapshots {
         }
     }
 
-    /// Writes a record if the stored record satisfies `condition`.
     fn write_if(
         &self,
         record: &PendingSnapshot,

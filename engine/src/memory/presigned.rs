@@ -14,13 +14,11 @@ use crate::ports::{
 /// Prefix of headers that affect the stored object. Such a header is accepted only if it is signed.
 const SIGNED_PREFIX: &str = "x-amz-";
 
-/// Grants of all presigned URLs.
 #[derive(Default)]
 pub(super) struct Grants {
     by_url: BTreeMap<String, Grant>,
 }
 
-/// Grant for one presigned URL.
 pub(super) enum Grant {
     Upload { presigned: PresignedRequest, grant: UploadGrant },
     Download { presigned: PresignedRequest, key: BlobKey },
@@ -68,7 +66,6 @@ impl Grants {
         self.by_url.insert(grant.presigned().url.clone(), grant);
     }
 
-    /// Creates a request with a unique URL and no headers.
     fn presign(&self, method: &str, key: &BlobKey, valid_s: u64, now_s: u64) -> PresignedRequest {
         let grant_number = self.by_url.len();
         let url = format!("memory:///{key}?X-Amz-Expires={valid_s}&grant={grant_number}.");
@@ -76,8 +73,7 @@ impl Grants {
         PresignedRequest { method: method.to_owned(), url, headers: vec![], expires_s }
     }
 
-    /// Returns the grant for which a URL was signed. Returns `None` if the request differs from the
-    /// grant.
+    /// Returns `None` if the request differs from the grant.
     pub(super) fn find(&self, request: &UrlRequest, now_s: u64) -> Option<&Grant> {
         let grant = self.by_url.get(&request.url)?;
         let presigned = grant.presigned();
@@ -89,7 +85,6 @@ impl Grants {
     }
 }
 
-/// Whether the request contains all signed headers with their signed values.
 fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     presigned.headers.iter().all(|(signed_name, signed_value)| {
         if signed_name == "content-length" {
@@ -100,7 +95,6 @@ fn has_signed_headers(request: &UrlRequest, presigned: &PresignedRequest) -> boo
     })
 }
 
-/// Whether the request contains an unsigned header that must be signed.
 fn has_forbidden_header(request: &UrlRequest, presigned: &PresignedRequest) -> bool {
     let is_signed =
         |sent_name: &str| presigned.headers.iter().any(|(signed_name, _)| signed_name == sent_name);
@@ -124,7 +118,6 @@ impl Grant {
         }
     }
 
-    /// Returns the object that an upload will create, still without its content.
     pub(super) fn granted_upload(&self) -> Option<NewBlob> {
         let Self::Upload { grant, .. } = self else { return None };
         Some(NewBlob {

@@ -46,7 +46,7 @@ impl MemoryQueue {
         self
     }
 
-    /// Returns an independent copy of the queue. The copy has no dead-letter queue.
+    /// The copy has no dead-letter queue.
     #[cfg(test)]
     pub(crate) fn copied(&self, clock: Arc<dyn Clock>) -> Self {
         let (rules, state) = (self.rules, Mutex::new(self.lock().clone()));
@@ -96,7 +96,6 @@ impl MemoryQueue {
         }
     }
 
-    /// Removes and returns the visible messages that were received the maximum number of times.
     fn take_exhausted(&self, state: &mut State, now_ms: u64) -> Vec<Message> {
         let (Some(max_receive_count), Some(_)) = (self.rules.max_receive_count, &self.dead_letters)
         else {

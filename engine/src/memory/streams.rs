@@ -15,7 +15,7 @@ use crate::ports::{
     AllStreams, PortError, ReadConsistency, StreamOutcome, StreamPage, StreamScanKey, Streams,
 };
 
-/// Maximum number of event batches per page. The limit is low, so that tests read several pages.
+/// The limit is low, so that tests read several pages.
 const BATCHES_PER_PAGE: usize = 2;
 
 type Items = BTreeMap<(StreamName, u64), Item>;
@@ -31,7 +31,6 @@ impl MemoryStreams {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an independent copy of the table.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { items: Mutex::new(self.lock().clone()) }
@@ -65,9 +64,7 @@ fn stored_tip(items: &Items, stream: &StreamName) -> Result<Option<Arc<Tip>>, Re
     }
 }
 
-/// Writes the latest stream item and the event batch, if the stored latest item has the expected
-/// etag and the event batch does not exist. If `expected_etag` is `None`, the stream must not
-/// exist.
+/// If `expected_etag` is `None`, the stream must not exist.
 fn write_if_current(
     items: &mut Items,
     batch: Option<&EventBatch>,
@@ -127,7 +124,7 @@ impl Streams for MemoryStreams {
     }
 }
 
-/// Maximum number of streams per page. The limit is low, so that tests read several pages.
+/// The limit is low, so that tests read several pages.
 const STREAMS_PER_PAGE: usize = 3;
 
 #[async_trait]

@@ -40,13 +40,11 @@ impl MemoryTables {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an independent copy of the tables.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> Self {
         Self { tables: Mutex::new(self.lock().clone()) }
     }
 
-    /// Returns all entries, segments and fork records.
     #[cfg(test)]
     pub(crate) fn contents(&self) -> (Vec<Entry>, Vec<Segment>, Vec<ListedFork>) {
         let tables = self.lock();
@@ -59,7 +57,6 @@ impl MemoryTables {
 }
 
 impl MemoryTables {
-    /// Writes all records if none of them exists. Otherwise, writes no record.
     fn insert_all_or_none(
         &self,
         segments: &[&Segment],
@@ -113,7 +110,7 @@ impl MemoryTables {
 #[async_trait]
 impl Retention for MemoryTables {
     async fn all_segments(&self, after: Option<ScanKey>) -> Result<SegmentPage, PortError> {
-        /// Maximum number of segments per page. The limit is low, so that tests read several pages.
+        /// The limit is low, so that tests read several pages.
         const SEGMENTS_PER_PAGE: usize = 3;
         let scan_key = |log_id: LogId, num: u32| ScanKey {
             partition: log_id.as_bytes().to_vec(),
@@ -174,7 +171,6 @@ fn decode_entry(item: &Item) -> Result<Arc<Entry>, PortError> {
     entry::decode(item).map(Arc::new).map_err(PortError::from)
 }
 
-/// Returns a page that contains the first `limit` entries.
 fn entry_page<'a>(
     items: impl Iterator<Item = (&'a (LogId, Position), &'a Item)>,
     limit: u32,

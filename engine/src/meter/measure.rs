@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cellar_api::cost::Cost;
 
 tokio::task_local! {
-    /// The innermost measurement in which the current task runs. Unset outside of [`measure`].
+    /// Unset outside of [`measure`].
     static SCOPE: Arc<MeasureScope>;
 }
 
-/// A measurement in progress. It may be nested in another measurement.
+/// May be nested in another measurement.
 struct MeasureScope {
     cost: Mutex<Cost>,
     parent: Option<Arc<MeasureScope>>,

@@ -96,6 +96,15 @@ pub struct BlobPage {
     pub next: Option<String>,
 }
 
+/// Outcome of [`Blobs::put_new`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutNewOutcome {
+    /// The object was stored.
+    Stored,
+    /// An object with the same key exists and was not changed.
+    AlreadyExists,
+}
+
 /// An object store. Methods do not retry failed requests. All requests except presigned ones are
 /// idempotent, so callers may retry them after a [temporary](PortError::temporary) failure.
 #[async_trait]
@@ -107,6 +116,15 @@ pub trait Blobs: Send + Sync {
     /// Returns [`PortError`] if the request fails. If the content does not match the checksum, the
     /// error is permanent and nothing is stored.
     async fn put(&self, blob: NewBlob) -> Result<(), PortError>;
+
+    /// Stores an object durably unless an object with the same key exists. After a temporary
+    /// failure, the object may have been stored, and a retry then returns
+    /// [`PutNewOutcome::AlreadyExists`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Blobs::put`].
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError>;
 
     /// Reads an object if it is at most `max_bytes` long, and verifies its checksum.
     ///

@@ -21,7 +21,7 @@ pub use blob_key::{BlobKey, BlobKeyError};
 pub use blob_versions::{BlobVersions, ListedVersion, VersionMarker, VersionPage};
 pub use blobs::{
     BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
-    STATE_PENDING, STATE_TAG, Sha256,
+    PutNewOutcome, STATE_PENDING, STATE_TAG, Sha256,
 };
 pub use clock::{Clock, Random};
 pub use entries::{Entries, Page, PutOutcome};

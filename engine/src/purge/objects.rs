@@ -9,9 +9,8 @@ use super::{PurgedData, Purger};
 use crate::ports::{BlobKey, ListedBlob, PortError};
 
 impl Purger {
-    /// Deletes all objects that are stored under the id of a log. The snapshots of a fork are not
-    /// included: they are stored under the id of the family's original log and are deleted by
-    /// [`crate::garbage`].
+    /// The snapshots of a fork are not included: they are stored under the id of the family's
+    /// original log and are deleted by [`crate::garbage`].
     pub(super) async fn delete_objects(&self, log_id: LogId) -> Result<PurgedData, PortError> {
         let mut purged = PurgedData::default();
         for prefix in [UPLOADS_PREFIX, OFFLOADED_PREFIX, SHEETS_PREFIX] {

@@ -93,10 +93,8 @@ pub enum RebuildStart {
     InProgress,
 }
 
-/// A rebuild of which some pending records are already written.
 struct StartedRebuild {
     log: LogId,
-    /// Rebuild id.
     run: u64,
     /// Position of the snapshot on which the next snapshot is based. `None` for the first snapshot.
     base: Option<Position>,
@@ -140,7 +138,6 @@ impl Reprocess {
         Ok(plan)
     }
 
-    /// Adds all Snapshot entries from `start` on to the plan.
     async fn extend_plan(
         &self,
         plan: &mut RebuildPlan,
@@ -186,8 +183,7 @@ impl Reprocess {
         }
     }
 
-    /// Checks that the object with the operations of a large entry exists, and counts it. Does
-    /// nothing for other entries.
+    /// Does nothing unless the operations of the entry are stored as a separate object.
     async fn count_and_check_body(
         &self,
         entry: &Entry,
@@ -228,7 +224,6 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Returns the snapshots that were appended after the plan was made.
     async fn find_later_snapshots(
         &self,
         plan: &RebuildPlan,
@@ -241,7 +236,6 @@ impl Reprocess {
         Ok(later_plan.snapshots)
     }
 
-    /// Writes the pending records of the snapshots in ascending order.
     async fn claim_snapshots(
         &self,
         rebuild: &mut StartedRebuild,
@@ -298,8 +292,6 @@ impl Reprocess {
         Err(last_error)
     }
 
-    /// Creates a snapshot's pending record, or replaces the existing record if its version counter
-    /// is still `replaced_increment`.
     async fn put_rebuild_record(
         &self,
         rebuild: &StartedRebuild,
@@ -318,7 +310,6 @@ impl Reprocess {
         }
     }
 
-    /// Returns the pending record of a job, or `None` if it does not exist.
     async fn read_pending_record(
         &self,
         job: SnapshotJob,
@@ -341,7 +332,6 @@ impl RebuildPlan {
         Self { log, counts, snapshots: Vec::new(), offloaded: Vec::new() }
     }
 
-    /// Counts an entry. If it is a Snapshot entry, adds its snapshot to the plan.
     fn add_entry(
         &mut self,
         entry: &Entry,

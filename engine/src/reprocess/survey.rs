@@ -15,12 +15,9 @@ use super::{Finding, FindingKind, Reprocess, Scope, SurveyCounts};
 use crate::log_segment_scan::LogSegmentScan;
 use crate::ports::{BlobKey, PortError};
 
-/// The state of a pending record, from which the survey derives a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PendingState {
-    /// Seconds since the pending record was last written.
     pub(super) silent_s: u64,
-    /// Whether the record belongs to a rebuild.
     pub(super) is_rebuild: bool,
 }
 
@@ -39,7 +36,6 @@ impl PendingState {
         }
     }
 
-    /// Whether a worker is probably rebuilding the snapshot.
     pub(super) fn is_active_rebuild(self) -> bool {
         self.is_rebuild && self.is_alive()
     }
@@ -82,7 +78,7 @@ impl Reprocess {
         Ok(())
     }
 
-    /// Surveys one log. `segments` must contain all segments of the log in ascending order.
+    /// `segments` must contain all segments of the log in ascending order.
     async fn survey_log(
         &self,
         segments: &[Segment],
@@ -164,8 +160,7 @@ impl Reprocess {
         }
     }
 
-    /// Checks the object with the operations of a large entry. Returns `None` if the object is
-    /// intact.
+    /// Returns `None` if the object is intact.
     pub(super) async fn check_body_object(
         &self,
         body_key: &str,
@@ -180,7 +175,6 @@ impl Reprocess {
         }
     }
 
-    /// Returns the state of each pending record of a log.
     pub(super) async fn pending_states(
         &self,
         log: LogId,
@@ -199,7 +193,6 @@ impl Reprocess {
     }
 }
 
-/// Returns whether the log stores entries in this segment that were created at `since_s` or later.
 fn may_contain_surveyed_entries(
     segment: &Segment,
     next_segment: Option<&Segment>,
@@ -212,10 +205,8 @@ fn may_contain_surveyed_entries(
     !is_inherited && !is_too_old
 }
 
-/// Survey of one segment.
 struct SegmentSurvey<'a> {
     segment: &'a Segment,
-    /// Whether the segment is the latest one of its log.
     is_newest: bool,
     /// Entries created before this time are skipped, in seconds since the Unix epoch.
     since_s: u64,
@@ -223,8 +214,8 @@ struct SegmentSurvey<'a> {
 }
 
 impl SegmentSurvey<'_> {
-    /// Returns the finding for a Snapshot entry without a root. Returns `None` if the entry needs
-    /// no snapshot, or if the snapshot has a pending record, which is reported separately.
+    /// Returns `None` if the entry needs no snapshot, or if the snapshot has a pending record,
+    /// which is reported separately.
     fn check_snapshot_entry(&self, entry: &Entry, is_offloaded: bool) -> Option<FindingKind> {
         let Content::Snapshot { root: None, .. } = entry.content else { return None };
         let position = entry.position;

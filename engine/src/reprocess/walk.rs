@@ -11,14 +11,11 @@ use super::Reprocess;
 use crate::logs::{OffloadedRead, read_offloaded};
 use crate::ports::{Page, PortError, ReadConsistency};
 
-/// Consecutive entries in ascending order.
 pub(super) struct EntryPage {
     pub(super) entries: Vec<Arc<Entry>>,
-    /// Whether the entries were read from the segment's offloaded copy.
     pub(super) is_offloaded: bool,
 }
 
-/// Result of reading a page.
 pub(super) enum PageRead {
     Page(EntryPage),
     /// The entries from this position to the end of the segment are unreadable.
@@ -29,18 +26,16 @@ pub(super) enum PageRead {
     End,
 }
 
-/// Reads the entries of a segment.
 pub(super) struct SegmentReader<'a> {
     reprocess: &'a Reprocess,
     segment: &'a Segment,
-    /// Whether the segment is the latest one of its log. All other segments are closed.
+    /// All other segments are closed.
     is_newest: bool,
     /// Position at which the next page starts, or `None` at the end of the segment.
     next_position: Option<Position>,
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Creates a reader that starts at the given position of a segment.
     pub(super) fn new(
         reprocess: &'a Reprocess,
         segment: &'a Segment,
@@ -78,7 +73,6 @@ impl<'a> SegmentReader<'a> {
         self.reprocess.retried(read_page).await
     }
 
-    /// Whether the segment is closed, but its last page does not end with an End Segment.
     fn lacks_end_segment(&self, page: &Page) -> bool {
         let is_last_page = next_page_start(page).is_none();
         let last_entry = page.entries.last();
@@ -87,9 +81,8 @@ impl<'a> SegmentReader<'a> {
         !self.is_newest && is_last_page && !ends_with_end_segment
     }
 
-    /// Reads the remaining entries of a segment from its offloaded copy. If there is no copy,
-    /// returns the first `contiguous_count` entries from the table, after which an entry is
-    /// missing. The next call then returns `Unreadable`.
+    /// If there is no copy, returns the first `contiguous_count` entries from the table, after
+    /// which an entry is missing. The next call then returns `Unreadable`.
     async fn read_offloaded_copy(
         &mut self,
         page_start: Position,
@@ -116,8 +109,7 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    /// Returns the first `contiguous_count` entries from the table, after which an entry is
-    /// missing. Returns `Unreadable` if the first entry is already missing.
+    /// Returns `Unreadable` if the first entry is already missing.
     fn take_page_before_gap(
         &mut self,
         page_start: Position,
@@ -145,7 +137,6 @@ fn unreadable(at: Position, why: String) -> PageRead {
     PageRead::Unreadable { at, why }
 }
 
-/// Returns how many entries have consecutive positions, starting with `start`.
 fn count_contiguous(start: Position, entries: &[Arc<Entry>]) -> usize {
     let expected_positions =
         std::iter::successors(Some(start), |position| position.next_in_segment());

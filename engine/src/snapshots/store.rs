@@ -20,7 +20,6 @@ use crate::sha256::sha256;
 
 /// Media type of chunks and roots before they are compressed.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.cellar.chunk";
-/// Content encoding of chunks and roots.
 pub(crate) const CONTENT_ENCODING: &str = "zstd";
 
 /// Reason why a snapshot object cannot be read or written.
@@ -64,11 +63,10 @@ impl ObjectFault {
     }
 }
 
-/// Reads and writes chunks and roots.
 #[derive(Clone)]
 pub(crate) struct ObjectStore {
     blobs: Arc<dyn Blobs>,
-    /// Caches the objects that were read. `None` in workers, which read each object only once.
+    /// `None` in workers, which read each object only once.
     cache: Option<Arc<ObjectCache>>,
 }
 
@@ -77,12 +75,11 @@ impl ObjectStore {
         Self { blobs, cache: None }
     }
 
-    /// Creates a store that caches the objects that it reads.
     pub(crate) fn with_cache(blobs: Arc<dyn Blobs>) -> Self {
         Self { blobs, cache: Some(Arc::default()) }
     }
 
-    /// Stores a chunk. If the chunk already exists, it is written again, which resets its age.
+    /// If the chunk already exists, it is written again, which resets its age.
     pub(crate) async fn put_chunk(
         &self,
         log: LogId,
@@ -92,7 +89,6 @@ impl ObjectStore {
         self.put(chunk_key(log, hash), stored).await
     }
 
-    /// Stores a root and returns its key.
     pub(crate) async fn put_root(
         &self,
         log: LogId,
@@ -109,7 +105,6 @@ impl ObjectStore {
         self.blobs.put(blob).await.map_err(ObjectFault::Store)
     }
 
-    /// Reads and verifies a root.
     pub(crate) async fn root(&self, key: &str) -> Result<Root, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: key.to_owned(), why };
         let parsed_key = parse_root_key(key).map_err(|error| damaged(error.to_string()))?;
@@ -117,8 +112,7 @@ impl ObjectStore {
         Root::unpack(parsed_key.hash, &stored).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Returns the stored bytes of a chunk. Bytes from the cache were verified before. Bytes from
-    /// the bucket were not.
+    /// Bytes from the cache were verified before. Bytes from the bucket were not.
     pub(crate) async fn chunk(&self, log: LogId, hash: ChunkHash) -> Result<Bytes, ObjectFault> {
         if let Some(stored) = self.cache.as_deref().and_then(|cache| cache.get(log, hash)) {
             return Ok(stored);
@@ -126,15 +120,13 @@ impl ObjectStore {
         get_object(self.blobs.as_ref(), &chunk_key(log, hash), MAX_STORED_CHUNK_BYTES).await
     }
 
-    /// Caches the stored bytes of a chunk for all readers in the process. The caller must have
-    /// verified the bytes.
+    /// The caller must have verified the bytes.
     fn cache_verified(&self, log: LogId, hash: ChunkHash, stored: &Bytes) {
         if let Some(cache) = &self.cache {
             cache.insert(log, hash, stored);
         }
     }
 
-    /// Reads and verifies a long text, which is stored as a separate object.
     pub(crate) async fn text(&self, log: LogId, hash: ChunkHash) -> Result<String, ObjectFault> {
         let damaged = |why: String| ObjectFault::Damaged { key: chunk_key(log, hash), why };
         let stored = self.chunk(log, hash).await?;
@@ -144,7 +136,6 @@ impl ObjectStore {
         String::from_utf8(text_bytes).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Loads and verifies several objects concurrently.
     pub(crate) async fn load(
         &self,
         log: LogId,
@@ -189,7 +180,7 @@ impl ObjectStore {
     }
 }
 
-/// Returns a put request for a chunk or root. The object does not expire.
+/// The object does not expire.
 pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     NewBlob {
         key,
@@ -201,14 +192,12 @@ pub(crate) fn new_object(key: BlobKey, stored: Bytes) -> NewBlob {
     }
 }
 
-/// Returns the shell command that rebuilds the snapshots to which an object belongs.
 fn rebuild_command(key: &str) -> String {
     // The second segment of an object key is the log id.
     let log_id = key.split('/').nth(1).filter(|segment| segment.parse::<LogId>().is_ok());
     format!("synth reprocess --rebuild --spreadsheet {}", log_id.unwrap_or("ID"))
 }
 
-/// Converts an error that concerns a whole snapshot of `log` rather than a single object.
 pub(crate) fn snapshot_fault(log: LogId, error: &SnapshotError) -> ObjectFault {
     ObjectFault::Damaged { key: format!("sheets/{log}"), why: error.to_string() }
 }

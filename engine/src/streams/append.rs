@@ -37,11 +37,10 @@ impl StreamStore {
     }
 }
 
-/// Performs the actions of one append.
 struct AppendDriver<'a> {
     store: &'a StreamStore,
     stream: &'a StreamName,
-    /// Error of the last failed store request. Returned if the append gives up.
+    /// Returned if the append gives up.
     last_error: Option<PortError>,
 }
 

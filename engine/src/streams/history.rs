@@ -50,7 +50,6 @@ impl StreamStore {
         Ok(Events { events, below: if has_older_events { Some(first_index) } else { None } })
     }
 
-    /// Returns the event batch that contains the event before `before_index`.
     async fn read_batch_before(
         &self,
         stream: &StreamName,

@@ -41,8 +41,8 @@ impl StreamStore {
         Ok(Loaded { state, next, tip })
     }
 
-    /// Rebuilds the state from the latest stream item. If an eventually consistent read misses an
-    /// event batch, reads the batches again with strong consistency.
+    /// If an eventually consistent read misses an event batch, reads the batches again with strong
+    /// consistency.
     pub(super) async fn rebuild<D: Decider>(
         &self,
         decider: &D,
@@ -93,8 +93,7 @@ impl StreamStore {
         self.retry_read(|| self.streams.batches_before(stream, below, consistency)).await
     }
 
-    /// Performs a read. Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in
-    /// total.
+    /// Temporary failures are retried, up to `MAX_READ_ATTEMPTS` attempts in total.
     async fn retry_read<T, F>(&self, send_read: impl Fn() -> F) -> Result<T, PortError>
     where
         F: Future<Output = Result<T, PortError>>,

@@ -48,8 +48,7 @@ impl StreamStore {
         Inputs { now_s: self.clock.now_ms() / 1_000, random: self.random.next() }
     }
 
-    /// Sleeps before a retry. The delay grows exponentially and has full jitter. `attempt` is 1
-    /// before the first retry.
+    /// The delay grows exponentially and has full jitter. `attempt` is 1 before the first retry.
     async fn pause_before_retry(&self, attempt: u32) {
         self.clock.sleep_ms(full_jitter_ms(attempt, self.random.next())).await;
     }

@@ -37,14 +37,12 @@ pub struct Transacted<D: Decider> {
     pub tip: Option<Arc<Tip>>,
 }
 
-/// The latest known item of a stream.
 struct KnownTip {
     tip: Option<Arc<Tip>>,
     /// Whether the item was read with strong consistency or returned by a failed append.
     is_current: bool,
 }
 
-/// A state and the events that a decider returned for this state.
 struct Decision<D: Decider> {
     state: D::State,
     /// Index of the first event that the state does not include.
@@ -108,8 +106,8 @@ impl StreamStore {
         }
     }
 
-    /// Decides the events of a command from the state at `known_tip`. A rejection or an empty list
-    /// of events is confirmed with the current state, which updates `known_tip`.
+    /// A rejection or an empty list of events is confirmed with the current state, which updates
+    /// `known_tip`.
     async fn decide<D: Decider>(
         &self,
         decider: &D,
@@ -136,8 +134,6 @@ impl StreamStore {
         }
     }
 
-    /// Builds a proposal to append events after the item `base_tip`, together with the resulting
-    /// state.
     fn build_proposal<D: Decider>(
         &self,
         decider: &D,

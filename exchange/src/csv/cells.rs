@@ -10,22 +10,19 @@ use crate::block::{BlockBuilder, RowTooLong};
 use crate::typing::RecognisedValue;
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
-/// Creates cells from csv records. Uses the column types that are known when the pass starts.
+/// Uses the column types that are known when the pass starts.
 #[derive(Debug)]
 pub(super) struct CellReader<R> {
     pub(super) records: Records<R>,
     pub(super) tally: Tally,
-    /// Column types with which the cells are created.
     typings: Vec<ColumnTyping>,
     builder: BlockBuilder,
 }
 
-/// Outcome of reading the next cells.
 #[derive(Debug)]
 pub(super) enum NextCells {
     Block(Block),
-    /// All cells have been returned. The survey contains the size and the column types of the whole
-    /// file.
+    /// The survey contains the size and the column types of the whole file.
     End(Survey),
     /// A field contradicts the type of its column, so the cells that were returned earlier have the
     /// wrong type. The tally covers all records up to and including the record of this field.
@@ -33,8 +30,8 @@ pub(super) enum NextCells {
 }
 
 impl<R: Read> CellReader<R> {
-    /// Creates a reader at the start of the file. `tally` must contain the column types that an
-    /// earlier pass detected, and all of its counts must be zero.
+    /// `tally` must contain the column types that an earlier pass detected, and all of its counts
+    /// must be zero.
     pub(super) fn new(records: Records<R>, tally: Tally, block: BlockSize) -> Self {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
@@ -72,7 +69,6 @@ impl<R: Read> CellReader<R> {
         }
     }
 
-    /// Returns whether the type of any column has changed since this pass started.
     fn have_types_changed(&self) -> bool {
         for (index, current_typing) in self.tally.typings().iter().enumerate() {
             // A column that was unknown when this pass started was treated as text.

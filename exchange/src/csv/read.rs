@@ -7,7 +7,6 @@ use super::records::Records;
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
-/// Maximum number of bytes from which one call detects column types.
 const MAX_SURVEY_STEP_BYTES: u64 = 1024 * 1024;
 
 /// An import of a csv file.
@@ -60,14 +59,11 @@ impl<S: Source> CsvImport<S> {
         self.survey.as_ref()
     }
 
-    /// Opens the file again to create cells with the column types in `tally`.
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
         let records = Records::new(self.source.open()?, self.options.delimiter)?;
         Ok(CellReader::new(records, tally.for_next_pass(), self.options.block))
     }
 
-    /// Starts the pass that creates the cells, after column types have been detected from the whole
-    /// file.
     fn start_final_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
         self.survey = Some(tally.to_survey()?);
         self.pass = Pass::FinalCells(self.open_cell_reader(tally)?);
@@ -158,8 +154,7 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
-    /// Returns how much of the file has been read. The bytes of the sample do not count, because
-    /// they are read again to create the cells.
+    /// The bytes of the sample do not count, because they are read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let one_pass = self.file_bytes;
         let two_passes = self.file_bytes.saturating_mul(2);

@@ -14,10 +14,9 @@ use super::scanner::{
 };
 use crate::ReadError;
 
-/// Maximum number of bytes per read.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 
-/// A csv record. Its fields do not include enclosing quotes.
+/// The fields do not include enclosing quotes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     text: &'a str,
@@ -29,18 +28,15 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Returns the number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Iterates over the fields that are not empty.
     pub(super) fn nonempty_fields(&self) -> impl Iterator<Item = NonemptyField<'a>> + use<'a> {
         let indexed_texts = self.iter().enumerate().filter(|(_, text)| !text.is_empty());
         indexed_texts.map(|(column_index, text)| NonemptyField { column_index, text })
     }
 
-    /// Iterates over the texts of all fields.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let text = self.text;
         // Delimiters are ASCII characters, so no multi-byte character is split.
@@ -48,26 +44,20 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A field of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NonemptyField<'a> {
     pub(super) column_index: usize,
     pub(super) text: &'a str,
 }
 
-/// Reads the records of a csv file.
 #[derive(Debug)]
 pub(super) struct Records<R> {
     input: R,
     delimiter: u8,
     buffer: Vec<u8>,
-    /// Offset of the first unread byte in the read buffer.
     unread_start: usize,
-    /// Offset of the end of the unread bytes in the read buffer.
     unread_end: usize,
-    /// Whether the end of the file has been read into the buffer.
     is_input_at_end: bool,
-    /// Number of file bytes before the start of the read buffer.
     bytes_before_buffer: u64,
     line: u64,
     /// Whether the last record ended with a line feed. If it did not, the reader does not search
@@ -128,7 +118,6 @@ impl<R: Read> Records<R> {
         self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default()
     }
 
-    /// Skips blank lines and returns the next record.
     pub(super) fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         let blank_lines = self.skip_blank_lines()?;
         let Some(bounds) = self.find_next_record()? else { return Ok(None) };
@@ -150,8 +139,7 @@ impl<R: Read> Records<R> {
         Ok(Some(Record { text, fields: &self.fields, line, blank_lines }))
     }
 
-    /// Finds the end of the next record, and reads more of the file if necessary. Returns `None` at
-    /// the end of the file.
+    /// Returns `None` at the end of the file.
     fn find_next_record(&mut self) -> Result<Option<RecordBounds>, ReadError> {
         while !self.unread().is_empty() {
             match self.find_record_in_buffer()? {
@@ -170,7 +158,6 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips blank lines and returns their number.
     fn skip_blank_lines(&mut self) -> Result<u32, ReadError> {
         let mut blank_lines = 0_u32;
         loop {
@@ -192,7 +179,6 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Frees the part of the read buffer before the unread bytes, then reads from the file once.
     fn fill_buffer(&mut self) -> Result<(), ReadError> {
         self.discard_bytes_before_unread();
         self.grow_buffer();
@@ -209,7 +195,6 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Moves the unread bytes to the start of the read buffer.
     fn discard_bytes_before_unread(&mut self) {
         self.buffer.copy_within(self.unread_start..self.unread_end, 0);
         self.bytes_before_buffer = add_count(self.bytes_before_buffer, self.unread_start);
@@ -227,8 +212,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads more bytes if the read buffer ends within a record. Returns an error if the record is
-    /// already too long.
+    /// Returns an error if the record is already too long.
     fn read_more_of_record(&mut self) -> Result<(), ReadError> {
         let unread_bytes = self.unread().len();
         if unread_bytes > MAX_IMPORT_ROW_BYTES {
@@ -246,7 +230,6 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// Searches the read buffer for the end of the next record and collects the record's fields.
     fn find_record_in_buffer(&mut self) -> Result<RecordEnd, ReadError> {
         let record_end = match self.split_next_plain_line() {
             Some(bounds) => RecordEnd::Found(bounds),
@@ -272,8 +255,7 @@ impl<R: Read> Records<R> {
         Ok(record_end)
     }
 
-    /// Splits the next line into fields. Returns `None` if the line may contain quoted fields,
-    /// which require the [`Scanner`].
+    /// Returns `None` if the line may contain quoted fields, which require the [`Scanner`].
     fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
         self.fields.clear();
         if !self.uses_line_feeds {
@@ -315,7 +297,6 @@ fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineForm {
-    /// The line is a record without quoted fields.
     Plain,
     /// The line contains a quoted field or an inner carriage return.
     NeedsScanner,
@@ -330,8 +311,7 @@ fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError>
     Ok(())
 }
 
-/// Copies a record's fields to `unquoted_text` and updates their offsets. Each doubled quote (`""`)
-/// becomes a single quote (`"`).
+/// Each doubled quote (`""`) becomes a single quote (`"`).
 fn replace_doubled_quotes<'a>(
     record_text: &str,
     fields: &mut [FieldSpan],

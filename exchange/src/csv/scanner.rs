@@ -13,7 +13,6 @@ pub(super) struct FieldSpan {
     pub(super) end: usize,
 }
 
-/// Outcome of searching the read buffer for the end of a record.
 pub(super) enum RecordEnd {
     Found(RecordBounds),
     /// The record continues after the end of the read buffer.
@@ -25,11 +24,9 @@ pub(super) struct RecordBounds {
     pub(super) length: usize,
     /// Whether the record is a single line without quoted fields.
     pub(super) is_plain: bool,
-    /// Whether a quoted field contains doubled quotes.
     pub(super) has_doubled_quotes: bool,
 }
 
-/// Scans a record that may contain quoted fields.
 pub(super) struct Scanner<'a> {
     pub(super) unread: &'a [u8],
     pub(super) delimiter: u8,
@@ -37,10 +34,8 @@ pub(super) struct Scanner<'a> {
     pub(super) line: u64,
 }
 
-/// Outcome of scanning a field.
 enum ScannedField {
     Complete(CompleteField),
-    /// The field continues after the end of the read buffer.
     NotInBuffer,
 }
 
@@ -48,7 +43,6 @@ struct CompleteField {
     span: FieldSpan,
     /// Offset after the delimiter or line ending that follows the field.
     next_start: usize,
-    /// Whether the field is the last field in the record.
     is_last: bool,
     has_doubled_quotes: bool,
 }
@@ -93,8 +87,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns the outcome for a field that continues after the end of the read buffer. Returns an
-    /// error if the field is already too long.
+    /// Returns an error if the field is already too long.
     fn unfinished_field(&self, start: usize, column: u64) -> Result<ScannedField, ReadError> {
         // A quoted field may be twice as long as its text, because each quote in the text is
         // doubled.
@@ -105,8 +98,8 @@ impl Scanner<'_> {
         Ok(ScannedField::NotInBuffer)
     }
 
-    /// Returns a field whose end has been found. `separator_start` is the offset of the delimiter
-    /// or line ending that follows the field, or the end of the file.
+    /// `separator_start` is the offset of the delimiter or line ending that follows the field, or
+    /// the end of the file.
     fn complete_field(
         &self,
         span: FieldSpan,

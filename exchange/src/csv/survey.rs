@@ -34,7 +34,6 @@ pub(super) struct Tally {
     first_row: Option<u32>,
 }
 
-/// A nonempty csv field with its recognised value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExaminedCsvField<'a> {
     pub(super) column: u32,
@@ -68,7 +67,6 @@ impl Tally {
         }
     }
 
-    /// Returns the number of rows that have been counted so far.
     pub(super) fn rows(&self) -> u32 {
         self.row_counter.rows
     }
@@ -98,7 +96,6 @@ impl Tally {
         Some(ExaminedCsvField { column, column_index, text, examined, in_first_row })
     }
 
-    /// Returns the types of all columns, based on the fields that have been read so far.
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -114,14 +111,12 @@ impl Tally {
     }
 }
 
-/// Whether the survey has reached the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurveyState {
     EndOfFile,
     Unfinished,
 }
 
-/// Reads csv records to count them and to detect the column types.
 #[derive(Debug)]
 pub(super) struct Surveyor<R> {
     pub(super) records: Records<R>,
@@ -129,7 +124,6 @@ pub(super) struct Surveyor<R> {
 }
 
 impl<R: Read> Surveyor<R> {
-    /// Reads about `bytes` bytes of further records, and adds them to the tally.
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
@@ -145,14 +139,11 @@ impl<R: Read> Surveyor<R> {
     }
 }
 
-/// Counts rows and checks that all rows have the same number of fields.
 #[derive(Debug)]
 pub(super) struct RowCounter {
     /// Whether rows may have different numbers of fields.
     pads_short_rows: bool,
-    /// Number of rows so far.
     pub(super) rows: u32,
-    /// Number of fields in the first row.
     first_row_fields: Option<usize>,
 }
 
@@ -161,8 +152,6 @@ impl RowCounter {
         Self { pads_short_rows, rows: 0, first_row_fields: None }
     }
 
-    /// Counts a record and returns its row index.
-    ///
     /// In a file with a single column, a blank line is an empty row, even before the first record.
     /// In a file with several columns, blank lines are ignored.
     pub(super) fn add_row(&mut self, record: &Record<'_>) -> Result<u32, ReadError> {

@@ -22,12 +22,10 @@ use styles::Styles;
 
 const STYLES_PART: &str = "styles.xml";
 
-/// An OpenDocument spreadsheet.
 #[derive(Debug)]
 pub(crate) struct Ods<R: Read> {
     xml: Xml<R>,
     styles: Styles,
-    /// Name of the current sheet.
     sheet_name: String,
     in_sheet: bool,
     columns: Columns,
@@ -103,7 +101,6 @@ impl<R: Read + Seek> Ods<R> {
         }
     }
 
-    /// Reads a row element, which represents `repetitions` equal rows.
     fn read_row(&mut self, repetitions: u32) -> Result<(), WorkbookError> {
         let first_row = self.next_row;
         self.next_row = first_row.saturating_add(repetitions);

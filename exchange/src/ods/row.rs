@@ -17,13 +17,11 @@ use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
-/// The default cell styles of a sheet's columns.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     runs: Vec<ColumnRun>,
 }
 
-/// Consecutive columns with the same style.
 #[derive(Debug)]
 struct ColumnRun {
     /// Index of the column after the last column with this style.
@@ -32,7 +30,6 @@ struct ColumnRun {
 }
 
 impl Columns {
-    /// Adds the columns of a column element.
     pub(super) fn add_run(&mut self, tag: &BytesStart<'_>) -> Result<(), WorkbookError> {
         let start = self.runs.last().map_or(0, |last_run| last_run.end);
         if start < MAX_IMPORT_COLUMNS {
@@ -61,24 +58,20 @@ pub(super) fn read_repetitions(tag: &BytesStart<'_>, name: &str) -> Result<u32, 
     }
 }
 
-/// A row, and how many of its cells have been returned. All cells are returned once for each
-/// repetition of the row.
+/// All cells are returned once for each repetition of the row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<RepeatedCell>,
-    /// Approximate memory of `cells`, in bytes.
     memory_bytes: usize,
     first_row: u32,
     repetitions: u32,
     /// Number of repetitions whose cells have all been returned.
     rows_returned: u32,
-    /// Index in `cells` of the next cell to return.
     cell_index: usize,
     /// Number of columns for which the next cell has already been returned.
     column_offset: u32,
 }
 
-/// A cell that fills one or more consecutive columns.
 #[derive(Debug, Default)]
 struct RepeatedCell {
     cell: WorkbookCell,
@@ -92,7 +85,7 @@ struct RepeatedCell {
 }
 
 impl Row {
-    /// Reads the next cell of the row, including its repetitions. Returns `false` at the end.
+    /// Returns `false` at the end of the row.
     pub(super) fn next_cell(
         &mut self,
         sheet_name: &str,
@@ -130,7 +123,6 @@ impl Row {
         self.column_offset = 0;
     }
 
-    /// Reads all cells of a row element.
     pub(super) fn read_cells<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -184,8 +176,8 @@ impl Row {
         Ok(())
     }
 
-    /// Sets each cell's number format. A cell without a style uses the style of its column. If the
-    /// style has no number format, the default format of the value type is used.
+    /// A cell without a style uses the style of its column. If the style has no number format, the
+    /// default format of the value type is used.
     pub(super) fn set_formats(&mut self, columns: &Columns, styles: &Styles) {
         for repeated_cell in &mut self.cells {
             let cell_style = repeated_cell.style.as_deref();
@@ -196,7 +188,6 @@ impl Row {
     }
 }
 
-/// Maximum memory for the cells of a row, in bytes.
 const MAX_ROW_MEMORY_BYTES: usize = 2 * MAX_IMPORT_ROW_BYTES;
 
 fn check_position(sheet_name: &str, cell: &WorkbookCell) -> Result<(), WorkbookError> {
@@ -216,7 +207,6 @@ fn is_cell(name: &str) -> bool {
 }
 
 impl RepeatedCell {
-    /// Creates a cell from the attributes of its XML element.
     fn from_tag(tag: &BytesStart<'_>) -> Result<Self, WorkbookError> {
         let mut repeated_cell = Self {
             columns: read_repetitions(tag, "number-columns-repeated")?,
@@ -251,9 +241,8 @@ impl RepeatedCell {
         size_of::<Self>() + self.cell.text.len() + self.cell.formula.len()
     }
 
-    /// Reads the contents of a cell element up to its end tag. The paragraphs become the cell's
-    /// text, unless an attribute of the element already contains the value. Other child elements,
-    /// such as notes and pictures, are ignored.
+    /// The paragraphs become the cell's text, unless an attribute of the element already contains
+    /// the value. Other child elements, such as notes and pictures, are ignored.
     fn read_text<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -282,8 +271,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the text of a paragraph element to the cell's text. Reads up to the end tag of the
-    /// paragraph.
+    /// Reads up to the end tag of the paragraph.
     fn read_paragraph<R: Read>(
         &mut self,
         xml: &mut Xml<R>,
@@ -305,7 +293,6 @@ impl RepeatedCell {
         }
     }
 
-    /// Appends the spaces, tab or line break that an XML element in a paragraph represents.
     fn push_whitespace_element(&mut self, tag: &BytesStart<'_>) {
         match tag.name().as_ref() {
             "text:s" => {
@@ -319,8 +306,7 @@ impl RepeatedCell {
         }
     }
 
-    /// Parses the cell's value from its text. If the text does not match the declared type, the
-    /// value is the text itself.
+    /// If the text does not match the declared type, the value is the text itself.
     fn parse_value(&self) -> CellValue {
         let text = self.cell.text.as_str();
         if text.is_empty() {
@@ -347,7 +333,6 @@ impl RepeatedCell {
         }
     }
 
-    /// Returns the number format that is used for values of this type if no style defines one.
     fn default_format(&self) -> Option<Arc<str>> {
         if !matches!(self.cell.value, CellValue::Number(_)) {
             return None;

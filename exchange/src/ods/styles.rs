@@ -15,15 +15,12 @@ use crate::workbook::xml::{Xml, attribute, push_text};
 /// Maximum number of parent styles that are searched for a number format. The limit also ends a
 /// search through styles that inherit from each other.
 const MAX_PARENT_STYLES: usize = 16;
-/// Maximum number of decimals in a format code.
 const MAX_DECIMALS: usize = 30;
 
-/// The styles of a document.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     /// Number formats by the name of the data style that defines them.
     formats: BTreeMap<String, Format>,
-    /// Cell styles by name.
     cell_styles: BTreeMap<String, CellStyle>,
     /// Names of the table styles that hide sheets.
     hidden_tables: BTreeSet<String>,
@@ -31,9 +28,7 @@ pub(super) struct Styles {
 
 #[derive(Debug)]
 struct CellStyle {
-    /// Name of the data style, which defines the number format.
     data_style: Option<String>,
-    /// Name of the parent style.
     parent: Option<String>,
 }
 
@@ -70,7 +65,6 @@ impl Styles {
         }
     }
 
-    /// Stores a style if it applies to cells.
     fn add_cell_style(&mut self, tag: &BytesStart<'_>) {
         if attribute(tag, "family").as_deref() != Some("table-cell") {
             return;
@@ -100,7 +94,6 @@ impl Styles {
     }
 }
 
-/// Returns the name of a style if it applies to tables, and `None` otherwise.
 fn read_table_style_name(tag: &BytesStart<'_>) -> Option<String> {
     if attribute(tag, "family").as_deref() == Some("table") { attribute(tag, "name") } else { None }
 }
@@ -120,11 +113,9 @@ fn is_data_style(element: &str) -> bool {
     )
 }
 
-/// Builds a format code from the XML elements of a data style.
 #[derive(Debug, Default)]
 struct FormatCodeBuilder {
     code: String,
-    /// Text of the current element.
     literal: String,
     is_percentage: bool,
     /// Whether hours are displayed as elapsed time, which may exceed 24 hours.
@@ -132,7 +123,6 @@ struct FormatCodeBuilder {
 }
 
 impl FormatCodeBuilder {
-    /// Creates a builder from the start tag of a data style.
     fn from_tag(tag: &BytesStart<'_>) -> Self {
         Self {
             is_percentage: tag.name().as_ref() == "number:percentage-style",
@@ -141,7 +131,6 @@ impl FormatCodeBuilder {
         }
     }
 
-    /// Reads the XML elements of a data style up to its end tag, and returns the format code.
     fn read_elements<R: Read>(mut self, xml: &mut Xml<R>) -> Result<String, WorkbookError> {
         loop {
             match xml.next_event()? {
@@ -204,7 +193,6 @@ impl FormatCodeBuilder {
         self.code.push_str(exponent);
     }
 
-    /// Appends the text of an XML element that has ended, such as a separator or currency symbol.
     fn end_element(&mut self) {
         // A format code that is too long is discarded later, so its remaining text is not needed.
         if self.code.len() > MAX_FORMAT_BYTES {

@@ -31,7 +31,6 @@ impl TypeChoice {
         }
     }
 
-    /// Returns whether a recognised value is of the chosen type.
     pub(super) fn accepts(self, field: RecognisedValue) -> bool {
         matches!(
             (self, field),

@@ -39,10 +39,9 @@ pub struct ColumnTyping {
 }
 
 impl ColumnTyping {
-    /// Type of a text column.
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
-    /// Returns a field's recognised value, or `None` if this column stores the field as text.
+    /// Returns `None` if this column stores the field as text.
     pub(crate) fn value_of_field(
         &self,
         recognised_value: Option<RecognisedValue>,
@@ -52,7 +51,6 @@ impl ColumnTyping {
         if is_text { None } else { recognised_value }
     }
 
-    /// Returns the number format that all cells of the column share.
     pub(crate) fn number_format(&self) -> Option<&str> {
         match &self.kind {
             ColumnKind::Decimals { format } => Some(format),

@@ -4,14 +4,11 @@ use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
 use super::recognise::{Number, RecognisedValue, fixed_format, recognise};
 
-/// The common type of all fields that have been read so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 enum CommonType {
-    /// No field yet.
     #[default]
     Unknown,
     Booleans,
-    /// Dates with this format.
     Dates(&'static str),
     Numbers {
         /// Whether the `General` format displays every number as it is written in the file.
@@ -54,8 +51,7 @@ impl CommonType {
         }
     }
 
-    /// Returns the kind of a column whose fields have this type. Returns `None` for text and if
-    /// there are no fields.
+    /// Returns `None` for text and if there are no fields.
     fn column_kind(self) -> Option<ColumnKind> {
         match self {
             Self::Unknown | Self::Text => None,
@@ -70,8 +66,7 @@ impl CommonType {
     }
 }
 
-/// The evidence for the type of a column, based on the fields that have been read so far. The field
-/// in the first row is tracked separately, because it may be a heading.
+/// The field in the first row is tracked separately, because it may be a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Evidence {
     chosen: Option<TypeChoice>,
@@ -79,24 +74,20 @@ pub(crate) struct Evidence {
     other_rows: CommonType,
 }
 
-/// Outcome of examining a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ExaminedField {
-    /// The recognised value. `None` if the field is text or its column contains text.
+    /// `None` if the field is text or its column contains text.
     pub(crate) recognised_value: Option<RecognisedValue>,
-    /// Whether the field changed the detected type of its column.
     pub(crate) changed_evidence: bool,
 }
 
 impl Evidence {
-    /// Creates the evidence for a column without any fields. If the caller chose a type, no type is
-    /// detected.
+    /// If the caller chose a type, no type is detected.
     pub(crate) fn new(chosen: Option<TypeChoice>) -> Self {
         Self { chosen, ..Self::default() }
     }
 
-    /// Recognises the value of a nonempty field and updates the detected type of the column. The
-    /// same field may be examined repeatedly, in different passes over the file.
+    /// The same field may be examined repeatedly, in different passes over the file.
     pub(crate) fn examine_field(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(chosen_type) = self.chosen {
             let recognised_value = recognise(text).filter(|value| chosen_type.accepts(*value));
@@ -121,8 +112,8 @@ impl Evidence {
         ExaminedField { recognised_value, changed_evidence }
     }
 
-    /// Returns the type of the column. If the first field is the only one that does not match the
-    /// type of the others, it is a heading.
+    /// If the first field is the only one that does not match the type of the others, it is a
+    /// heading.
     pub(crate) fn typing(self) -> ColumnTyping {
         if let Some(choice) = self.chosen {
             return ColumnTyping { kind: ColumnKind::Chosen(choice), heading: false };

@@ -3,8 +3,7 @@
 
 use cellar_sheet::cell::{Value, date_serial};
 
-/// Maximum number of decimals in a number format with a fixed number of decimals. Must match the
-/// limit in `cellar_sheet::cell`.
+/// Must match the limit in `cellar_sheet::cell`.
 const MAX_DECIMALS: usize = 15;
 /// Exclusive upper bound for mantissas of at most 15 significant digits (`DBL_DIG`). Parsing such a
 /// number and displaying it again preserves all of its digits.
@@ -18,11 +17,9 @@ const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
-/// The number format with `MAX_DECIMALS` decimals. Every format with fewer decimals is a prefix of
-/// this string.
+/// Every format with fewer decimals is a prefix of this string.
 const LONGEST_FIXED_FORMAT: &str = "0.000000000000000";
 
-/// A non-text field value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RecognisedValue {
     Bool(bool),
@@ -30,11 +27,9 @@ pub(crate) enum RecognisedValue {
     Date { serial: f64, format: &'static str },
 }
 
-/// A number and its notation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
-    /// Number of digits after the decimal point.
     pub(crate) decimals: usize,
     /// Whether the `General` format displays the number exactly as it is written.
     pub(crate) is_general: bool,
@@ -44,22 +39,18 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Returns the number format that displays the number exactly as written, or `None` for
-    /// `General`.
     pub(crate) fn format(&self) -> Option<&'static str> {
         if self.is_general { None } else { fixed_format(self.decimals) }
     }
 }
 
-/// Returns the number format with `decimals` decimals. Returns `None` if there are too many
-/// decimals.
+/// Returns `None` if there are too many decimals.
 pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
     let format_bytes = if decimals == 0 { "0".len() } else { "0.".len() + decimals };
     LONGEST_FIXED_FORMAT.get(..format_bytes)
 }
 
-/// Parses a number, date or boolean. Returns `None` if the parsed value would be displayed
-/// differently from `text`.
+/// Returns `None` if the parsed value would be displayed differently from `text`.
 pub(crate) fn recognise(text: &str) -> Option<RecognisedValue> {
     let bytes = text.as_bytes();
     match bytes.first()? {
@@ -76,13 +67,10 @@ fn may_be_date(bytes: &[u8]) -> bool {
         && matches!(bytes.get(YEAR_BYTES), Some(b'-' | b'/'))
 }
 
-/// The digits of a decimal number without an exponent.
 struct Digits {
-    /// The digits as one integer, without the decimal point. Wraps around if there are more than
-    /// [`MAX_MANTISSA_DIGITS`] digits.
+    /// Wraps around if there are more than [`MAX_MANTISSA_DIGITS`] digits.
     mantissa: u64,
     count: usize,
-    /// Number of digits after the decimal point.
     decimals: usize,
     last_digit: u8,
 }
@@ -137,8 +125,7 @@ fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     })
 }
 
-/// Parses the digits at the start of `bytes` and appends them to `mantissa_before`. The result
-/// wraps around if there are too many digits.
+/// The result wraps around if there are too many digits.
 fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
     let mut digits = LeadingDigits { count: 0, mantissa: mantissa_before };
     for byte in bytes {
@@ -152,16 +139,14 @@ fn parse_leading_digits(bytes: &[u8], mantissa_before: u64) -> LeadingDigits {
     digits
 }
 
-/// The digits at the start of a text.
 struct LeadingDigits {
     count: usize,
     /// All digits as one integer, including the digits of the mantissa before this text.
     mantissa: u64,
 }
 
-/// Parses a number that may have too many digits for a floating-point number. Most such numbers
-/// were written by a program in the shortest form. To recognise them quickly, the text is compared
-/// with the output of the `zmij` crate, which also writes the shortest form.
+/// Most such numbers were written by a program in the shortest form. To recognise them quickly, the
+/// text is compared with the output of the `zmij` crate, which also writes the shortest form.
 fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
     /// Range of the numbers that `zmij` writes in the expected form. Outside of this range, `zmij`
     /// may use an exponent or another form of the same length.
@@ -182,7 +167,6 @@ fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
     parse_with_sheet_rules(text, digits.decimals)
 }
 
-/// Parses a number with the slower implementation in `cellar_sheet`.
 fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     let typed_cell = cellar_sheet::cell::recognise(text)?;
     let Value::Number(value) = typed_cell.value else { return None };
@@ -190,11 +174,8 @@ fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     Some(Number { value, decimals, is_general, is_fixed: !is_general })
 }
 
-/// Length of a year such as `2026`, in bytes.
 const YEAR_BYTES: usize = 4;
-/// Length of a date such as `2026-11-21`, in bytes.
 const DATE_BYTES: usize = 10;
-/// Length of a timestamp such as `2026-11-21 10:00:00`, in bytes.
 const DATE_TIME_BYTES: usize = 19;
 
 /// Parses a date such as `2026-11-21`, `2026/11/21`, `2026-11-21 10:00:00` or
@@ -233,7 +214,6 @@ fn parse_second_of_day(time: &[u8]) -> Option<i64> {
     Some(hour * 3_600 + minute * 60 + second)
 }
 
-/// Parses a decimal number without a sign. Returns `None` if the text contains anything but digits.
 fn parse_decimal(digits: &[u8]) -> Option<i64> {
     let mut number = 0_i64;
     for byte in digits {

@@ -17,13 +17,10 @@ use zip::{CompressionMethod, ZipArchive};
 use crate::file_format::COMPOUND_FILE_SIGNATURE;
 use crate::{ReadError, Source, WorkbookError};
 
-/// First bytes of an entry in the central directory of a zip archive.
 const DIRECTORY_ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 const PART_BUFFER_BYTES: usize = 64 * 1024;
-/// Number of bytes that are read at a time while the directory entries are counted.
 const MAX_SCAN_STEP_BYTES: u64 = 1024 * 1024;
 
-/// The parts of a workbook.
 #[derive(Debug)]
 pub(crate) struct Archive<S> {
     source: S,
@@ -31,13 +28,11 @@ pub(crate) struct Archive<S> {
     parts: BTreeMap<String, PartLocation>,
     /// Total uncompressed size of all parts in bytes, according to the central directory.
     declared_bytes: u64,
-    /// Maximum number of decompressed bytes.
     max_unpacked_bytes: u64,
-    /// Number of bytes that have been decompressed so far. Shared by all open parts.
+    /// Shared by all open parts.
     unpacked_bytes: Arc<AtomicU64>,
 }
 
-/// Location of a part within the archive.
 #[derive(Debug, Clone, Copy)]
 struct PartLocation {
     start: u64,
@@ -50,12 +45,10 @@ impl<S: Source> Archive<S>
 where
     S::Stream: Seek,
 {
-    /// Opens a workbook and reads its central directory.
     pub(crate) fn open(source: S) -> Result<Self, ReadError> {
         Self::open_with_max_unpacked_bytes(source, MAX_WORKBOOK_UNPACKED_BYTES)
     }
 
-    /// Like [`Archive::open`], but with a given limit on uncompressed bytes.
     fn open_with_max_unpacked_bytes(source: S, max_unpacked_bytes: u64) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
         if file_bytes > MAX_WORKBOOK_BYTES {
@@ -73,18 +66,14 @@ where
         Ok(Self { source, parts, declared_bytes, max_unpacked_bytes, unpacked_bytes })
     }
 
-    /// Returns whether the archive contains a part.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.contains_key(&normalize_name(name))
     }
 
-    /// Returns the total uncompressed size of all parts in bytes, according to the central
-    /// directory.
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
     }
 
-    /// Returns the number of bytes that have been decompressed so far.
     pub(crate) fn unpacked_bytes(&self) -> u64 {
         self.unpacked_bytes.load(Ordering::Relaxed)
     }
@@ -112,10 +101,8 @@ where
     }
 }
 
-/// The contents of the central directory of a zip archive.
 #[derive(Default)]
 struct Directory {
-    /// Parts by normalized name.
     parts: BTreeMap<String, PartLocation>,
     declared_bytes: u64,
 }
@@ -139,8 +126,8 @@ fn read_directory(stream: impl Read + Seek) -> Result<Directory, ReadError> {
     Ok(directory)
 }
 
-/// Returns the normalized name of a part and its location in the file. Returns `None` if the part
-/// cannot be read. This is not an error, because the import may not need the part.
+/// Returns `None` if the part cannot be read. This is not an error, because the import may not need
+/// the part.
 fn locate_part<R: Read>(part: &ZipFile<'_, R>) -> Option<(String, PartLocation)> {
     let is_deflated = match part.compression() {
         CompressionMethod::Stored => false,
@@ -166,7 +153,6 @@ fn normalize_name(name: &str) -> String {
     name.trim_start_matches(['/', '\\']).replace('\\', "/").to_ascii_lowercase()
 }
 
-/// Checks that the file is a zip archive.
 fn check_signature(file: impl Read) -> Result<(), ReadError> {
     const ZIP_SIGNATURE_START: &[u8] = b"PK";
     let mut first_bytes = Vec::new();
@@ -199,10 +185,9 @@ fn check_part_count(mut file: impl Read) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// An open part.
 pub(crate) type Part<R> = BufReader<PartReader<R>>;
 
-/// Decompresses a part and counts its bytes. Verifies the part's checksum at the end.
+/// Verifies the part's checksum at the end.
 #[derive(Debug)]
 pub(crate) struct PartReader<R: Read> {
     decoder: PartDecoder<R>,
@@ -258,8 +243,7 @@ impl<R: Read> Read for PartReader<R> {
     }
 }
 
-/// Converts an I/O error that occurred while a part was read. The source of the error may be a
-/// [`PartFault`].
+/// The source of the error may be a [`PartFault`].
 pub(crate) fn to_part_error(part: &str, error: &io::Error) -> WorkbookError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<PartFault>()) {
         Some(PartFault::UnpacksTooLarge) => WorkbookError::UnpacksTooLarge,

@@ -19,8 +19,7 @@ pub(crate) enum CellValue {
     Text,
 }
 
-/// A cell of a workbook. Readers fill the same cell again and again, to reuse the memory of its
-/// strings.
+/// Readers fill the same cell again and again, to reuse the memory of its strings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WorkbookCell {
     pub(crate) row: u32,
@@ -46,8 +45,6 @@ impl WorkbookCell {
         CellName { row: self.row, column: self.column }.to_string()
     }
 
-    /// Returns an error if the text is longer than `MAX_TEXT_BYTES` or the formula is longer than
-    /// `MAX_FORMULA_BYTES`.
     pub(crate) fn check_lengths(&self, sheet_name: &str) -> Result<(), WorkbookError> {
         let sheet = || sheet_name.to_owned();
         if self.text.len() > MAX_TEXT_BYTES {
@@ -66,8 +63,7 @@ impl WorkbookCell {
 }
 
 impl CellValue {
-    /// Returns a number. Returns text if the number is not finite; the cell's text then remains as
-    /// it was read.
+    /// Returns text if the number is not finite; the cell's text then remains as it was read.
     pub(crate) fn from_number(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Text }
     }

@@ -6,7 +6,6 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 const SECONDS_PER_HOUR: f64 = 3_600.0;
 const SECONDS_PER_MINUTE: f64 = 60.0;
 
-/// A date, with or without a time of day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct IsoDate {
     pub(crate) serial: f64,

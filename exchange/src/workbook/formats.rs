@@ -9,21 +9,16 @@ use cellar_sheet::cell::{GENERAL, Value, display, general};
 /// Number of days between day 0 of the 1900 date system and day 0 of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
-/// Excel's number format for text cells.
 const TEXT_FORMAT: &str = "@";
 
-/// A number format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Format {
     /// Format code in Cellar's syntax, or `None` for `General`.
     pub(crate) code: Option<Arc<str>>,
-    /// Whether the format displays numbers as dates.
     pub(crate) is_date: bool,
 }
 
 impl Format {
-    /// Converts a workbook's format code.
-    ///
     /// A date format that Cellar would not display as a date is replaced by a supported format with
     /// the same parts. All other formats, including time formats, are unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
@@ -47,8 +42,7 @@ impl Format {
         Self { code, is_date: parts.has_date }
     }
 
-    /// Returns one of Excel's built-in number formats. For a built-in format, a workbook contains
-    /// only the id, not the code (ECMA-376 18.8.30).
+    /// For a built-in format, a workbook contains only the id, not the code (ECMA-376 18.8.30).
     fn built_in(id: u32) -> Self {
         Self::from_code(match id {
             1 => "0",
@@ -79,7 +73,6 @@ impl Format {
     }
 }
 
-/// Number formats that an Excel workbook defines, by id.
 #[derive(Debug, Default)]
 pub(crate) struct NumberFormats {
     by_id: BTreeMap<u32, Format>,
@@ -90,8 +83,7 @@ impl NumberFormats {
         self.by_id.insert(id, Format::from_code(code));
     }
 
-    /// Returns the number format with the given id. If the workbook does not define it, returns the
-    /// built-in format.
+    /// If the workbook does not define the format, returns the built-in format.
     pub(crate) fn format_of(&self, id: u32) -> Format {
         self.by_id.get(&id).cloned().unwrap_or_else(|| Format::built_in(id))
     }
@@ -101,7 +93,6 @@ impl NumberFormats {
     }
 }
 
-/// Returns whether Cellar displays numbers with this format as dates.
 fn displays_dates(code: &str) -> bool {
     const SAMPLE_DATE: f64 = 45_000.25;
     code != GENERAL

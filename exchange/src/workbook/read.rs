@@ -16,7 +16,6 @@ use crate::{
     BlockSize, Import, ImportProgress, ImportStep, ReadError, SheetStart, Source, WorkbookError,
 };
 
-/// Maximum number of cells that are read per import step.
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
 
 /// A workbook import. Includes hidden and empty sheets. The value of merged cells is imported as
@@ -26,15 +25,12 @@ pub struct WorkbookImport<S: Source> {
     archive: Archive<S>,
     file_bytes: u64,
     reader: WorkbookReader<S::Stream>,
-    /// Name of the current sheet.
     current_sheet: Option<String>,
     builder: BlockBuilder,
     cell: WorkbookCell,
-    /// Whether `cell` contains a cell that has not been added to a block yet.
     has_pending_cell: bool,
     /// Row and column of the last cell of the current sheet that was added to a block.
     last_cell: Option<(u32, u32)>,
-    /// Number of further cells that may be read from the workbook.
     remaining_cells: u64,
     sheet_count: usize,
     is_done: bool,
@@ -136,7 +132,6 @@ where
         self.last_cell.is_none_or(|(last_row, _)| last_row != self.cell.row)
     }
 
-    /// Adds the pending cell to the block.
     fn push_pending_cell(&mut self) -> Result<(), RowTooLong> {
         if self.is_in_new_row() {
             self.builder.start_row(self.cell.row);

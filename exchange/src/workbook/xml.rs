@@ -9,10 +9,9 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::archive::{Part, PartFault, to_part_error};
 use crate::WorkbookError;
 
-/// Maximum nesting depth of XML elements. The parser keeps all open elements in memory.
+/// The parser keeps all open elements in memory.
 const MAX_DEPTH: usize = 64;
 
-/// An XML part.
 #[derive(Debug)]
 pub(crate) struct Xml<R: Read> {
     reader: Reader<EventLimiter<Part<R>>>,
@@ -38,8 +37,7 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Returns the next XML event. Returns an empty element as a start event followed by an end
-    /// event.
+    /// Returns an empty element as a start event followed by an end event.
     pub(crate) fn next_event(&mut self) -> Result<Event<'_>, WorkbookError> {
         self.count_idle_event()?;
         self.reader.get_mut().event_bytes = 0;
@@ -75,8 +73,7 @@ impl<R: Read> Xml<R> {
         }
     }
 
-    /// Skips the rest of an element, including its end tag. Must be called after the start tag has
-    /// been read.
+    /// Must be called after the start tag has been read.
     pub(crate) fn skip_element(&mut self) -> Result<(), WorkbookError> {
         let parent_depth = self.depth.saturating_sub(1);
         while self.depth > parent_depth {
@@ -92,12 +89,10 @@ impl<R: Read> Xml<R> {
             (self.remaining_idle_events + XML_EVENTS_PER_FOUND).min(MAX_IDLE_XML_EVENTS);
     }
 
-    /// Returns the error for a part that ends too early.
     pub(crate) fn truncated(&self) -> WorkbookError {
         truncated(&self.part)
     }
 
-    /// Returns the error for a malformed part.
     pub(crate) fn damaged(&self, why: &str) -> WorkbookError {
         damaged(&self.part, why)
     }
@@ -111,8 +106,7 @@ fn damaged(part: &str, why: &str) -> WorkbookError {
     WorkbookError::Damaged { part: part.to_owned(), why: why.to_owned() }
 }
 
-/// Returns the value of the attribute with the given local name. Entities in the value are
-/// resolved.
+/// Entities in the value are resolved.
 pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let mut valid_attributes = attributes.with_checks(false).flatten();
@@ -124,7 +118,6 @@ pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     }
 }
 
-/// Appends the text of the event, if any.
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     match event {
         Event::Text(content) => text.push_str(&content.xml10_content()),
@@ -134,8 +127,7 @@ pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {
     }
 }
 
-/// Appends the character or text that a reference such as `&#65;` or `&amp;` represents. An unknown
-/// entity is appended unchanged.
+/// An unknown entity is appended unchanged.
 fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         text.push(character);
@@ -152,11 +144,9 @@ fn push_reference(reference: &BytesRef<'_>, text: &mut String) {
     }
 }
 
-/// A reader that limits the number of bytes per XML event.
 #[derive(Debug)]
 struct EventLimiter<B> {
     part: B,
-    /// Number of bytes that have been read since the current event started.
     event_bytes: usize,
 }
 

@@ -45,15 +45,12 @@ const SHEET: u16 = 156;
 const CELL_STYLES_BEGIN: u16 = 617;
 const CELL_STYLES_END: u16 = 618;
 
-/// An xlsb workbook.
 #[derive(Debug)]
 pub(crate) struct Xlsb<R: Read> {
     context: WorkbookContext,
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
-    /// Name of the current sheet.
     sheet_name: String,
-    /// Records of the current sheet.
     sheet_records: Option<Records<R>>,
     row: u32,
 }
@@ -126,7 +123,7 @@ impl<R: Read + Seek> Xlsb<R> {
     }
 }
 
-/// Skips the remaining records of a part. The part's checksum is verified at its end.
+/// The part's checksum is verified at its end.
 fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
     let is_wanted = |_| false;
     while records.next_record(is_wanted)?.is_some() {}
@@ -151,7 +148,6 @@ where
 /// flags.
 const STYLE_INDEX_BITS: u32 = 0x00ff_ffff;
 
-/// The fields of a cell record, except for the cell's text.
 struct CellFields {
     column: u32,
     format: Option<Arc<str>>,
@@ -159,8 +155,7 @@ struct CellFields {
 }
 
 impl CellFields {
-    /// Reads a cell record. Appends the cell's text to `text`. Returns `None` if a field is missing
-    /// or invalid.
+    /// Appends the cell's text to `text`. Returns `None` if a field is missing or invalid.
     fn read(context: &WorkbookContext, record: Record<'_>, text: &mut String) -> Option<Self> {
         let mut fields = record.fields;
         let column = fields.read_u32().filter(|column| *column < MAX_IMPORT_COLUMNS)?;
@@ -180,7 +175,7 @@ impl CellFields {
     }
 }
 
-/// Reads a cell's value. If the value is text, appends it to `text`.
+/// If the value is text, appends it to `text`.
 fn read_cell_value(
     context: &WorkbookContext,
     text: &mut String,
@@ -212,8 +207,8 @@ fn read_cell_value(
     Some(value)
 }
 
-/// Decodes a 32-bit number. Bit 0 is set if the value must be divided by 100. Bit 1 is set if the
-/// other 30 bits are an integer. Otherwise, they are the upper bits of a floating-point number.
+/// Bit 0 is set if the value must be divided by 100. Bit 1 is set if the other 30 bits are an
+/// integer. Otherwise, they are the upper bits of a floating-point number.
 fn decode_short_number(bits: u32) -> f64 {
     const IS_HUNDREDTHS: u32 = 1;
     const IS_INTEGER: u32 = 2;
@@ -241,7 +236,6 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
     })
 }
 
-/// Reads the main part.
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
     targets: &BTreeMap<String, RelationshipTarget>,
@@ -266,7 +260,6 @@ fn read_sheet_list<R: Read>(
     Ok(sheet_list)
 }
 
-/// Fields of the record that describes a sheet.
 struct SheetFields {
     is_hidden: bool,
     relationship_id: String,
@@ -300,7 +293,7 @@ fn read_shared_texts<R: Read>(records: &mut Records<R>) -> Result<SharedTexts, W
     Ok(shared_texts)
 }
 
-/// Reads the styles part of the workbook. Returns the number formats, indexed by style.
+/// Returns the number formats, indexed by style.
 fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, WorkbookError> {
     let is_wanted = |record_type| {
         matches!(record_type, NUMBER_FORMAT | STYLE | CELL_STYLES_BEGIN | CELL_STYLES_END)

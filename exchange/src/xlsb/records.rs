@@ -8,14 +8,12 @@ use cellar_base::limits::MAX_XML_EVENT_BYTES;
 use crate::WorkbookError;
 use crate::workbook::archive::{Part, PartFault, to_part_error};
 
-/// A record of a part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub(super) record_type: u16,
     pub(super) fields: Fields<'a>,
 }
 
-/// Reads the records in a part.
 #[derive(Debug)]
 pub(super) struct Records<R: Read> {
     part: Part<R>,
@@ -28,7 +26,6 @@ impl<R: Read> Records<R> {
         Self { part, name: name.to_owned(), buffer: Vec::new() }
     }
 
-    /// Returns the next record whose type `is_wanted` accepts, or `None` at the end of the part.
     pub(super) fn next_record(
         &mut self,
         is_wanted: impl Fn(u16) -> bool,
@@ -40,8 +37,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Skips records until it finds one whose type `is_wanted` accepts. Stores the record's fields
-    /// in the buffer and returns its type.
+    /// Stores the record's fields in the buffer and returns its type.
     fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
         while !self.part.fill_buf()?.is_empty() {
             let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
@@ -93,7 +89,6 @@ impl<R: Read> Records<R> {
         Ok(number)
     }
 
-    /// Returns the error for a part that contains an invalid record.
     pub(super) fn damaged(&self, why: &str) -> WorkbookError {
         WorkbookError::Damaged { part: self.name.clone(), why: why.to_owned() }
     }
@@ -103,8 +98,7 @@ fn truncated_part_error() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the part is truncated")
 }
 
-/// Reads the fields of a record in order. All methods return `None` if the record has no more
-/// bytes.
+/// All methods return `None` if the record has no more bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
@@ -131,8 +125,8 @@ impl<'a> Fields<'a> {
         self.read_bytes().map(f64::from_le_bytes)
     }
 
-    /// Reads a string and appends it to `text`. The string is stored as its number of UTF-16 code
-    /// units, followed by the code units. An unpaired surrogate becomes a replacement character.
+    /// The string is stored as its number of UTF-16 code units, followed by the code units. An
+    /// unpaired surrogate becomes a replacement character.
     pub(super) fn read_text(&mut self, text: &mut String) -> Option<()> {
         const BYTES_PER_UNIT: usize = 2;
         let unit_count = usize::try_from(self.read_u32()?).ok()?;

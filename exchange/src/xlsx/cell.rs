@@ -24,19 +24,17 @@ enum CellType {
     Date,
 }
 
-/// Attributes of a cell's XML element and of its formula element.
 #[derive(Debug, Default)]
 pub(super) struct CellAttributes {
     pub(super) position: CellPosition,
     cell_type: CellType,
     style_index: usize,
-    /// Id of the shared formula that the cell uses, if any.
     pub(super) shared_formula_id: Option<u32>,
 }
 
 impl CellAttributes {
-    /// Reads the attributes of a cell's XML element. If they do not include a cell name such as
-    /// `B2`, the cell is at `default_position`.
+    /// If the attributes do not include a cell name such as `B2`, the cell is at
+    /// `default_position`.
     pub(super) fn read(
         tag: &BytesStart<'_>,
         sheet_name: &str,
@@ -158,7 +156,7 @@ fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 
-/// Parses a cell's ISO 8601 date. Sets a date format if the cell has no number format.
+/// Sets a date format if the cell has no number format.
 fn parse_date_value(cell: &mut WorkbookCell) -> CellValue {
     let Some(IsoDate { serial, has_time }) = dates::parse_iso_date(&cell.text) else {
         return CellValue::Text;

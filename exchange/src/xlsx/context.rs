@@ -3,7 +3,6 @@
 use super::strings::SharedTexts;
 use crate::workbook::formats::Format;
 
-/// A workbook's shared texts, number formats and date system.
 #[derive(Debug, Default)]
 pub(crate) struct WorkbookContext {
     pub(crate) texts: SharedTexts,

@@ -26,17 +26,14 @@ pub(crate) use context::WorkbookContext;
 use sheet::SheetReader;
 pub(crate) use strings::SharedTexts;
 
-/// An xlsx workbook.
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
     context: WorkbookContext,
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
-    /// Reader of the current sheet.
     sheet_reader: Option<SheetReader<R>>,
 }
 
-/// A sheet, and the name of the file in the archive that contains its cells.
 #[derive(Debug)]
 pub(crate) struct SheetPart {
     pub(crate) start: SheetStart,
@@ -90,11 +87,10 @@ where
     Ok(Xml::new(archive.open_part(part)?, part))
 }
 
-/// The workbook's sheets in order. Does not include chart sheets and dialog sheets.
+/// Does not include chart sheets and dialog sheets.
 #[derive(Debug, Default)]
 pub(crate) struct SheetList {
     pub(crate) sheets: VecDeque<SheetPart>,
-    /// Whether the workbook uses the 1904 date system.
     pub(crate) from_1904: bool,
 }
 
@@ -115,7 +111,6 @@ impl SheetList {
     }
 }
 
-/// A relationship's type and target.
 #[derive(Debug)]
 pub(crate) struct RelationshipTarget {
     /// Last path segment of the relationship's type, such as `worksheet`.
@@ -150,8 +145,7 @@ pub(crate) fn parent_folder(part: &str) -> &str {
     part.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Reads a relationships file. Returns the targets of the relationships, by id. Relative part names
-/// are resolved against `folder`.
+/// Relative part names are resolved against `folder`.
 pub(crate) fn read_relationships<S: Source>(
     archive: &Archive<S>,
     part: &str,
@@ -182,7 +176,7 @@ where
     }
 }
 
-/// Returns the name of a part in the archive. `target` is absolute or relative to `folder`.
+/// `target` is absolute or relative to `folder`.
 fn resolve_path(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
@@ -200,7 +194,6 @@ fn resolve_path(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
-/// Reads the main part.
 fn read_sheet_list<R: Read>(
     xml: &mut Xml<R>,
     targets: &BTreeMap<String, RelationshipTarget>,

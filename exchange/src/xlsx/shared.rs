@@ -6,14 +6,11 @@ use cellar_sheet::a1::column_name;
 
 use crate::workbook::formula::quoted_token_bytes;
 
-/// Number of rows in an Excel sheet. A reference that is shifted beyond an edge of the sheet
-/// continues at the opposite edge.
+/// A reference that is shifted beyond an edge of the sheet continues at the opposite edge.
 const SHEET_ROWS: i64 = 1_048_576;
-/// Number of columns in an Excel sheet.
 const SHEET_COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
-/// Shifts the relative references in `formula` by `row_offset` rows and `column_offset` columns.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted_formula = String::with_capacity(formula.len());
     let mut unread_formula = formula;
@@ -39,7 +36,6 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
     shifted_formula
 }
 
-/// Returns the length of the token at the start of `text`.
 fn first_token_bytes(text: &str, first_character: char) -> usize {
     match first_character {
         '"' | '\'' => quoted_token_bytes(text, first_character),
@@ -79,13 +75,11 @@ struct Reference {
     row: Option<Coordinate>,
 }
 
-/// A row or column within a reference.
 #[derive(Clone, Copy)]
 struct Coordinate {
     /// Zero-based.
     index: i64,
-    /// Whether the coordinate is absolute. An absolute coordinate follows a `$` and is never
-    /// shifted.
+    /// An absolute coordinate follows a `$` and is never shifted.
     is_fixed: bool,
 }
 
@@ -122,8 +116,7 @@ impl Coordinate {
         Some(Self { index: row_number - 1, is_fixed: text.starts_with('$') })
     }
 
-    /// Returns the shifted row or column index. An index beyond an edge of the sheet continues at
-    /// the opposite edge.
+    /// An index beyond an edge of the sheet continues at the opposite edge.
     const fn shifted_index(self, offset: i64, count: i64) -> i64 {
         if self.is_fixed { self.index } else { (self.index + offset).rem_euclid(count) }
     }

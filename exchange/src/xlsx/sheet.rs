@@ -21,7 +21,6 @@ pub(super) struct SheetReader<R: Read> {
     next_row: u32,
     /// Column of the next cell, if its XML element does not contain a cell name such as `B2`.
     next_column: u32,
-    /// Shared formulas by id.
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
 }
@@ -34,7 +33,6 @@ struct SharedFormula {
     column: u32,
 }
 
-/// Element whose text is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextElement {
     Other,
@@ -54,7 +52,7 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Reads the next nonempty cell of the sheet. Returns `false` at the end of the sheet.
+    /// Returns `false` at the end of the sheet.
     pub(super) fn next_cell(
         &mut self,
         context: &WorkbookContext,
@@ -99,8 +97,7 @@ impl<R: Read> SheetReader<R> {
         Ok(())
     }
 
-    /// Reads the contents of a cell's XML element, and sets the cell's text and formula. Returns
-    /// the id of the shared formula that the cell uses, if any.
+    /// Returns the id of the shared formula that the cell uses, if any.
     fn read_cell_texts(&mut self, cell: &mut WorkbookCell) -> Result<Option<u32>, WorkbookError> {
         let mut shared_formula_id = None;
         let mut text_element = TextElement::Other;
@@ -133,7 +130,6 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    /// Sets the cell's formula, value and number format after its XML element has been read.
     fn finish_cell(
         &mut self,
         context: &WorkbookContext,
@@ -164,7 +160,6 @@ impl<R: Read> SheetReader<R> {
         cell.formula = shift_formula(&shared_formula.text, row_offset, column_offset);
     }
 
-    /// Stores the cell's formula as the shared formula with the given id.
     fn store_shared_formula(&mut self, id: u32, cell: &WorkbookCell) -> Result<(), WorkbookError> {
         self.shared_formula_bytes += cell.formula.len();
         if self.shared_formula_bytes > MAX_SHARED_FORMULA_BYTES
@@ -188,8 +183,6 @@ fn parse_row(text: &str) -> Option<u32> {
     Some(row)
 }
 
-/// Returns the shared formula id in the attributes of a formula element. Returns `None` if the
-/// formula is not shared.
 fn read_shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
     if attribute(tag, "t").as_deref() != Some("shared") {
         return None;

@@ -9,7 +9,6 @@ use quick_xml::events::Event;
 use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
 
-/// The shared texts of a workbook, stored one after another in a single string.
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
     texts: String,
@@ -24,9 +23,6 @@ impl SharedTexts {
         self.texts.get(previous_end.copied().unwrap_or(0)..end)
     }
 
-    /// Adds a shared text.
-    ///
-    /// # Errors
     /// Returns [`WorkbookError::SharedTextsTooLarge`] if all texts together exceed the limit.
     pub(crate) fn push(&mut self, text: &str) -> Result<(), WorkbookError> {
         let bytes_of_ends = self.ends.len() * size_of::<usize>();
@@ -38,7 +34,6 @@ impl SharedTexts {
         Ok(())
     }
 
-    /// Reads the part `sharedStrings.xml`.
     pub(super) fn read<R: Read>(xml: &mut Xml<R>) -> Result<Self, WorkbookError> {
         let mut shared_texts = Self::default();
         let mut current_text = String::new();
@@ -75,7 +70,6 @@ impl SharedTexts {
     }
 }
 
-/// Start of an escape sequence.
 const ESCAPE_PREFIX: &str = "_x";
 
 /// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not

@@ -9,7 +9,7 @@ use crate::WorkbookError;
 use crate::workbook::formats::{Format, NumberFormats};
 use crate::workbook::xml::{Xml, attribute};
 
-/// Reads the file `styles.xml`. Returns the number formats, indexed by style.
+/// Returns the number formats, indexed by style.
 pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, WorkbookError> {
     let mut number_formats = NumberFormats::default();
     let mut style_formats = Vec::new();

@@ -5,15 +5,14 @@
 /// zero and text.
 const MAX_SECTIONS: usize = 4;
 
-/// Converts a number format to Excel's syntax. Returns `None` if Excel would reject the format.
+/// Returns `None` if Excel would reject the format.
 pub(super) fn to_excel_code(code: &str) -> Option<String> {
     // Excel requires a backslash before the literal `T` between date and time.
     let excel_code = code.replace("ddT", "dd\\T");
     if is_supported_code(&excel_code) { Some(excel_code) } else { None }
 }
 
-/// Returns whether Excel supports every element of a number format. Does not check that the
-/// elements can be combined.
+/// Does not check that the elements can be combined.
 fn is_supported_code(code: &str) -> bool {
     let mut unchecked_code = code;
     while !unchecked_code.is_empty() {
@@ -25,8 +24,6 @@ fn is_supported_code(code: &str) -> bool {
     !code.is_empty() && code.split(';').count() <= MAX_SECTIONS
 }
 
-/// Returns the part of `code` after its first element. Returns `None` if Excel does not support this
-/// element.
 fn skip_supported_element(code: &str) -> Option<&str> {
     const WORDS: [&str; 3] = ["General", "AM/PM", "A/P"];
     for word in WORDS {

@@ -21,9 +21,7 @@ use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
 use crate::{CellToWrite, WriteError};
 use names::SheetNames;
 
-/// Maximum number of rows in an Excel sheet.
 const MAX_ROWS: u32 = 1_048_576;
-/// Maximum number of columns in an Excel sheet.
 const MAX_COLUMNS: u16 = 16_384;
 /// Maximum text length in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
@@ -32,10 +30,8 @@ const MAX_TEXT_CHARACTERS: usize = 32_767;
 pub struct XlsxWriter {
     workbook: Workbook,
     names: SheetNames,
-    /// Name of the current sheet.
     sheet_name: String,
     sheet_count: usize,
-    /// Row and column of the cell that was last written in the current sheet.
     last_cell: Option<(u32, u32)>,
     /// Excel cell formats, by number format code.
     formats: BTreeMap<String, Format>,
@@ -106,7 +102,6 @@ impl XlsxWriter {
         Ok(())
     }
 
-    /// Checks that a cell is within the limits of an Excel sheet. Returns the cell's column.
     fn to_excel_column(&self, row: u32, column: u32) -> Result<u16, WriteError> {
         match u16::try_from(column) {
             Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 /// Maximum sheet name length in Excel, in UTF-16 code units.
 const MAX_NAME_UNITS: usize = 31;
 
-/// Names of the sheets that have been added to a workbook.
 #[derive(Debug, Default)]
 pub(super) struct SheetNames {
     /// Sheet names in lower case, because Excel ignores letter case when it compares names.
@@ -42,7 +41,7 @@ fn to_allowed_name(name: &str) -> String {
     if is_forbidden { format!("{trimmed_name}_") } else { trimmed_name.to_owned() }
 }
 
-/// Appends `suffix` to `name`. Truncates `name` if the result would be too long.
+/// Truncates `name` if the result would be too long.
 fn with_suffix(name: &str, suffix: &str) -> String {
     let max_name_units = MAX_NAME_UNITS.saturating_sub(suffix.len());
     let mut truncated_name = String::new();

@@ -16,8 +16,7 @@ const EXPIRES: &str = "X-Amz-Expires";
 /// Maximum lifetime of a presigned URL: one week, as in S3.
 const MAX_VALID_S: u64 = 7 * 24 * 60 * 60;
 
-/// Returns the credentials of the operator and of all functions. Only these credentials may sign
-/// requests.
+/// Only these credentials may sign requests.
 pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     let mut auth = SimpleAuth::new();
     for credentials in roles.keys() {
@@ -26,8 +25,8 @@ pub(super) fn known_credentials(roles: &Roles) -> SimpleAuth {
     auth
 }
 
-/// Checks that the signer of a request is permitted to perform it. A request with a presigned URL
-/// has the permissions of the person or function that signed the URL.
+/// A request with a presigned URL has the permissions of the person or function that signed the
+/// URL.
 pub(super) fn check_permission(
     roles: &Roles,
     signer: Option<&Credentials>,
@@ -40,8 +39,7 @@ pub(super) fn check_permission(
     roles.authorize(caller, request).map_err(|Denied(message)| s3_error!(AccessDenied, "{message}"))
 }
 
-/// Accepts a request only if it is signed and the signer's role permits it. The s3s crate verifies
-/// the signature.
+/// The s3s crate verifies the signature.
 pub(super) struct SignedOnly {
     pub(super) roles: Arc<Roles>,
 }
@@ -84,7 +82,6 @@ fn check_signed_headers(context: &S3AccessContext<'_>) -> S3Result<()> {
     Ok(())
 }
 
-/// Checks the lifetime of a presigned URL.
 fn check_expiry(context: &S3AccessContext<'_>) -> S3Result<()> {
     let Some(lifetime) = query_parameter(context, EXPIRES) else { return Ok(()) };
     match lifetime.parse::<u64>() {

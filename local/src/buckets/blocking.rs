@@ -4,7 +4,6 @@ use std::io;
 
 use s3s::{S3Error, S3Result};
 
-/// Runs a file operation on a blocking thread.
 pub(super) async fn run_blocking<T, F>(operation: F) -> S3Result<T>
 where
     F: FnOnce() -> io::Result<T> + Send + 'static,

@@ -7,13 +7,11 @@ use super::record::Record;
 const DAY_S: u64 = 24 * 60 * 60;
 const ENABLED: &str = "Enabled";
 
-/// A bucket's enabled expiration rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Lifecycle {
     rules: Vec<ExpirationRule>,
 }
 
-/// A rule that deletes matching objects a number of days after they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ExpirationRule {
     prefix: String,
@@ -28,8 +26,7 @@ struct Tag {
     value: String,
 }
 
-/// The `LifecycleConfiguration` property of a bucket. Unknown fields cause an error rather than
-/// being ignored.
+/// Unknown fields cause an error rather than being ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct Configuration {
@@ -61,11 +58,7 @@ struct Rule {
 }
 
 impl Lifecycle {
-    /// Parses a bucket's `LifecycleConfiguration` property. If the property is missing, objects
-    /// never expire.
-    ///
-    /// # Errors
-    /// Returns a message if the property is invalid or unsupported.
+    /// If the property is missing, objects never expire.
     pub(super) fn parse(property: Option<&serde_json::Value>) -> Result<Self, String> {
         let Some(property) = property else { return Ok(Self::default()) };
         let configuration = Configuration::deserialize(property)
@@ -83,7 +76,6 @@ impl Lifecycle {
         Ok(Self { rules })
     }
 
-    /// Returns whether an object has expired.
     pub(super) fn is_expired(&self, record: &Record, now_s: u64) -> bool {
         self.rules.iter().any(|rule| rule.covers(record) && rule.expires_s(record) <= now_s)
     }
@@ -95,8 +87,7 @@ impl ExpirationRule {
         record.key.starts_with(&self.prefix) && self.tags.iter().all(has_tag)
     }
 
-    /// Returns an object's expiry time in Unix seconds. Like in S3, the time is rounded up to the
-    /// next midnight (UTC).
+    /// Like in S3, the time is rounded up to the next midnight (UTC).
     fn expires_s(&self, record: &Record) -> u64 {
         let lifetime_s = self.after_days.saturating_mul(DAY_S);
         let end_s = record.modified_s.saturating_add(lifetime_s);

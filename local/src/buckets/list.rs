@@ -13,8 +13,7 @@ use super::store::Bucket;
 /// Maximum number of objects and common prefixes per page. Matches S3's limit.
 pub(super) const MAX_KEYS: i32 = 1_000;
 
-/// Returns one page of an object list. The continuation token is the last key or common prefix of
-/// the previous page.
+/// The continuation token is the last key or common prefix of the previous page.
 pub(super) fn list_page(bucket: &Bucket, input: ListObjectsV2Input) -> ListObjectsV2Output {
     let max_keys = input.max_keys.unwrap_or(MAX_KEYS).clamp(0, MAX_KEYS);
     let start_after = input.continuation_token.clone().or_else(|| input.start_after.clone());
@@ -56,7 +55,6 @@ struct Page {
     /// The object key or common prefix that was added to the page last. Before the first one is
     /// added, the last one of the previous page.
     last_name: String,
-    /// Whether there are more objects after this page.
     is_truncated: bool,
 }
 

@@ -19,7 +19,6 @@ impl DeleteMarkers {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the marker of a deleted object.
     pub(super) fn insert(&self, key: &str) {
         let mut keys = self.lock();
         if keys.len() < MAX_DELETE_MARKERS {
@@ -27,7 +26,6 @@ impl DeleteMarkers {
         }
     }
 
-    /// Removes the marker of an object that was stored again.
     pub(super) fn remove(&self, key: &str) {
         self.lock().remove(key);
     }

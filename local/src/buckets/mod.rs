@@ -43,12 +43,9 @@ use requests::Requests;
 use store::Bucket;
 
 const BUCKET: &str = "AWS::S3::Bucket";
-/// Time between two deletions of expired objects.
 const EXPIRY_CHECK_PERIOD: Duration = Duration::from_secs(60 * 60);
-/// Maximum length of an XML request body, such as a tag list, in bytes.
 const MAX_XML_BYTES: usize = 64 * 1024;
 
-/// The buckets of a template.
 #[derive(Default)]
 pub(crate) struct Buckets {
     by_name: BTreeMap<String, TemplateBucket>,
@@ -80,8 +77,8 @@ impl TemplateBucket {
 }
 
 impl Buckets {
-    /// Opens the template's buckets, and creates directories for new buckets. Returns an error if a
-    /// bucket in `existing_names` has no directory.
+    /// Creates directories for new buckets. Returns an error if a bucket in `existing_names` has no
+    /// directory.
     pub(crate) fn open(
         folder: &StateFolder,
         template: &Template,
@@ -105,12 +102,10 @@ impl Buckets {
         Ok(buckets)
     }
 
-    /// Returns the names of all buckets.
     pub(crate) fn names(&self) -> Vec<String> {
         self.by_name.keys().cloned().collect()
     }
 
-    /// Deletes the objects in all buckets that expired at or before `now_s` (Unix seconds).
     pub(crate) fn delete_expired(&self, now_s: u64) {
         for (name, bucket) in &self.by_name {
             match delete_expired_objects(&bucket.objects, &bucket.lifecycle, now_s) {
@@ -186,8 +181,6 @@ fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
     }
 }
 
-/// Deletes the objects in a bucket that expired at or before `now_s` (Unix seconds). Returns the
-/// number of deleted objects.
 fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) -> io::Result<u64> {
     let mut expired_keys = vec![];
     bucket.scan(Bound::Unbounded, |record| {

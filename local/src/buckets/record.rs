@@ -8,7 +8,6 @@ use s3s::crypto::{Checksum as _, Sha256};
 use s3s::dto::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Metadata of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -18,14 +17,11 @@ pub(super) struct Record {
     pub(super) data: String,
     /// Object length in bytes.
     pub(super) length: u64,
-    /// Write time in Unix seconds.
     pub(super) modified_s: u64,
     /// Entity tag: the hexadecimal MD5 hash of the object.
     pub(super) etag: String,
     /// Base64-encoded SHA-256 hash of the object, or `None` if the client did not send one.
     pub(super) sha256: Option<String>,
-    /// HTTP headers that the client sent when it stored the object. They are returned unchanged
-    /// with the object.
     pub(super) headers: Headers,
     pub(super) tags: BTreeMap<String, String>,
 }
@@ -49,7 +45,6 @@ impl Record {
         i64::try_from(self.length).unwrap_or(i64::MAX)
     }
 
-    /// Returns the write time in the timestamp type of the S3 API.
     pub(super) fn modified(&self) -> Timestamp {
         Timestamp::from(UNIX_EPOCH + Duration::from_secs(self.modified_s))
     }
@@ -61,7 +56,6 @@ pub(super) fn file_name(key: &str) -> String {
     format!("{}.json", hex(&Sha256::checksum(key.as_bytes())))
 }
 
-/// Encodes bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

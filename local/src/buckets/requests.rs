@@ -29,19 +29,16 @@ use super::upload::Upload;
 use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
 
-/// Chunk size for reading response bodies, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 /// Version id that S3 uses in unversioned buckets.
 const NO_VERSION: &str = "null";
 
-/// The object and the signer of a request.
 struct RequestedObject<'a> {
     bucket: &'a str,
     key: &'a str,
     signer: Option<&'a Credentials>,
 }
 
-/// Implements S3 operations on the template's buckets.
 pub(super) struct Requests {
     buckets: BTreeMap<String, Arc<Bucket>>,
     roles: Arc<Roles>,
@@ -157,7 +154,6 @@ fn new_record(input: PutObjectInput, upload: Upload) -> S3Result<Record> {
     })
 }
 
-/// The `Content-Range` header of a response.
 fn content_range(byte_range: &Range<u64>, object_length: u64) -> String {
     let last_byte = byte_range.end.saturating_sub(1);
     format!("bytes {}-{last_byte}/{object_length}", byte_range.start)

@@ -31,19 +31,16 @@ pub(super) struct Bucket {
     delete_markers: DeleteMarkers,
 }
 
-/// Whether a write may replace an existing object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteMode {
     CreateOnly,
     CreateOrReplace,
 }
 
-/// Outcome of storing an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StoreOutcome {
     /// The object is durable.
     Stored,
-    /// The object was not stored, because it already exists and must not be replaced.
     Exists,
 }
 
@@ -93,13 +90,11 @@ impl Bucket {
         let _ = fs::remove_file(self.data_path(data_name));
     }
 
-    /// Returns an object's record.
     pub(super) fn record(&self, key: &str) -> Option<Arc<Record>> {
         self.lock().get(key).cloned()
     }
 
-    /// Returns an object's record and its open data file. The open file keeps its contents even if
-    /// the object is replaced or deleted.
+    /// The open file keeps its contents even if the object is replaced or deleted.
     pub(super) fn open_object(&self, key: &str) -> io::Result<Option<(Arc<Record>, File)>> {
         let index = self.lock();
         let Some(record) = index.get(key) else { return Ok(None) };
@@ -107,9 +102,8 @@ impl Bucket {
         Ok(Some((Arc::clone(record), data_file)))
     }
 
-    /// Stores an object by writing its record. The object's data file must already be complete and
-    /// synced to disk. If the object exists and `write_mode` does not allow replacing it, the new
-    /// data file is deleted instead.
+    /// The object's data file must already be complete and synced to disk. If the object exists and
+    /// `write_mode` does not allow replacing it, the new data file is deleted instead.
     pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
         let mut index = self.lock();
@@ -126,7 +120,7 @@ impl Bucket {
         Ok(StoreOutcome::Stored)
     }
 
-    /// Replaces an object's tags. Returns `false` if the object does not exist.
+    /// Returns `false` if the object does not exist.
     pub(super) fn set_tags(&self, key: &str, tags: BTreeMap<String, String>) -> io::Result<bool> {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };

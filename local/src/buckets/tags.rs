@@ -5,27 +5,24 @@ use std::collections::BTreeMap;
 use s3s::dto::Tag;
 use s3s::{S3Result, s3_error};
 
-/// Maximum number of tags per object. Matches S3's limit.
+/// Matches S3's limit.
 const MAX_TAGS: usize = 10;
-/// Maximum tag key length in characters. Matches S3's limit.
+/// Matches S3's limit.
 const MAX_KEY_CHARS: usize = 128;
-/// Maximum tag value length in characters. Matches S3's limit.
+/// Matches S3's limit.
 const MAX_VALUE_CHARS: usize = 256;
 
-/// Parses the tags in a request's `x-amz-tagging` header.
 pub(super) fn from_header(header: Option<&str>) -> S3Result<BTreeMap<String, String>> {
     let pairs = form_urlencoded::parse(header.unwrap_or_default().as_bytes());
     collect_tags(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
 }
 
-/// Converts the tags in a request's XML body.
 pub(super) fn from_xml(tags: Vec<Tag>) -> S3Result<BTreeMap<String, String>> {
     let pairs =
         tags.into_iter().map(|tag| (tag.key.unwrap_or_default(), tag.value.unwrap_or_default()));
     collect_tags(pairs)
 }
 
-/// Converts tags for the XML body of a response.
 pub(super) fn to_xml(tags: &BTreeMap<String, String>) -> Vec<Tag> {
     let mut xml_tags = Vec::new();
     for (key, value) in tags {

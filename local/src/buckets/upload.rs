@@ -17,7 +17,7 @@ use super::blocking::{run_blocking, to_s3_error};
 use super::record::hex;
 use super::store::Bucket;
 
-/// An upload to a data file. The file is deleted when an incomplete upload is dropped.
+/// The data file is deleted when an incomplete upload is dropped.
 pub(super) struct Upload {
     bucket: Arc<Bucket>,
     data_name: Option<String>,
@@ -71,7 +71,6 @@ impl Upload {
         Ok(upload)
     }
 
-    /// Compares the computed checksums with the checksums in the client's headers or trailers.
     fn verify_checksums(
         &self,
         input: &PutObjectInput,
@@ -101,13 +100,11 @@ impl Upload {
         Ok(())
     }
 
-    /// Returns the entity tag: the hexadecimal MD5 hash of the object.
     pub(super) fn etag(&self) -> String {
         hex(&self.md5)
     }
 
-    /// Completes the upload and returns the name of its data file. Afterwards, the file is no
-    /// longer deleted on drop.
+    /// Afterwards, the data file is no longer deleted on drop.
     pub(super) fn into_data_name(mut self) -> String {
         self.data_name.take().unwrap_or_default()
     }

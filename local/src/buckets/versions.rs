@@ -13,15 +13,10 @@ use super::list::MAX_KEYS;
 use super::record::Record;
 use super::store::Bucket;
 
-/// Returns the id of an object's only version.
 pub(super) fn version_id(record: &Record) -> String {
     record.data.clone()
 }
 
-/// Returns one page of a bucket's object versions.
-///
-/// # Errors
-///
 /// Returns `NotImplemented` if the request has a delimiter.
 pub(super) fn list_page(
     bucket: &Bucket,

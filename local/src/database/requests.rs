@@ -12,7 +12,7 @@ use crate::roles::tables::VERSION;
 
 type OperationResult = Result<Vec<u8>, DynoxideError>;
 
-/// Performs the requested operation. Blocks the thread until the data is synced to disk.
+/// Blocks the thread until the data is synced to disk.
 pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
     let operation = operation(headers, VERSION);
     match perform_operation(database, operation, body) {
@@ -55,7 +55,6 @@ fn perform_operation(database: &Database, operation: &str, body: &[u8]) -> Optio
     Some(result)
 }
 
-/// Parses the request body, performs the operation and serializes the response.
 fn parse_and_perform<Q: DeserializeOwned, R: Serialize>(
     body: &[u8],
     operation: impl FnOnce(Q) -> Result<R, DynoxideError>,
@@ -66,9 +65,9 @@ fn parse_and_perform<Q: DeserializeOwned, R: Serialize>(
         .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
-/// Converts a parse error. Malformed JSON becomes a serialization error; valid JSON that does not
-/// match the operation becomes a validation error. dynoxide's messages start with the error type,
-/// such as `VALIDATION:`.
+/// Malformed JSON becomes a serialization error; valid JSON that does not match the operation
+/// becomes a validation error. dynoxide's messages start with the error type, such as
+/// `VALIDATION:`.
 fn from_json_error(error: &serde_json::Error) -> DynoxideError {
     let full_message = error.to_string();
     match full_message.split_once(':') {

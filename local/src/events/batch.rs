@@ -15,18 +15,15 @@ use serde_json::Value;
 
 use super::mapping::Rules;
 
-/// A record of a change stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
     /// The record's sequence number, which determines its order in the shard.
     pub(super) sequence_number: String,
-    /// Write time in milliseconds since the Unix epoch.
     pub(super) created_ms: u64,
     /// The record as it appears in the JSON event that the function receives.
     pub(super) event: Value,
 }
 
-/// Records for one invocation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
@@ -40,10 +37,8 @@ impl Batch {
     }
 }
 
-/// Outcome of invoking a function with a batch of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BatchOutcome {
-    /// All records of the batch were processed.
     Done,
     /// The function processed all records before the record with this sequence number, which
     /// failed.
@@ -53,31 +48,26 @@ pub(super) enum BatchOutcome {
     Failed,
 }
 
-/// What to do after an invocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AfterInvocation {
-    /// Continue with the next batch.
     Continue,
     /// Invoke the function again with the same batch after a backoff. Contains the number of
     /// invocations with this batch so far.
     Retry(u32),
-    /// Discard the first batch.
     Discard,
 }
 
-/// Reason for discarding records. The variants have the same names as in Lambda.
+/// The variants have the same names as in Lambda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiscardReason {
     RetryAttemptsExhausted,
     RecordAgeExceeded,
 }
 
-/// Records that were read from a shard but have not been processed yet.
 #[derive(Debug)]
 pub(super) struct PendingRecords {
     rules: Rules,
     batches: VecDeque<Batch>,
-    /// Sequence number of the last processed record.
     last_processed: Option<String>,
     /// Sequence number of the last record read, including records that the filters rejected.
     last_read: String,
@@ -101,7 +91,6 @@ impl PendingRecords {
         Self { rules, batches, last_processed: None, last_read }
     }
 
-    /// Returns the next batch.
     pub(super) fn first_batch(&self) -> Option<&Batch> {
         self.batches.front()
     }
@@ -121,8 +110,7 @@ impl PendingRecords {
         first_batch.records.iter().take_while(|record| is_expired(record)).count()
     }
 
-    /// Limits the first batch to its first `record_count` records. The other records of the batch
-    /// become the second batch.
+    /// The other records of the batch become the second batch.
     pub(super) fn split_first_batch(&mut self, record_count: usize) {
         let Some(first_batch) = self.batches.front_mut() else { return };
         let other_records = first_batch.records.split_off(record_count);
@@ -131,7 +119,6 @@ impl PendingRecords {
         }
     }
 
-    /// Removes the first batch, which was processed or discarded.
     pub(super) fn finish_first_batch(&mut self) {
         if let Some(batch) = self.batches.pop_front() {
             let record_count = batch.records.len();
@@ -139,8 +126,6 @@ impl PendingRecords {
         }
     }
 
-    /// Updates the batches after the function was invoked with the first batch. Returns what to do
-    /// next.
     pub(super) fn apply_outcome(&mut self, outcome: &BatchOutcome) -> AfterInvocation {
         let Some(mut batch) = self.batches.pop_front() else { return AfterInvocation::Continue };
         batch.invocations = batch.invocations.saturating_add(1);
@@ -169,8 +154,7 @@ impl PendingRecords {
         }
     }
 
-    /// Marks the first `finished_count` records of a batch as finished. The remaining records
-    /// become the first pending batch.
+    /// The remaining records become the first pending batch.
     fn finish_records(&mut self, mut batch: Batch, finished_count: usize) {
         let remaining_records = batch.records.split_off(finished_count);
         if let Some(last_record) = batch.records.pop() {

@@ -10,7 +10,6 @@ use super::batch::{Batch, DiscardReason, Record};
 use super::mapping::Mapping;
 use super::stream::Shard;
 
-/// The reason why a batch is discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DiscardCause {
     pub(super) reason: DiscardReason,
@@ -18,8 +17,6 @@ pub(super) struct DiscardCause {
     pub(super) has_function_error: bool,
 }
 
-/// Builds the dead letter message for a batch that was discarded at `now_ms` (milliseconds since
-/// the Unix epoch).
 pub(super) fn build_dead_letter(
     mapping: &Mapping,
     shard: &Shard,

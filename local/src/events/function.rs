@@ -20,7 +20,6 @@ use crate::recursion::in_chain;
 /// or an error.
 #[async_trait]
 pub(crate) trait EventFunction: Send + Sync {
-    /// Processes one event.
     async fn invoke(&self, event: Value) -> Result<Value, String>;
 }
 
@@ -42,8 +41,7 @@ impl EventFunction for IndexerHandler {
     }
 }
 
-/// The snapshot function. Like in Lambda, each invocation receives a deadline, which is derived
-/// from the timeout.
+/// Like in Lambda, each invocation receives a deadline, which is derived from the timeout.
 pub(crate) struct SnapshotFunction {
     pub(crate) handler: SnapshotHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -61,8 +59,7 @@ impl EventFunction for SnapshotFunction {
     }
 }
 
-/// The webhook function. Like in Lambda, each invocation receives a deadline, which is derived from
-/// the timeout.
+/// Like in Lambda, each invocation receives a deadline, which is derived from the timeout.
 pub(crate) struct WebhookFunction {
     pub(crate) handler: WebhookHandler,
     pub(crate) clock: Arc<dyn Clock>,
@@ -94,13 +91,12 @@ impl EventFunction for FunctionInChain {
     }
 }
 
-/// Returns the deadline of an invocation that starts now, in milliseconds since the Unix epoch.
 fn deadline_ms(clock: &Arc<dyn Clock>, timeout: Duration) -> u64 {
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     clock.now_ms().saturating_add(timeout_ms)
 }
 
-/// Invokes a function with a timeout. Like in Lambda, a panic becomes an error.
+/// Like in Lambda, a panic becomes an error.
 pub(super) async fn invoke_with_timeout(
     function: &Arc<dyn EventFunction>,
     event: Value,
@@ -119,8 +115,7 @@ pub(super) async fn invoke_with_timeout(
     }
 }
 
-/// Reads from a function's response which records of a batch failed. If the response contains
-/// several sequence numbers, the lowest one is the first failed record.
+/// If the response contains several sequence numbers, the lowest one is the first failed record.
 pub(super) fn read_batch_outcome(
     response: &Result<Value, String>,
     reports_failures: bool,

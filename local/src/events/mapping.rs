@@ -15,55 +15,46 @@ const QUEUE: &str = "AWS::SQS::Queue";
 /// Values that Lambda uses for properties that the template omits.
 const DEFAULT_BATCH_SIZE: u64 = 100;
 const DEFAULT_TIMEOUT_S: u64 = 3;
-/// Maximum batch size. DynamoDB does not return more records per read.
+/// DynamoDB does not return more records per read.
 const MAX_BATCH_SIZE: u64 = 1_000;
 /// In a property such as `MaximumRetryAttempts`, this value means "unlimited".
 const UNLIMITED: i64 = -1;
 
-/// A mapping from a table's change stream to a function.
 #[derive(Debug, Clone)]
 pub(crate) struct Mapping {
-    /// Logical id of the mapping. The event source stores its position in the stream under this id.
+    /// The event source stores its position in the stream under this id.
     pub(crate) id: String,
     /// Physical table name.
     pub(crate) table_name: String,
     /// ARN of the change stream, as it appears in policies.
     pub(crate) stream_arn: String,
-    /// Logical id of the function.
     pub(crate) function_id: String,
-    /// ARN of the function.
     pub(crate) function_arn: String,
-    /// Timeout of an invocation.
     pub(crate) timeout: Duration,
-    /// Logical id of the dead letter queue.
     pub(crate) dead_letter_queue_id: Option<String>,
     pub(crate) filters: Filters,
     pub(crate) rules: Rules,
 }
 
-/// Batching and retry rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Maximum number of records per invocation.
     pub(crate) batch_size: usize,
     /// Whether to split a failed batch.
     pub(crate) bisect: bool,
     /// Whether the function's response lists the records that failed.
     pub(crate) reports_failures: bool,
-    /// Maximum number of retries per batch. `None` means unlimited.
+    /// `None` means unlimited.
     pub(crate) max_retries: Option<u32>,
-    /// Maximum record age in milliseconds. `None` means unlimited.
+    /// `None` means unlimited.
     pub(crate) max_record_age_ms: Option<u64>,
 }
 
-/// Reads the properties of an event source mapping.
 pub(super) struct PropertyReader<'a> {
     pub(super) template: &'a Template,
     pub(super) mapping_id: &'a str,
     pub(super) properties: &'a Map<String, Value>,
 }
 
-/// Returns a function's timeout.
 pub(crate) fn read_timeout(template: &Template, function_id: &str) -> Duration {
     let timeout =
         template.resource(function_id).and_then(|function| function.properties.get("Timeout"));
@@ -71,8 +62,7 @@ pub(crate) fn read_timeout(template: &Template, function_id: &str) -> Duration {
 }
 
 impl Mapping {
-    /// Reads a mapping's properties. Returns an error if the local stack does not support a
-    /// property.
+    /// Returns an error if the local stack does not support a property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,
@@ -116,8 +106,7 @@ impl<'a> PropertyReader<'a> {
         LocalError::Template { logical_id: self.mapping_id.to_owned(), why: reason.into() }
     }
 
-    /// Returns the logical id of the resource to which a property refers. Returns an error if the
-    /// resource has a type other than `resource_type`.
+    /// Returns an error if the resource has a type other than `resource_type`.
     pub(super) fn referenced_resource(
         &self,
         property: &str,
@@ -134,8 +123,7 @@ impl<'a> PropertyReader<'a> {
         Err(self.template_error(reason))
     }
 
-    /// Reads a property that is a number. Returns `None`, which means "unlimited", if the property
-    /// is missing or −1.
+    /// Returns `None`, which means "unlimited", if the property is missing or −1.
     pub(super) fn read_number(&self, property: &str) -> Result<Option<u64>, LocalError> {
         let Some(value) = self.properties.get(property) else { return Ok(None) };
         if value.as_i64() == Some(UNLIMITED) {
@@ -147,7 +135,6 @@ impl<'a> PropertyReader<'a> {
         }
     }
 
-    /// Returns whether the function's responses list the items that failed.
     pub(super) fn reports_failures(&self) -> bool {
         let response_types = self.properties.get("FunctionResponseTypes").and_then(Value::as_array);
         response_types.is_some_and(|types| types.contains(&"ReportBatchItemFailures".into()))

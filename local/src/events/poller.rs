@@ -26,7 +26,6 @@ const WRITE_POLL_DELAY_MS: u64 = 25;
 /// Maximum number of records that are filtered out before the position in the shard is stored.
 const MAX_SKIPPED_RECORDS: usize = 1_000;
 
-/// Polls a shard for the event source that processes it.
 pub(super) struct Poller {
     mapping: Mapping,
     shard: Shard,
@@ -34,7 +33,7 @@ pub(super) struct Poller {
     function: Arc<dyn EventFunction>,
     dead_letter_queue: Option<Arc<dyn Jobs>>,
     clock: Arc<dyn Clock>,
-    /// Position up to which the shard was processed, or `None` if it has not been loaded yet.
+    /// `None` if the position has not been loaded yet.
     position: Option<Position>,
     pending: Option<PendingRecords>,
     /// Number of records that were filtered out since the position was last stored.
@@ -45,16 +44,13 @@ pub(super) struct Poller {
 /// been processed yet.
 struct Position {
     current: Option<String>,
-    /// The persisted position.
     stored: Option<String>,
 }
 
-/// Outcome of one poll step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PollStep {
-    /// Records were read or processed. The shard may contain more records.
+    /// The shard may contain more records.
     Worked,
-    /// The shard has no new records.
     Idle,
     /// An invocation failed. The function must be invoked again after this backoff, in
     /// milliseconds.
@@ -94,7 +90,6 @@ impl Poller {
         }
     }
 
-    /// Polls until `stop` becomes true.
     pub(super) async fn run(
         mut self,
         mut stop: watch::Receiver<bool>,
@@ -130,16 +125,12 @@ impl Poller {
         }
     }
 
-    /// Drops the records that were read but not processed. They are read again from the stored
-    /// position.
+    /// The dropped records are read again from the stored position.
     fn discard_progress(&mut self) {
         self.pending = None;
         self.position = None;
     }
 
-    /// Performs one step: reads new records or, if records are pending, processes one batch of
-    /// them.
-    ///
     /// The position advances only past processed or discarded records. A discarded batch is sent to
     /// the dead letter queue before the position advances past it. A crash therefore loses no
     /// records, but records may be delivered more than once.
@@ -159,8 +150,7 @@ impl Poller {
         Ok(step)
     }
 
-    /// Invokes the function with the first pending batch. If the batch contains expired records,
-    /// discards them instead.
+    /// If the batch contains expired records, discards them instead.
     async fn process_first_batch(
         &self,
         pending: &mut PendingRecords,
@@ -178,8 +168,6 @@ impl Poller {
         self.invoke_function(pending, json!({ "Records": events })).await
     }
 
-    /// Invokes the function with the first pending batch, and retries, splits or discards the batch
-    /// if the function fails.
     async fn invoke_function(
         &self,
         pending: &mut PendingRecords,
@@ -208,7 +196,6 @@ impl Poller {
         }
     }
 
-    /// Sends the first pending batch to the dead letter queue, then removes the batch.
     async fn discard_first_batch(
         &self,
         pending: &mut PendingRecords,
@@ -226,8 +213,6 @@ impl Poller {
         Ok(())
     }
 
-    /// Reads the next records of the shard and keeps those that pass the filters as pending
-    /// records.
     async fn read_records(&mut self) -> Result<PollStep, PortError> {
         let position = self.load_position().await?;
         let mut records = self.shard.read(position.as_deref()).await?;
@@ -243,8 +228,7 @@ impl Poller {
         Ok(PollStep::Worked)
     }
 
-    /// Returns the position up to which the shard was processed. Loads the stored position on the
-    /// first call.
+    /// Loads the stored position on the first call.
     async fn load_position(&mut self) -> Result<Option<String>, PortError> {
         if let Some(position) = &self.position {
             return Ok(position.current.clone());
@@ -255,8 +239,8 @@ impl Poller {
         Ok(stored_position)
     }
 
-    /// Advances the position past records that were filtered out. The position is stored only after
-    /// many of them, because reading them again does no harm.
+    /// The position is stored only after many filtered records, because reading them again does no
+    /// harm.
     async fn skip_to(
         &mut self,
         sequence_number: String,
@@ -272,7 +256,6 @@ impl Poller {
         Ok(())
     }
 
-    /// Advances the position past processed records and stores the new position.
     async fn advance_to(&mut self, sequence_number: String) -> Result<(), PortError> {
         let stored = self.position.as_ref().and_then(|position| position.stored.as_ref());
         if stored != Some(&sequence_number) {

@@ -21,41 +21,29 @@ const DEFAULT_CONCURRENCY: usize = 5;
 /// `MaximumConcurrency` values that Lambda permits.
 const PERMITTED_CONCURRENCY: RangeInclusive<usize> = 2..=1_000;
 
-/// A mapping from a queue to a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueueMapping {
-    /// Logical id of the mapping.
     pub(crate) id: String,
-    /// Logical id of the queue.
     pub(crate) queue_id: String,
-    /// ARN of the queue.
     pub(crate) queue_arn: String,
-    /// Logical id of the function.
     pub(crate) function_id: String,
-    /// Timeout of an invocation.
     pub(crate) timeout: Duration,
-    /// Maximum number of messages per invocation.
     pub(crate) batch_size: u8,
     /// Visibility timeout of received messages, in seconds.
     pub(crate) visibility_s: u32,
-    /// Whether the function's responses report failed messages.
     pub(crate) reports_failures: bool,
-    /// Maximum number of concurrent invocations.
     pub(crate) max_concurrency: usize,
-    /// How to react when the function invokes itself repeatedly through the queue.
     pub(crate) recursive_loop: RecursiveLoop,
 }
 
 impl QueueMapping {
-    /// Returns whether the mapping reads from a queue rather than from a change stream.
     pub(crate) fn is_queue_source(template: &Template, properties: &Map<String, Value>) -> bool {
         let reader = PropertyReader { template, mapping_id: "", properties };
         let event_source = properties.get("EventSourceArn");
         reader.referenced_resource("EventSourceArn", event_source, QUEUE).is_ok()
     }
 
-    /// Reads a mapping's properties. Returns an error if the local stack does not support a
-    /// property.
+    /// Returns an error if the local stack does not support a property.
     pub(crate) fn read(
         template: &Template,
         names: &Names<'_>,

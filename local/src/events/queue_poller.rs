@@ -14,13 +14,10 @@ use super::queue_mapping::QueueMapping;
 use crate::queues::{ChainedMessage, LocalQueue};
 use crate::recursion::MAX_CHAIN_INVOCATIONS;
 
-/// Poll interval while the queue has no visible message, in milliseconds. Polling is necessary
-/// because a hidden message can become visible at any time.
+/// Polling is necessary because a hidden message can become visible at any time.
 const IDLE_MS: u64 = 250;
-/// Backoff after a queue error.
 const RETRY_MS: u64 = 1_000;
 
-/// Polls a queue for the event source that processes it.
 #[derive(Clone)]
 pub(super) struct QueuePoller {
     mapping: Arc<QueueMapping>,
@@ -74,7 +71,6 @@ impl QueuePoller {
     /// Starts invocations until no message in the queue is visible or the maximum number of
     /// concurrent invocations is running.
     async fn start_invocations(&self, invocations: &mut JoinSet<()>) -> Result<(), PortError> {
-        // Remove the invocations that have ended.
         while invocations.try_join_next().is_some() {}
         while invocations.len() < self.mapping.max_concurrency {
             let messages = self.receive_batch().await?;
@@ -131,7 +127,6 @@ impl QueuePoller {
         }
     }
 
-    /// Builds the function's event in Lambda's format.
     fn build_event(&self, messages: &[Received]) -> Value {
         let mut records = Vec::new();
         for message in messages {
@@ -153,9 +148,9 @@ impl QueuePoller {
     }
 }
 
-/// Returns the messages that the function has processed. Like in Lambda, a function that does not
-/// report failed messages processes either all messages or none. If the report is malformed or
-/// contains an unknown message id, no message counts as processed.
+/// Like in Lambda, a function that does not report failed messages processes either all messages or
+/// none. If the report is malformed or contains an unknown message id, no message counts as
+/// processed.
 fn processed_messages<'a>(
     messages: &'a [Received],
     response: &Result<Value, String>,

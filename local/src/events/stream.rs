@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 
 use super::batch::Record;
 
-/// Maximum number of records per read. Matches DynamoDB's limit.
+/// Matches DynamoDB's limit.
 const MAX_RECORDS_PER_READ: usize = 1_000;
 
-/// The change stream of a table.
 #[derive(Debug)]
 pub(super) struct TableStream {
     database: SharedDatabase,
@@ -20,7 +19,6 @@ pub(super) struct TableStream {
     shard_ids: Vec<String>,
 }
 
-/// A shard of a change stream.
 #[derive(Debug, Clone)]
 pub(super) struct Shard {
     database: SharedDatabase,
@@ -43,7 +41,6 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 impl TableStream {
-    /// Looks up a table's change stream and the ids of its shards.
     pub(super) fn of_table(database: &Database, table_name: &str) -> Result<Self, String> {
         let list_request = parse_request(json!({ "TableName": table_name }))?;
         let list_reply = database.list_streams(list_request).map_err(|error| error.to_string())?;
@@ -62,7 +59,6 @@ impl TableStream {
         })
     }
 
-    /// Returns the shards.
     pub(super) fn shards(&self) -> Vec<Shard> {
         let mut shards = Vec::new();
         for shard_id in &self.shard_ids {
@@ -77,8 +73,7 @@ impl TableStream {
 }
 
 impl Shard {
-    /// Reads the records after the sequence number `after`, or from the oldest record if `after` is
-    /// `None`.
+    /// Reads from the oldest record if `after` is `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
         let shard = self.clone();
         let after = after.map(str::to_owned);
@@ -109,8 +104,6 @@ impl Shard {
         records_reply.records.iter().map(|record| self.to_record(record)).collect()
     }
 
-    /// Converts a DynamoDB record to the format in which functions receive it, and adds the ARN of
-    /// the stream.
     fn to_record(&self, record: &impl serde::Serialize) -> Result<Record, String> {
         let mut event = serde_json::to_value(record).map_err(|error| error.to_string())?;
         if let Some(fields) = event.as_object_mut() {

@@ -22,7 +22,6 @@ pub struct LocalQueue {
     dead_letter_queue: Option<String>,
 }
 
-/// A received message and the number of invocations that preceded it in its chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChainedMessage {
     pub(crate) message: Received,
@@ -38,7 +37,7 @@ impl std::fmt::Debug for LocalQueue {
 }
 
 impl LocalQueue {
-    /// Creates the queue `name`. The dead letter queue must be stored in the same file.
+    /// The dead letter queue must be stored in the same file.
     pub(crate) fn new(
         store: Arc<EventStore>,
         clock: Arc<dyn Clock>,
@@ -129,14 +128,11 @@ impl LocalQueue {
     }
 }
 
-/// Converts an unsigned number to SQLite's signed integer type. Times and durations are far below
-/// the maximum.
+/// Times and durations are far below the maximum.
 fn to_sql_integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns when a message that is hidden now becomes visible again, in milliseconds since the Unix
-/// epoch.
 fn visible_from_ms(now_ms: i64, visibility_s: u32) -> i64 {
     now_ms.saturating_add(i64::from(visibility_s) * 1_000)
 }
@@ -197,9 +193,8 @@ fn remove_dead_messages(
     Ok(())
 }
 
-/// Receives up to `max_messages` visible messages and hides them until `hidden_until_ms`. Messages
-/// are received in the order in which they became visible. A message that keeps failing becomes
-/// visible later than new messages and therefore does not block them.
+/// Messages are received in the order in which they became visible. A message that keeps failing
+/// becomes visible later than new messages and therefore does not block them.
 fn receive_visible_messages(
     transaction: &Transaction<'_>,
     queue_name: &str,

@@ -25,7 +25,7 @@ const SERVICE: Service = Service {
     denied_status: StatusCode::FORBIDDEN,
 };
 
-/// Parameters of `SendMessage`. Other SQS parameters cause an error rather than being ignored.
+/// Other SQS parameters cause an error rather than being ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 struct SendMessage {

@@ -5,8 +5,6 @@ use serde_json::Value;
 
 use super::access_request::{AccessRequest, ConditionKey};
 
-/// A condition of a policy statement. An operator compares the values of a condition key with the
-/// permitted values.
 #[derive(Debug)]
 pub(super) struct Condition {
     quantifier: Quantifier,
@@ -15,7 +13,6 @@ pub(super) struct Condition {
     permitted_values: Vec<String>,
 }
 
-/// How many of a condition key's values must match a permitted value.
 #[derive(Clone, Copy, Debug)]
 enum Quantifier {
     /// The request must contain exactly one value, and the value must match.
@@ -34,7 +31,6 @@ enum Comparison {
     Like,
 }
 
-/// Start of a policy variable in a string.
 const VARIABLE_START: &str = "${";
 
 /// Reads a string or a nonempty list of strings. Returns an error if a string contains a policy
@@ -60,7 +56,7 @@ pub(super) fn read_strings(name: &str, value: &Value) -> Result<Vec<String>, Str
 }
 
 impl Condition {
-    /// Reads a statement's conditions. The statement applies only if all conditions are met.
+    /// The statement applies only if all conditions are met.
     pub(super) fn read(property: Option<&Value>) -> Result<Vec<Self>, String> {
         let Some(property) = property else { return Ok(vec![]) };
         let operators = property.as_object().ok_or("Condition is not an object")?;
@@ -101,7 +97,6 @@ impl Condition {
         Ok(Self { quantifier, comparison, key, permitted_values })
     }
 
-    /// Returns whether a request meets the condition.
     pub(super) fn is_met_by(&self, request: &AccessRequest) -> bool {
         let values = request.values(self.key).unwrap_or_default();
         match self.quantifier {

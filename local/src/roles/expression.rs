@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Reserved words of DynamoDB expressions. An attribute with such a name can occur only through an
-/// alias.
+/// An attribute with the name of a keyword can occur only through an alias.
 const KEYWORDS: [&str; 9] = ["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "REMOVE", "SET"];
 
 /// Returns the top-level attribute names in a DynamoDB expression. In expressions, `#` starts an
@@ -32,7 +31,6 @@ pub(super) fn top_level_attributes(
     attributes
 }
 
-/// A word of an expression.
 struct Word<'a> {
     /// The last character before the current word, ignoring spaces.
     previous_character: Option<char>,

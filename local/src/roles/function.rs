@@ -28,7 +28,6 @@ const SUPPORTED_PROPERTIES: [&str; 7] = [
 const POLICY_RESOURCES: [&str; 3] =
     ["AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy"];
 
-/// A function and its role.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) logical_id: String,
@@ -37,7 +36,7 @@ pub(super) struct Function {
     pub(super) role: Arc<Role>,
 }
 
-/// Reads all functions of a template. Functions with the same role share one [`Role`].
+/// Functions with the same role share one [`Role`].
 pub(super) fn read_functions(
     template: &Template,
     names: &Names<'_>,

@@ -15,14 +15,13 @@ use crate::error::LocalError;
 use crate::names::Names;
 use crate::state::Credentials;
 
-/// Maximum number of denial messages that are retained.
 pub(super) const MAX_DENIALS: usize = 100;
 
 /// Returns the actions and resources of a request, based on its headers and body. Returns an error
 /// message if the request is malformed.
 pub(crate) type RequestParser = fn(&HeaderMap, &[u8]) -> Result<Vec<AccessRequest>, String>;
 
-/// A denied access request. Contains the error message that AWS would return.
+/// Contains the error message that AWS would return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied(pub(crate) String);
 
@@ -50,7 +49,6 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Reads all functions' roles and creates credentials for each function.
     pub(crate) fn open(
         template: &Template,
         names: &Names<'_>,
@@ -88,13 +86,11 @@ impl Roles {
         denials.iter().cloned().collect()
     }
 
-    /// Returns a function's credentials.
     pub(crate) fn credentials_of(&self, function_id: &str) -> Result<&Credentials, LocalError> {
         let caller = self.caller_of(function_id)?;
         self.keys.get(caller).ok_or_else(|| unknown_function(function_id))
     }
 
-    /// Returns the caller that represents the function with the given logical id.
     pub(crate) fn caller_of(&self, function_id: &str) -> Result<Caller, LocalError> {
         match self.functions.iter().position(|function| function.logical_id == function_id) {
             Some(function_index) => Ok(Caller::Function(function_index)),
@@ -102,18 +98,15 @@ impl Roles {
         }
     }
 
-    /// Returns the owner of an access key and the owner's credentials.
     pub(crate) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         self.keys.signer(access_key)
     }
 
-    /// Returns all credentials.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Credentials> {
         self.keys.all()
     }
 
-    /// Checks that the caller may perform an action on a resource. Denials are logged and
-    /// retained.
+    /// Denials are logged and retained.
     pub(crate) fn authorize(&self, caller: Caller, request: &AccessRequest) -> Result<(), Denied> {
         let Caller::Function(function_index) = caller else { return Ok(()) };
         let (decision, session_arn) = match self.functions.get(function_index) {

@@ -4,7 +4,6 @@ use subtle::ConstantTimeEq as _;
 
 use crate::state::Credentials;
 
-/// The signer of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// The owner of the state directory, who has all permissions.
@@ -13,8 +12,7 @@ pub(crate) enum Caller {
     Function(usize),
 }
 
-/// The credentials of the operator and of all functions. Functions' credentials are random, created
-/// at each start and held only in memory.
+/// Functions' credentials are random, created at each start and held only in memory.
 #[derive(Debug)]
 pub(super) struct Keys {
     operator: Credentials,
@@ -22,13 +20,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Creates credentials for `function_count` functions.
     pub(super) fn new(operator: &Credentials, function_count: usize) -> Self {
         let functions = (0..function_count).map(|_| Credentials::random()).collect();
         Self { operator: operator.clone(), functions }
     }
 
-    /// Returns a caller's credentials.
     pub(super) fn get(&self, caller: Caller) -> Option<&Credentials> {
         match caller {
             Caller::Operator => Some(&self.operator),
@@ -36,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// Finds the owner of an access key. Compares keys in constant time to prevent timing attacks.
+    /// Compares keys in constant time to prevent timing attacks.
     pub(super) fn signer(&self, access_key: &str) -> Option<(Caller, &Credentials)> {
         let owns_key = |credentials: &Credentials| -> bool {
             credentials.access_key.as_bytes().ct_eq(access_key.as_bytes()).into()
@@ -52,7 +48,6 @@ impl Keys {
         None
     }
 
-    /// Returns all credentials, starting with the operator's.
     pub(super) fn all(&self) -> impl Iterator<Item = &Credentials> {
         [&self.operator].into_iter().chain(&self.functions)
     }

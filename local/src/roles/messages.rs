@@ -23,8 +23,6 @@ struct Request {
     queue_url: String,
 }
 
-/// Returns the action of an SQS request and the queue that it accesses. Returns an error message if
-/// the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],
@@ -42,7 +40,7 @@ fn queue_arn_of_url(queue_url: &str) -> String {
     queue_arn(queue_name)
 }
 
-/// A queue that a function calls directly, without HTTP. The function's role must permit each call.
+/// The function's role must permit each call.
 pub(crate) struct RoleQueue {
     pub(crate) queue: Arc<dyn Jobs>,
     pub(crate) url: String,

@@ -10,7 +10,6 @@ const PREFIX: &str = "prefix";
 const VERSION: &str = "versionId";
 const TAGGING: &str = "x-amz-tagging";
 
-/// Returns the actions of an S3 request and the resources that they access.
 pub(crate) fn access_requests(
     operation: &str,
     path: &S3Path,

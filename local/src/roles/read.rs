@@ -6,13 +6,10 @@ use serde_json::{Map, Value};
 use super::condition::{Condition, read_strings};
 use super::statement::{ActionPattern, Effect, Resource, Statement};
 
-/// Supported version of the policy language.
 const VERSION: &str = "2012-10-17";
-/// Supported fields of a statement.
 const SUPPORTED_FIELDS: [&str; 5] = ["Sid", "Effect", "Action", "Resource", "Condition"];
 
-/// Reads the statements of all inline policies of a role. Intrinsic functions must already be
-/// resolved.
+/// Intrinsic functions must already be resolved.
 pub(super) fn read_statements(policies: &Value) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     for policy in policies.as_array().ok_or("Policies is not a list")? {

@@ -3,18 +3,14 @@
 use super::access_request::AccessRequest;
 use super::statement::{ActionPattern, Effect, Statement};
 
-/// A role's decision on an access request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// A statement allows the request, and no statement explicitly denies it.
     Allowed,
     /// No statement allows the request.
     ImplicitDeny,
-    /// A statement explicitly denies the request.
     ExplicitDeny,
 }
 
-/// An IAM role and the statements of its inline policies.
 #[derive(Debug)]
 pub(super) struct Role {
     pub(super) logical_id: String,
@@ -22,8 +18,7 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Decides whether the role permits an access request. Increments the use count of the action
-    /// in the statement that determines the decision.
+    /// Increments the use count of the action in the statement that determines the decision.
     pub(super) fn decide(&self, request: &AccessRequest) -> Decision {
         if let Some(action) = self.first_matching_action(Effect::Deny, request) {
             action.count_use();

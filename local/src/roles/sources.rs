@@ -19,8 +19,7 @@ const QUEUE_ACTIONS: [&str; 3] =
     ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"];
 
 impl Roles {
-    /// Checks that a function's role permits Lambda to read a stream. Like in AWS, the event source
-    /// cannot be created without this permission.
+    /// Like in AWS, the event source cannot be created without this permission.
     pub(crate) fn check_stream(
         &self,
         source_id: &str,
@@ -33,7 +32,6 @@ impl Roles {
         self.check_source(source_id, function_id, &access_requests)
     }
 
-    /// Checks that a function's role permits Lambda to receive messages from a queue.
     pub(crate) fn check_queue(
         &self,
         source_id: &str,
@@ -63,7 +61,6 @@ impl Roles {
     }
 }
 
-/// Returns a queue that permits a call only if the function's role permits it.
 pub(crate) fn queue_with_role(
     roles: &Arc<Roles>,
     function_id: &str,

@@ -7,7 +7,6 @@ use cellar_stacks::wildcard::{Case, matches_wildcards};
 use super::access_request::AccessRequest;
 use super::condition::Condition;
 
-/// The effect of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Allow,
@@ -15,10 +14,8 @@ pub(super) enum Effect {
     Deny,
 }
 
-/// An inline policy statement.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// Name of the policy.
     pub(super) policy: String,
     /// The statement's `Sid`, or its position in the policy if it has no `Sid`.
     pub(super) sid: String,
@@ -36,7 +33,6 @@ pub(super) struct ActionPattern {
     use_count: AtomicU64,
 }
 
-/// A resource of a statement.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Any,
@@ -68,7 +64,7 @@ fn split_arn(arn: &str) -> Option<[&str; ARN_PARTS]> {
 }
 
 impl Resource {
-    /// Parses a resource. Returns `None` if the string is neither `*` nor an ARN.
+    /// Returns `None` if the string is neither `*` nor an ARN.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);

@@ -47,7 +47,6 @@ struct Request {
     request_items: BTreeMap<String, Batch>,
 }
 
-/// The entries of a batch request for one table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Batch {
@@ -55,8 +54,6 @@ enum Batch {
     Get(Box<Request>),
 }
 
-/// Returns the actions of a DynamoDB request and the resources that they access. Returns an error
-/// message if the request is malformed.
 pub(crate) fn access_requests(
     headers: &HeaderMap,
     body: &[u8],

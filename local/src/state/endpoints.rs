@@ -52,9 +52,8 @@ pub struct SnapshotEndpoints {
     pub pending_snapshots_table: String,
 }
 
-/// Credentials for signing requests to the tables, queues and buckets. The operator's credentials
-/// are created once and stored in the state directory. Functions have separate credentials
-/// ([`crate::roles::Roles`]).
+/// The operator's credentials are created once and stored in the state directory. Functions have
+/// separate credentials ([`crate::roles::Roles`]).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Credentials {
@@ -63,7 +62,6 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Creates random credentials.
     pub(crate) fn random() -> Self {
         let random = || uuid::Uuid::new_v4().simple().to_string();
         Self { access_key: random(), secret_key: random() + &random() }
@@ -78,7 +76,6 @@ impl fmt::Debug for Credentials {
 }
 
 impl StateFolder {
-    /// Stores the running stack's endpoints.
     pub(crate) fn record_endpoints(&self, endpoints: &Endpoints) -> Result<(), LocalError> {
         self.write(ENDPOINTS, endpoints)
     }
@@ -98,8 +95,8 @@ impl StateFolder {
         Ok(Some((endpoints, access_key, secret_key)))
     }
 
-    /// Returns the operator's credentials. Creates them on the first call, in a file that only the
-    /// directory's owner can read.
+    /// Creates the credentials on the first call, in a file that only the directory's owner can
+    /// read.
     pub(crate) fn credentials(&self) -> Result<Credentials, LocalError> {
         if let Some(json) = self.read(CREDENTIALS)? {
             return serde_json::from_str(&json).map_err(|error| self.damaged(CREDENTIALS, error));

@@ -5,8 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the first symbolic link found at or below `path`, or `None` if there is none. Does not
-/// follow links.
+/// Does not follow links.
 pub(super) fn find_link(path: &Path) -> io::Result<Option<PathBuf>> {
     let root_type = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata.file_type(),

@@ -6,15 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::{DATABASE, MANIFEST, StateFolder};
 use crate::error::LocalError;
 
-/// Layout version of the state directory.
 const LAYOUT_VERSION: u32 = 1;
 
-/// The manifest of a state directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Manifest {
     pub(super) layout: u32,
-    /// Name of the stack that owns the directory.
     pub(crate) stack: String,
     /// Random id of the local stack. Does not change if the stack uses another port.
     pub(crate) identity: String,
@@ -101,7 +98,6 @@ impl StateFolder {
         Ok(manifest)
     }
 
-    /// Stores the manifest.
     pub(crate) fn record(&self, manifest: &Manifest) -> Result<(), LocalError> {
         self.write(MANIFEST, manifest)
     }

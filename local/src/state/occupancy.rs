@@ -44,8 +44,7 @@ pub struct RunningStack {
     pub started_s: u64,
 }
 
-/// Exclusive lock on a state directory. The operating system releases the lock when the process
-/// exits, even after a crash.
+/// The operating system releases the lock when the process exits, even after a crash.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -89,7 +88,6 @@ impl StateFolder {
         self.write_bytes(STOP, b"stop\n")
     }
 
-    /// Returns whether a stop was requested.
     pub(crate) fn stop_requested(&self) -> bool {
         self.path.join(STOP).exists()
     }
@@ -132,8 +130,6 @@ impl StateFolder {
         Ok(())
     }
 
-    /// Tries several times to lock the directory. An attempt can fail although the directory is
-    /// free, because a process that checks the occupancy also locks it briefly.
     fn lock_with_retries(&self, lock_file: &File) -> Result<(), LocalError> {
         for _attempt in 1..=MAX_LOCK_ATTEMPTS {
             match lock_file.try_lock() {

@@ -45,8 +45,6 @@ pub enum RequestOutcome {
     Lost,
 }
 
-/// Adds the possible actions of an indexer that waits for a response: each outcome of its request,
-/// and a crash.
 fn add_running_actions(
     state: &State,
     indexer_index: usize,
@@ -91,7 +89,7 @@ impl FeedModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
+    /// Returns `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: FeedAction) -> Option<State> {
         let old_state = state.clone();
         match action {
@@ -164,7 +162,6 @@ impl State {
         self
     }
 
-    /// Executes the request of an indexer.
     fn execute(&mut self, request: Request, outcome: RequestOutcome) -> IndexingAnswer {
         if outcome == RequestOutcome::Lost {
             self.budget.lost -= 1;
@@ -180,8 +177,7 @@ impl State {
 }
 
 impl Indexer {
-    /// Ends a batch, or the rebuild of the feed. A failed batch is not counted as completed,
-    /// because it is delivered again.
+    /// A failed batch is not counted as completed, because it is delivered again.
     fn finish_batch(&mut self, indexing: Indexing, is_success: bool) {
         if is_success && self.is_rebuilding {
             self.is_rebuilding = false;

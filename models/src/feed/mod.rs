@@ -112,8 +112,6 @@ pub fn part_span((stream_number, first_index, event_count): Part) -> Option<Span
 }
 
 impl FeedModel {
-    /// Returns the event spans in the batch at `batch_index`, or `None` if the indexer receives no
-    /// such batch.
     fn batch_spans(&self, indexer_index: usize, batch_index: usize) -> Option<Vec<Span>> {
         let parts = self.batches.get(indexer_index)?.get(batch_index)?;
         parts.iter().map(|part| part_span(*part)).collect()

@@ -20,8 +20,7 @@ pub const MARKS: &str = "no mark is ahead of the feed";
 pub const COMPLETE: &str =
     "when all batches are done, the feed has their events and all earlier events";
 
-/// Returns the number of indexed events of each stream, or `None` if the events of a stream are out
-/// of order.
+/// Returns `None` if the events of a stream are out of order.
 fn count_indexed_events(state: &State) -> Option<BTreeMap<StreamName, u64>> {
     let mut indexed_counts: BTreeMap<StreamName, u64> = BTreeMap::new();
     for span in state.table.newest_feed_spans() {

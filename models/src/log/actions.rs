@@ -78,8 +78,7 @@ pub enum RequestOutcome {
 }
 
 impl LogModel {
-    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
-    /// comes first.
+    /// For each process, the outcome without a fault comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<LogAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -104,7 +103,6 @@ impl LogModel {
         add_maintenance_actions(state, actions);
     }
 
-    /// Adds every request that a client without a running process may send.
     fn add_send_actions(&self, client_index: usize, client: &Client, actions: &mut Vec<LogAction>) {
         let next_id = client.acknowledged_id + 1;
         let max_first_id = if self.pipelined { client.mutation_count } else { next_id };
@@ -115,7 +113,7 @@ impl LogModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
+    /// Returns `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &LogAction) -> Option<State> {
         let old_state = state.clone();
         let mut new_state = match *action {
@@ -200,7 +198,6 @@ impl LogModel {
         self.beyond_end == 0
     }
 
-    /// If the process of a client has finished, delivers its reply to the client.
     fn deliver_reply(&self, state: &mut State, client_index: usize) {
         let Some(client) = state.clients.get_mut(client_index) else { return };
         let Some(process) = client.process.clone() else { return };
@@ -216,7 +213,6 @@ impl LogModel {
     }
 }
 
-/// Adds the possible actions of rolls, of trims and of the clock.
 fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     let budget = &state.budget;
     if let Some(rolling) = &state.rolling {
@@ -243,7 +239,6 @@ fn add_maintenance_actions(state: &State, actions: &mut Vec<LogAction>) {
     }
 }
 
-/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let action = process.action();
     if matches!(action, append::AppendAction::Put { .. }) {
@@ -263,7 +258,7 @@ fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     outcomes
 }
 
-/// Executes a delayed request. Returns whether the tables have changed.
+/// Returns whether the tables have changed.
 fn execute_request(tables: &mut Tables, request: &LateRequest) -> bool {
     match request {
         LateRequest::Put(entry) => tables.put(entry.shared()).is_ok(),
@@ -271,7 +266,6 @@ fn execute_request(tables: &mut Tables, request: &LateRequest) -> bool {
     }
 }
 
-/// Returns the possible outcomes of a put or a transaction that was sent at `request_s`.
 fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
     if state.now_s >= request_s + TRIM_FENCE_S {
         vec![RequestOutcome::Expired]
@@ -282,15 +276,12 @@ fn write_outcomes(state: &State, request_s: u64) -> Vec<RequestOutcome> {
     }
 }
 
-/// A process after a step.
 struct ProcessStep {
     process: Process,
-    /// The entries that the process read or wrote in this step.
     new_entries: Vec<Arc<Entry>>,
 }
 
 impl State {
-    /// Executes the pending request of `process`.
     fn step_process(&mut self, process: &Process, outcome: RequestOutcome) -> ProcessStep {
         let mut new_entries = Vec::new();
         let event = match process.action() {
@@ -407,8 +398,8 @@ impl State {
         self.late_requests.sort();
     }
 
-    /// Makes a client stop waiting for its request. The client will retry the request with a new
-    /// process that has not cached any entries. Returns `None` if the client has no request.
+    /// The client will retry the request with a new process that has not cached any entries.
+    /// Returns `None` if the client has no request.
     fn abandon_request(mut self, client_index: usize) -> Option<Self> {
         let client = self.clients.get_mut(client_index)?;
         let process = client.process.take()?;

@@ -87,7 +87,6 @@ impl Rolling {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Trimming {
     segment_start: Position,
-    /// The number of entries of the pending delete request that are already deleted.
     deleted_count: usize,
     machine: Hashed<(Trim, retention::TrimAction)>,
 }

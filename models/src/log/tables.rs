@@ -270,8 +270,7 @@ fn entries_of_segment(
     entries.values().filter(move |entry| entry.position.segment() == segment_number)
 }
 
-/// Returns the record of the first segment in the Segment table. The segment has no finished
-/// snapshot yet.
+/// The segment has no finished snapshot yet.
 #[must_use]
 pub(crate) fn first_segment() -> Segment {
     Segment {
@@ -284,7 +283,6 @@ pub(crate) fn first_segment() -> Segment {
     }
 }
 
-/// Returns the id of the only log.
 #[must_use]
 pub(crate) fn log_id() -> LogId {
     LogId::from_uuid(uuid::Uuid::nil())

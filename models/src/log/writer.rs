@@ -67,11 +67,9 @@ pub struct Client {
     /// The base of each mutation, which is the position that the client had seen when it first sent
     /// the mutation.
     bases: Vec<Position>,
-    /// The newest position that the client has seen.
     seen_position: Position,
     /// The id of the last mutation that the client knows to be in the log.
     pub acknowledged_id: u64,
-    /// The ids of the mutations that were reported as applied.
     applied_ids: BTreeSet<u64>,
     cached_tail: Option<Hashed<CachedTail>>,
     /// The process that runs the client's pending request.

@@ -75,8 +75,7 @@ pub enum RequestOutcome {
 }
 
 impl PushModel {
-    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
-    /// comes first.
+    /// For each process, the outcome without a fault comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<PushAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if client.is_lost {
@@ -99,8 +98,6 @@ impl PushModel {
         }
     }
 
-    /// Adds the possible actions of a client without a running push: a pull, and every possible
-    /// push.
     fn add_client_actions(
         &self,
         state: &State,
@@ -127,7 +124,7 @@ impl PushModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
+    /// Returns `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: &PushAction) -> Option<State> {
         let old_state = state.clone();
         match *action {
@@ -165,8 +162,6 @@ impl PushModel {
     }
 }
 
-/// Adds every outcome of the pending request of a client's process, and the action of abandoning
-/// the push.
 fn add_process_actions(
     state: &State,
     client_index: usize,
@@ -181,7 +176,6 @@ fn add_process_actions(
     }
 }
 
-/// Returns the possible outcomes of a process's pending request.
 fn possible_outcomes(state: &State, process: &Process) -> Vec<RequestOutcome> {
     let mut outcomes = vec![RequestOutcome::Answered];
     match process.pending() {
@@ -281,7 +275,7 @@ impl State {
         }
     }
 
-    /// Records and checks the result of a step. Returns the process if its push is still running.
+    /// Returns the process if its push is still running.
     fn record_step_result(&mut self, client_index: usize, result: StepResult) -> Option<Process> {
         for outcome in &result.outcomes {
             self.record_false_answer(client_index, outcome);
@@ -295,7 +289,6 @@ impl State {
         result.process
     }
 
-    /// Records the result of a step, and passes it to the client that waits for the push.
     fn update_client(&mut self, client_index: usize, result: StepResult) {
         let is_unknown = result.outcomes.iter().any(|outcome| outcome.unknown_client);
         let running_process = self.record_step_result(client_index, result);

@@ -33,7 +33,6 @@ pub struct PushedMutation {
     pub incarnation: u32,
 }
 
-/// The position and incarnation up to which a client has pulled the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pull {
     position: Position,

@@ -24,7 +24,6 @@ struct Work {
     rules: PushRules,
     push: RunPush,
     pending: PendingRequest,
-    /// The runs of the push that have not started yet.
     remaining_runs: VecDeque<Run>,
 }
 
@@ -102,12 +101,10 @@ struct ProcessStep {
     client_index: usize,
     rules: PushRules,
     remaining_runs: VecDeque<Run>,
-    /// The outcomes of the runs that this step has completed.
     outcomes: Vec<PushOutcome>,
 }
 
 impl ProcessStep {
-    /// Starts the next run of the push, if any.
     fn start_next_run(mut self, known_last_id: u64) -> StepResult {
         let Some(run) = self.remaining_runs.pop_front() else { return self.end(None) };
         let Ok(name) = ClientName::new("group", &self.client_index.to_string()) else {
@@ -157,7 +154,6 @@ impl ProcessStep {
         }
     }
 
-    /// Ends the step, because the push has sent its next request.
     fn wait_for(self, push: RunPush, pending: PendingRequest) -> StepResult {
         let Self { client_index, rules, remaining_runs, outcomes } = self;
         let work = Work { rules, push, pending, remaining_runs };
@@ -165,14 +161,12 @@ impl ProcessStep {
         StepResult { process: Some(process), outcomes, refusal: None }
     }
 
-    /// Ends the step and the push.
     fn end(self, refusal: Option<Refusal>) -> StepResult {
         StepResult { process: None, outcomes: self.outcomes, refusal }
     }
 }
 
-/// Returns the clock and random bits that every step receives. They are constant, because no
-/// decision of the model depends on the clock.
+/// The inputs are constant, because no decision of the model depends on the clock.
 fn constant_inputs() -> Inputs {
     Inputs { now_s: 0, random: 0 }
 }

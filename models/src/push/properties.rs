@@ -99,7 +99,6 @@ impl State {
         None
     }
 
-    /// Returns whether the log confirms the result that was reported for a mutation.
     fn is_result_true(&self, key: ClientKey, result: &MutationResult, is_forgotten: bool) -> bool {
         let mutation_id = MutationId { client: key, id: result.id };
         let mut effective_count = 0;
@@ -123,7 +122,6 @@ impl State {
         }
     }
 
-    /// Records a violation if the stated reason of a refusal is false.
     pub(super) fn record_false_refusal(&mut self, refusal: &Refusal) {
         // Contention is always a valid reason, because other writers may win every race.
         if *refusal != Refusal::Contention {
@@ -131,8 +129,8 @@ impl State {
         }
     }
 
-    /// Returns whether the mutation ids of each client are consecutive. If a lookup has reported a
-    /// client as unknown, a mutation of the client may be rejected again.
+    /// If a lookup has reported a client as unknown, a mutation of the client may be rejected
+    /// again.
     fn are_ids_consecutive(&self) -> bool {
         let mut last_ids = BTreeMap::<ClientKey, u64>::new();
         for LoggedMutation { mutation, is_rejected, .. } in self.table.logged_mutations() {
@@ -189,7 +187,6 @@ impl State {
         })
     }
 
-    /// Returns the mutation in the form in which its client pushed it.
     fn pushed_mutation(&self, mutation_id: MutationId) -> Option<&PushedMutation> {
         let author = self.clients.iter().find(|client| client.key() == mutation_id.client)?;
         author.pushed_mutation(mutation_id.id)

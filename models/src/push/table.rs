@@ -12,7 +12,6 @@ use cellar_log::invariants::MutationId;
 use crate::fingerprint::Hashed;
 use crate::log::tables::log_id;
 
-/// Returns the key of a client.
 pub(super) fn client_key(client_index: usize) -> ClientKey {
     ClientKey([u8::try_from(client_index).unwrap_or(u8::MAX); 8])
 }
@@ -20,8 +19,7 @@ pub(super) fn client_key(client_index: usize) -> ClientKey {
 /// Contents of the log's table.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// The entries as they were written. Each entry contains the incarnation in which it was
-    /// written.
+    /// Each entry contains the incarnation in which it was written.
     entries: BTreeMap<Position, Hashed<Entry>>,
     incarnation: u32,
     /// The position up to which every read returns all entries.

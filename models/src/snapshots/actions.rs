@@ -65,7 +65,7 @@ pub enum SnapshotsAction {
 }
 
 impl SnapshotsModel {
-    /// Adds the actions that are possible in `state`. Actions without a fault come first.
+    /// Actions without a fault come first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<SnapshotsAction>) {
         if state.operator.is_some() {
             actions.push(SnapshotsAction::StepOperator);
@@ -105,7 +105,7 @@ impl SnapshotsModel {
         }
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible in `state`.
+    /// Returns `None` if the action is impossible in `state`.
     pub(super) fn apply_action(&self, state: &State, action: SnapshotsAction) -> Option<State> {
         let old_state = state.clone();
         match action {
@@ -158,7 +158,6 @@ impl SnapshotsModel {
         state
     }
 
-    /// Executes the pending request of a worker and passes the result to the worker.
     fn execute_request(&self, state: &mut State, process: &Process) {
         let entry_number = process.entry_number;
         let event = match &process.action {
@@ -199,7 +198,6 @@ impl SnapshotsModel {
     }
 }
 
-/// Adds the faults of the running workers: lost responses, stale reads and crashes.
 fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     let budget = &state.budget;
     let stale_read =
@@ -217,8 +215,6 @@ fn add_worker_faults(state: &State, actions: &mut Vec<SnapshotsAction>) {
     }
 }
 
-/// Returns the write to the PendingSnapshots table that `action` requests, or `None` if it requests
-/// no write.
 fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     match action {
         pending::SnapshotAction::Create(record) => Some(Write::Create(record.clone())),
@@ -229,32 +225,28 @@ fn requested_write(action: &pending::SnapshotAction) -> Option<Write> {
     }
 }
 
-/// Returns the number of the rebuild to which a record belongs, or `None` if it belongs to no
-/// rebuild.
+/// Returns `None` if the record belongs to no rebuild.
 fn rebuild_run(record: &PendingSnapshot) -> Option<u64> {
     record.rebuild.as_ref().map(|rebuild| rebuild.run)
 }
 
-/// Returns the progress after the first step of a build. `is_complete` becomes
-/// [`Root::is_complete`] of the built snapshot.
+/// `is_complete` becomes [`Root::is_complete`] of the built snapshot.
 fn encode_progress(is_complete: bool) -> Vec<u8> {
     const FIRST_RANK: u8 = 1;
     vec![FIRST_RANK, u8::from(is_complete)]
 }
 
-/// Returns the rank of stored progress. The rank increases as the job progresses.
+/// The rank increases as the job progresses.
 fn progress_rank(progress: &[u8]) -> u8 {
     progress.first().copied().unwrap_or_default()
 }
 
 impl State {
-    /// Returns the number of the Snapshot entry to which a message refers.
     fn entry_number_of(&self, message_id: u8) -> Option<u32> {
         let message = self.store.messages.iter().find(|message| message.id == message_id)?;
         Some(message.entry_number)
     }
 
-    /// Returns the smallest unused process id.
     fn unused_process_id(&self) -> Option<u8> {
         (0..=u8::MAX).find(|id| !self.processes.iter().any(|process| process.id == *id))
     }
@@ -311,7 +303,6 @@ impl State {
         self.processes.sort_by_key(|process| process.id);
     }
 
-    /// Passes a request's result to its worker.
     fn step_worker(&mut self, process: &Process, event: SnapshotEvent) {
         let mut process = process.clone();
         if event == SnapshotEvent::Written {
@@ -338,7 +329,7 @@ impl State {
         process.run = rebuild_run(write.record());
     }
 
-    /// Hides a message for this number of seconds. If the number is 0, makes the message visible.
+    /// If the number of seconds is 0, makes the message visible.
     fn hide_for(&mut self, message_id: u8, hidden_s: u32) {
         let until_s = if hidden_s == 0 { 0 } else { self.now_s + u64::from(hidden_s) };
         self.store.hide_message(message_id, until_s);
@@ -361,7 +352,6 @@ impl State {
         if is_condition_met { SnapshotEvent::Written } else { SnapshotEvent::Refused }
     }
 
-    /// Executes a conditional write. Returns whether its condition was met.
     fn execute_write(&mut self, write: &Write) -> bool {
         let is_condition_met = self.store.write(write);
         if is_condition_met {

@@ -10,7 +10,6 @@ use super::{SnapshotsModel, State, Write};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operator {
     run: u64,
-    /// The number of the Snapshot entry for which the operator writes a record next.
     next_entry_number: u32,
     /// Roots of the log when the rebuild began.
     roots: Vec<Option<Root>>,
@@ -69,7 +68,6 @@ impl SnapshotsModel {
 }
 
 impl Operator {
-    /// Returns a record that requests the rebuild of one snapshot.
     fn record(&self, entry_number: u32, now_s: u64) -> Option<PendingSnapshot> {
         let old_root = self.roots.get(usize::try_from(entry_number).ok()?)?;
         Some(PendingSnapshot {

@@ -145,8 +145,6 @@ impl State {
         self.store.roots.get(&last).copied().flatten().is_some()
     }
 
-    /// Returns whether the snapshots were built in order.
-    ///
     /// Always returns `true` after all objects were lost, because a rebuild does not wait for an
     /// earlier snapshot that was never built.
     fn are_roots_in_order(&self) -> bool {
@@ -156,7 +154,6 @@ impl State {
         !has_later_root || self.store.are_objects_lost
     }
 
-    /// Returns whether a worker has taken over the record of another running worker.
     fn is_worker_replaced(&self) -> bool {
         let is_taken_over = self
             .store

@@ -10,15 +10,12 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use crate::log::tables::{first_segment, log_id};
 
-/// The time at which the model starts, in seconds since the Unix epoch. It is large enough that
-/// durations can be subtracted from it.
+/// Large enough that durations can be subtracted from it.
 pub(super) const START_S: u64 = 1_000_000;
 
-/// The maximum number of queued messages for each snapshot.
 const MAX_MESSAGES_PER_SNAPSHOT: usize = 3;
 
-/// The number of the first rebuild. It is larger than every version number that exists when this
-/// rebuild starts.
+/// Larger than every version number that exists when this rebuild starts.
 const FIRST_RUN: u64 = 1_000;
 
 /// A message in the queue.
@@ -62,12 +59,10 @@ pub struct Root {
 }
 
 impl Root {
-    /// Returns the root's key.
     pub(super) fn name(self) -> String {
         format!("{}{}", if self.is_complete { '+' } else { '-' }, self.builder)
     }
 
-    /// Parses a root's key.
     pub(super) fn parse(name: &str) -> Option<Self> {
         let builder = name.get(1..)?.parse().ok()?;
         Some(Self { builder, is_complete: name.starts_with('+') })
@@ -87,7 +82,6 @@ pub struct Store {
     pub best_ranks: BTreeMap<(u32, Option<u64>), u8>,
     /// Whether all objects have been lost at some point.
     pub are_objects_lost: bool,
-    /// Number of the next rebuild.
     pub(super) next_run: u64,
     /// Queued messages, sorted.
     pub messages: Vec<Message>,
@@ -113,7 +107,6 @@ impl Store {
         store
     }
 
-    /// Enqueues a message.
     pub(super) fn send_message(&mut self, entry_number: u32) {
         // More messages for the same snapshot would not change the behavior. The limit keeps the
         // number of states finite.
@@ -126,7 +119,7 @@ impl Store {
         }
     }
 
-    /// Hides a message until the Unix time `until_s`. If `until_s` is 0, makes the message visible.
+    /// If `until_s` is 0, makes the message visible.
     pub(super) fn hide_message(&mut self, id: u8, until_s: u64) {
         let message = self.messages.iter_mut().find(|message| message.id == id);
         if let Some(message) = message {
@@ -135,7 +128,6 @@ impl Store {
         self.messages.sort();
     }
 
-    /// Deletes a message, if it exists.
     pub(super) fn delete_message(&mut self, id: u8) {
         self.messages.retain(|message| message.id != id);
     }
@@ -146,7 +138,6 @@ impl Store {
         self.last >= Some(entry_number)
     }
 
-    /// Returns the record of the only segment.
     pub(super) fn segment(&self) -> Segment {
         Segment { last_snapshot: self.last, ..first_segment() }
     }
@@ -158,18 +149,16 @@ impl Store {
         root.is_some_and(|root| root.is_complete || !self.are_objects_lost)
     }
 
-    /// Returns the number of the first Snapshot entry that has no root.
     pub(super) fn first_unfinished(&self) -> Option<u32> {
         self.roots.iter().find(|(_, root)| root.is_none()).map(|(entry_number, _)| *entry_number)
     }
 
-    /// Returns the first pending snapshot whose entry number is in the range.
     pub(super) fn find_pending(&self, entry_numbers: impl RangeBounds<u32>) -> SnapshotEvent {
         let first_record = self.pending.range(entry_numbers).next();
         SnapshotEvent::Found(first_record.map(|(_, record)| record.clone()))
     }
 
-    /// Executes a conditional write. Returns whether its condition was met.
+    /// Returns whether its condition was met.
     pub(super) fn write(&mut self, write: &Write) -> bool {
         let new_record = write.record();
         let entry_number = new_record.job.position.entry_number();
@@ -188,7 +177,6 @@ impl Store {
     }
 }
 
-/// Returns the job that builds the snapshot with this entry number.
 pub(super) fn job(entry_number: u32) -> SnapshotJob {
     let position = Position::new(0, entry_number).unwrap_or(Position::FIRST);
     SnapshotJob { log: log_id(), position }

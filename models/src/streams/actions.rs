@@ -83,20 +83,16 @@ enum Caller {
     Gone,
 }
 
-/// State of a call after a step.
 enum CallProgress {
     Running(Process),
-    /// The command is done.
     Done,
-    /// The outcome of the append is unknown.
     Unknown,
     /// The append failed without effect.
     Failed,
 }
 
 impl StreamModel {
-    /// Adds the actions that are possible in `state`. For each process, the outcome without a fault
-    /// comes first.
+    /// For each process, the outcome without a fault comes first.
     pub(super) fn add_possible_actions(&self, state: &State, actions: &mut Vec<StreamAction>) {
         for (client_index, client) in state.clients.iter().enumerate() {
             if let Some(process) = &client.process {
@@ -127,7 +123,6 @@ impl StreamModel {
         }
     }
 
-    /// Returns the possible outcomes of a process's pending request.
     pub(super) fn possible_outcomes(
         &self,
         state: &State,
@@ -164,14 +159,12 @@ impl StreamModel {
         outcomes
     }
 
-    /// Returns whether the table would refuse a write, because its current contents do not meet the
-    /// conditions of the write.
     pub(super) fn would_refuse(&self, table: &Table, write: &Write) -> bool {
         let answer = Table::clone(table).write(write, self.conditions);
         matches!(answer, StreamAppendAnswer::Refused { .. })
     }
 
-    /// Returns the state after `action`, or `None` if the action is impossible or changes nothing.
+    /// Returns `None` if the action is impossible or changes nothing.
     pub(super) fn apply_action(&self, state: &State, action: StreamAction) -> Option<State> {
         let old_state = state.clone();
         let mut new_state = match action {
@@ -232,16 +225,15 @@ impl StreamModel {
         Some(state)
     }
 
-    /// Executes a delayed write. Returns `None` if the table refuses the write.
+    /// Returns `None` if the table refuses the write.
     fn execute_late_write(&self, mut state: State, write_index: usize) -> Option<State> {
         let write = state.late_writes.iter().nth(write_index)?;
         let answer = Arc::make_mut(&mut state.table).write(write, self.conditions);
         if answer == StreamAppendAnswer::Done { Some(state) } else { None }
     }
 
-    /// Executes the pending request of a process. If the append ends with a conflict, the call
-    /// decides again. Returns `None` if no decision is possible on the tip that the conflict has
-    /// reported.
+    /// If the append ends with a conflict, the call decides again. Returns `None` if no decision is
+    /// possible on the tip that the conflict has reported.
     fn step_process(
         &self,
         state: &mut State,
@@ -276,7 +268,6 @@ impl StreamModel {
         }
     }
 
-    /// Decides again after a conflict, on the basis of the tip that the conflict has reported.
     fn decide_again(
         &self,
         state: &State,
@@ -290,7 +281,6 @@ impl StreamModel {
         }
     }
 
-    /// Updates a client after a step of its call.
     fn update_client(&self, state: &mut State, client_index: usize, progress: CallProgress) {
         let Some(client) = state.clients.get_mut(client_index) else { return };
         match progress {
@@ -304,7 +294,6 @@ impl StreamModel {
     }
 }
 
-/// Returns how a writer has learned the outcome of its append.
 fn evidence_of(action: &append::StreamAppendAction, answer: &StreamAppendAnswer) -> Evidence {
     match (action, answer) {
         (append::StreamAppendAction::Write(_), StreamAppendAnswer::Done) => Evidence::Answer,

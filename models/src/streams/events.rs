@@ -5,7 +5,6 @@ use std::convert::Infallible;
 
 use cellar_catalog::stream::{Decider, Encoded, InvalidEvent, Kind, UnreadableEvent};
 
-/// Encoded length of an event, in bytes.
 const EVENT_BYTES: usize = 6;
 
 /// Identifies an append. A call that decides several times has a separate append for each decision.

@@ -107,7 +107,6 @@ impl State {
         }
     }
 
-    /// Returns a violation if `tip` was never the newest item of the stream.
     fn find_unknown_tip(&self, tip: &Tip) -> Option<Fault> {
         if self.table.ever_contained(tip) {
             return None;
@@ -154,7 +153,6 @@ impl State {
         unique_etags.len() == self.table.tip_count()
     }
 
-    /// Returns whether none of `events` belongs to an append that was reported as failed.
     fn has_no_event_reported_missing(&self, events: &[ModelEvent]) -> bool {
         events.iter().all(|event| {
             let report = self.reported.get(&event.append);
@@ -163,14 +161,12 @@ impl State {
     }
 }
 
-/// Returns whether no event of any command occurs twice.
 fn are_unique(events: &[ModelEvent]) -> bool {
     let identity = |event: &ModelEvent| (event.append.client, event.append.command, event.part);
     let unique_events: BTreeSet<_> = events.iter().map(identity).collect();
     unique_events.len() == events.len()
 }
 
-/// Returns whether each event is at the index for which it was decided.
 fn are_at_decided_index(events: &[ModelEvent]) -> bool {
     (0..)
         .zip(events)
@@ -178,7 +174,6 @@ fn are_at_decided_index(events: &[ModelEvent]) -> bool {
 }
 
 impl StreamModel {
-    /// Returns whether the list of all events in the stream satisfies `predicate`.
     fn do_events_satisfy(
         &self,
         state: &State,

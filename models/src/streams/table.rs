@@ -175,8 +175,7 @@ impl Table {
         self.store_tip(Tip { events, ..update.tip.clone() })
     }
 
-    /// Moves events from the tip to an event batch. If the conditions on both items fail, the
-    /// response reports the failed condition on the tip.
+    /// If the conditions on both items fail, the response reports the failed condition on the tip.
     fn split_off(
         &mut self,
         batch: &EventBatch,

@@ -34,11 +34,8 @@ pub struct Process {
     machine: Hashed<(Append, StreamAppendAction)>,
 }
 
-/// Result of a decision.
 pub(super) enum Decision {
-    /// The command has already been applied.
     AlreadyDone,
-    /// The append to run.
     Append(Process),
 }
 
@@ -68,19 +65,15 @@ impl Process {
 }
 
 impl StreamModel {
-    /// Returns the number of events that a command produces, or `None` if the client has no command
-    /// with this index.
     pub(super) fn event_count(&self, client_index: usize, command_index: u8) -> Option<u8> {
         self.commands.get(client_index)?.get(usize::from(command_index)).copied()
     }
 
-    /// Returns whether all commands of a client are complete.
     pub(super) fn is_done(&self, client_index: usize, client: &Client) -> bool {
         self.event_count(client_index, client.commands_done).is_none()
     }
 
-    /// Decides on the basis of a tip which events to append. Returns `None` if the state of the
-    /// stream cannot be derived.
+    /// Returns `None` if the state of the stream cannot be derived.
     pub(super) fn decide(
         &self,
         table: &Table,

@@ -8,13 +8,11 @@ const CONDITION_FAILED: &str = "ConditionalCheckFailed";
 const TEMPORARY_CODES: [&str; 3] =
     ["TransactionConflict", "ProvisionedThroughputExceeded", "ThrottlingError"];
 
-/// Returns whether a condition check failed.
 pub(super) fn is_condition_failed(reason: &CancellationReason) -> bool {
     reason.code() == Some(CONDITION_FAILED)
 }
 
-/// Returns an error if a transaction was cancelled for a temporary reason, so that a retry may
-/// succeed. Returns `None` if all reasons are permanent.
+/// Returns `None` if all reasons are permanent.
 pub(super) fn temporary_error(reasons: &[CancellationReason]) -> Option<PortError> {
     let is_temporary = |reason: &CancellationReason| {
         reason.code().is_some_and(|code| TEMPORARY_CODES.contains(&code))

@@ -20,19 +20,16 @@ use crate::outcome::port_error;
 
 /// Number of write request units that are counted for an item of unknown size.
 pub(super) const MIN_WRITE_UNITS: usize = 1;
-/// Size of a write unit.
 const WRITE_UNIT_BYTES: usize = 1_024;
 /// Number of times that DynamoDB bills each item of a transaction: once to prepare and once to
 /// commit the write.
 pub(super) const TRANSACTION_PHASES: usize = 2;
 
-/// A DynamoDB response that reports the consumed request units. The request must set
-/// `ReturnConsumedCapacity::Total`.
+/// The request must set `ReturnConsumedCapacity::Total`.
 pub(super) trait ReportsCapacity {
     fn consumed_units(&self) -> ConsumedUnits;
 }
 
-/// The read and write request units that a request consumed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ConsumedUnits {
     read: f64,
@@ -78,14 +75,13 @@ fn total_units(consumed: &[ConsumedCapacity]) -> f64 {
     consumed.iter().filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-/// Returns the request units that a write consumed. If a transaction is repeated, DynamoDB
-/// recognizes its idempotency token, and the repetition consumes read units instead of write units.
+/// If a transaction is repeated, DynamoDB recognizes its idempotency token, and the repetition
+/// consumes read units instead of write units.
 fn split_write_units(consumed: &[ConsumedCapacity]) -> ConsumedUnits {
     let read = consumed.iter().filter_map(ConsumedCapacity::read_capacity_units).sum();
     ConsumedUnits { read, write: total_units(consumed) - read }
 }
 
-/// Counts the requests to DynamoDB and their consumed request units.
 #[derive(Debug, Clone)]
 pub(super) struct CapacityMeter {
     meter: Arc<Meter>,
@@ -96,7 +92,7 @@ impl CapacityMeter {
         Self { meter }
     }
 
-    /// Counts the request units that a successful response reports. Returns the result unchanged.
+    /// Returns the result unchanged.
     pub(super) fn count<T: ReportsCapacity, E>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Ok(reply) = &result {
             let units = reply.consumed_units();
@@ -105,8 +101,6 @@ impl CapacityMeter {
         result
     }
 
-    /// Counts the request units that a successful response reports. Converts an error to a
-    /// [`PortError`].
     pub(super) fn count_reply<T, E>(&self, result: Result<T, SdkError<E>>) -> Result<T, PortError>
     where
         T: ReportsCapacity,
@@ -122,12 +116,10 @@ impl CapacityMeter {
     }
 }
 
-/// Returns the number of write request units for an item of `bytes` bytes.
 pub(super) fn write_units(bytes: usize) -> usize {
     bytes.div_ceil(WRITE_UNIT_BYTES)
 }
 
-/// Returns whether a write was rejected because its condition was not met.
 pub(super) fn is_condition_failed<E: ProvideErrorMetadata>(error: &SdkError<E>) -> bool {
     let code = error.as_service_error().and_then(ProvideErrorMetadata::code);
     code == Some("ConditionalCheckFailedException")

@@ -11,17 +11,14 @@ use super::capacity::{CapacityMeter, ReportsCapacity, is_condition_failed, write
 use super::items::to_sdk_item;
 use crate::outcome::port_error;
 
-/// Whether a conditional write has taken effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionalWrite {
     Written,
-    /// The condition was not met, so nothing was written.
     ConditionFailed,
 }
 
-/// Counts the request units of a conditional write, and returns whether it has taken effect. If the
-/// condition was not met, DynamoDB bills the write without reporting its cost, so `rejected_units`
-/// are counted.
+/// If the condition was not met, DynamoDB bills the write without reporting its cost, so
+/// `rejected_units` are counted.
 pub(super) fn count_conditional_write<T, E>(
     capacity: &CapacityMeter,
     result: Result<T, SdkError<E>>,
@@ -41,7 +38,7 @@ where
     }
 }
 
-/// Puts a record. `request` already contains the table name and the condition of the put.
+/// `request` already contains the table name and the condition of the put.
 pub(super) async fn put_record(
     capacity: &CapacityMeter,
     request: PutItemFluentBuilder,

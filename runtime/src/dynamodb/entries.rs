@@ -44,8 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// Returns one page of the entries of a segment. `number_condition` is a condition on the entry
-    /// numbers, in which the placeholder `:n` stands for the entry number of `start`.
+    /// `number_condition` is a condition on the entry numbers, in which the placeholder `:n` stands
+    /// for the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,
@@ -90,8 +90,7 @@ impl DynamoTables {
         }
     }
 
-    /// Builds an update that sets the snapshot root of a Snapshot entry. The caller must add a
-    /// condition to the request.
+    /// The caller must add a condition to the request.
     fn root_update_request(
         &self,
         log_id: LogId,
@@ -110,7 +109,7 @@ impl DynamoTables {
             .expression_attribute_values(":e", AttributeValue::S(root.to_owned()))
     }
 
-    /// Counts an update of `entry` that was rejected. DynamoDB bills the size of the existing item.
+    /// DynamoDB bills the size of the existing item.
     fn count_rejected_update(&self, entry: Option<&Entry>) -> Result<(), PortError> {
         let billed_bytes = match entry {
             Some(entry) => item_bytes(&records::entry::encode(entry)?),

@@ -80,7 +80,6 @@ impl DynamoFeed {
             .expression_attribute_values(":p", to_sdk_value(Attribute::Text(partition_key)))
     }
 
-    /// Returns the last record of a partition.
     async fn last_record(
         &self,
         partition_key: String,

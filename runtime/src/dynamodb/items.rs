@@ -7,7 +7,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use cellar_base::record::{Attribute, Item, RecordError};
 use cellar_engine::ports::PortError;
 
-/// An item as represented by the AWS SDK.
 pub(super) type SdkItem = HashMap<String, AttributeValue>;
 
 pub(super) fn to_sdk_item(item: Item) -> SdkItem {
@@ -24,10 +23,6 @@ pub(super) fn to_sdk_value(attribute: Attribute) -> AttributeValue {
     }
 }
 
-/// Converts an SDK item to a record.
-///
-/// # Errors
-///
 /// Returns a permanent [`PortError`] if an attribute has a type that Cellar never writes.
 pub(super) fn from_sdk_item(attributes: &SdkItem) -> Result<Item, PortError> {
     attributes
@@ -36,7 +31,6 @@ pub(super) fn from_sdk_item(attributes: &SdkItem) -> Result<Item, PortError> {
         .collect()
 }
 
-/// Converts an SDK item to a record and decodes it with `decode`.
 pub(super) fn decode_item<T>(
     item: &SdkItem,
     decode: impl Fn(&Item) -> Result<T, RecordError>,
@@ -45,7 +39,6 @@ pub(super) fn decode_item<T>(
     Ok(decode(&record)?)
 }
 
-/// Converts a page limit to the signed integer that the SDK expects.
 pub(super) fn to_sdk_limit(limit: u32) -> i32 {
     i32::try_from(limit).unwrap_or(i32::MAX)
 }

@@ -29,8 +29,8 @@ use capacity::CapacityMeter;
 use crate::sdk;
 use crate::settings::ApiSettings;
 
-/// Request timeout. After a timeout, the request may or may not have taken effect, and the calling
-/// state machine decides whether to retry it.
+/// After a timeout, the request may or may not have taken effect, and the calling state machine
+/// decides whether to retry it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Region name for endpoints outside AWS, which ignore it.
 const REGION: &str = "local";

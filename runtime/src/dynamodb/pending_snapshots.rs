@@ -32,9 +32,7 @@ impl DynamoPendingSnapshots {
         Self { client, table_name: table_name.into(), capacity: CapacityMeter::new(meter) }
     }
 
-    /// Returns the first pending snapshot of the job's log whose position meets
-    /// `position_condition`. In the condition, the placeholder `:n` stands for the position of the
-    /// job.
+    /// In `position_condition`, the placeholder `:n` stands for the position of the job.
     async fn first_record(
         &self,
         job: SnapshotJob,
@@ -61,8 +59,7 @@ impl DynamoPendingSnapshots {
         self.client.put_item().table_name(&self.table_name)
     }
 
-    /// Puts a pending snapshot. `request` already contains the table name and the condition of the
-    /// put.
+    /// `request` already contains the table name and the condition of the put.
     async fn put_pending_snapshot(
         &self,
         request: PutItemFluentBuilder,

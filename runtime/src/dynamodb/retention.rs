@@ -117,7 +117,6 @@ fn from_scan_key(ScanKey { partition, sort }: ScanKey) -> SdkItem {
     ]))
 }
 
-/// Converts the last key that a scan has read to the key after which the next page starts.
 fn to_scan_key(last_key: &SdkItem) -> Result<ScanKey, PortError> {
     let mut key = from_sdk_item(last_key)?;
     match (key.remove(PARTITION_KEY), key.remove(SORT_KEY)) {
@@ -137,7 +136,7 @@ fn build_delete(log_id: LogId, position: Position) -> Result<WriteRequest, PortE
 }
 
 impl DynamoTables {
-    /// Deletes an item from the Segment table. Does nothing if the item does not exist.
+    /// Does nothing if the item does not exist.
     async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
         let delete = self
             .client
@@ -149,7 +148,7 @@ impl DynamoTables {
         Ok(())
     }
 
-    /// Deletes entries. Sends a delete again if DynamoDB left it unprocessed.
+    /// Sends a delete again if DynamoDB left it unprocessed.
     async fn delete_batch(&self, deletes: Vec<WriteRequest>) -> Result<(), PortError> {
         let mut remaining_deletes = deletes;
         for _attempt in 1..=MAX_BATCH_ATTEMPTS {

@@ -45,7 +45,6 @@ impl DynamoTables {
     }
 }
 
-/// The put operations of a transaction, and the number of write request units that they consume.
 struct TransactionPuts {
     items: Vec<TransactWriteItem>,
     write_units: usize,
@@ -76,8 +75,7 @@ impl DynamoTables {
         Ok(puts)
     }
 
-    /// Writes segment records and entries in one transaction. Nothing is written if any of them
-    /// already exists.
+    /// Nothing is written if any of the items already exists.
     async fn put_in_transaction(
         &self,
         segment_records: Vec<Item>,
@@ -114,8 +112,8 @@ impl DynamoTables {
     }
 }
 
-/// Returns the outcome of a cancelled transaction. Returns `None` if it was cancelled for a reason
-/// other than a conflicting transaction or an existing item.
+/// Returns `None` if the transaction was cancelled for a reason other than a conflicting
+/// transaction or an existing item.
 fn outcome_of_cancelled_transaction(reasons: &[CancellationReason]) -> Option<CreateOutcome> {
     // Check for temporary reasons first. After a conflict, the items may still not exist, because
     // the conflicting transaction may have failed too.

@@ -126,29 +126,22 @@ impl DynamoStreams {
     }
 }
 
-/// An update expression for the tip of a stream, and the attribute names and values that it uses.
 struct TipUpdate {
     expression: String,
     names: HashMap<String, String>,
     values: SdkItem,
 }
 
-/// How an update stores new events in the tip of a stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EventWrite {
-    /// Appends the new events to the events in the tip.
     Append,
-    /// Replaces the events in the tip. The same transaction moves the replaced events to an event
-    /// batch.
+    /// The same transaction moves the replaced events to an event batch.
     Replace,
 }
 
-/// Condition that the stored tip still has the etag that the writer has read.
 const ETAG_CONDITION: &str = "#etag = :expected";
 
 impl TipUpdate {
-    /// Builds an update that stores new events in the tip of a stream, which is the item with its
-    /// newest events.
     fn build(update: &Update, event_write: EventWrite) -> Self {
         let Update { expected, tip, appended } = update;
         let attributes = [
@@ -188,7 +181,6 @@ fn request_token(update: &Update) -> String {
     update.tip.etag.0.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Builds a transaction that moves events from the tip of a stream to an event batch.
 fn build_split_off(
     table_name: &str,
     batch: &EventBatch,

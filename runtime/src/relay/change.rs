@@ -6,7 +6,6 @@ use cellar_snapshot::relay::ATTRIBUTES;
 
 use crate::table_stream::{take_new_image, take_sequence_number};
 
-/// Returns a record's sequence number, its kind of change, and the attributes that the relay reads.
 pub(super) fn read_change(mut record: EventRecord) -> EntryChange {
     let sequence_number = take_sequence_number(&mut record);
     let image = take_new_image(&mut record, &ATTRIBUTES);

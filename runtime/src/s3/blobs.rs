@@ -1,6 +1,7 @@
 //! Implements the [`Blobs`] port with S3.
 
 use async_trait::async_trait;
+use aws_sdk_s3::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::operation::put_object::builders::PutObjectFluentBuilder;
 use aws_sdk_s3::primitives::{ByteStream, SdkBody};
@@ -9,12 +10,17 @@ use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
 use cellar_engine::meter::ObjectRequest;
 use cellar_engine::ports::{
     BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob, PortError,
-    PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant,
+    PresignedRequest, PutNewOutcome, STATE_PENDING, STATE_TAG, UploadGrant,
 };
 
 use super::S3Blobs;
 use super::head::{ObjectMetadata, encode_sha256, has_no_tags, is_absent, unix_seconds};
 use crate::outcome::port_error;
+
+/// Matches every existing object in a condition.
+const ANY_ETAG: &str = "*";
+/// Error code for a condition that is not met.
+const PRECONDITION_FAILED: &str = "PreconditionFailed";
 
 impl S3Blobs {
     fn put_request(&self, blob: NewBlob) -> PutObjectFluentBuilder {
@@ -31,7 +37,17 @@ impl S3Blobs {
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
     }
 
-    /// Reads the body of a GET response, unless the body is longer than `max_bytes`.
+    fn check_and_count(&self, blob: &NewBlob) -> Result<(), PortError> {
+        let byte_length = blob.bytes.len() as u64;
+        if byte_length > MAX_BLOB_BYTES {
+            let message =
+                format!("an object has {byte_length} bytes; at most {MAX_BLOB_BYTES} are allowed");
+            return Err(PortError::permanent(message));
+        }
+        self.meter.count_object(ObjectRequest::Put, byte_length);
+        Ok(())
+    }
+
     async fn read_body(
         &self,
         reply: GetObjectOutput,
@@ -77,15 +93,20 @@ fn to_listed_blob(object: &Object) -> Result<ListedBlob, PortError> {
 #[async_trait]
 impl Blobs for S3Blobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
-        let byte_length = blob.bytes.len() as u64;
-        if byte_length > MAX_BLOB_BYTES {
-            let message =
-                format!("an object has {byte_length} bytes; at most {MAX_BLOB_BYTES} are allowed");
-            return Err(PortError::permanent(message));
-        }
-        self.meter.count_object(ObjectRequest::Put, byte_length);
+        self.check_and_count(&blob)?;
         self.put_request(blob).send().await.map_err(|error| port_error(&error))?;
         Ok(())
+    }
+
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
+        self.check_and_count(&blob)?;
+        match self.put_request(blob).if_none_match(ANY_ETAG).send().await {
+            Ok(_) => Ok(PutNewOutcome::Stored),
+            Err(error) if error.code() == Some(PRECONDITION_FAILED) => {
+                Ok(PutNewOutcome::AlreadyExists)
+            }
+            Err(error) => Err(port_error(&error)),
+        }
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

@@ -10,7 +10,6 @@ const NO_SUCH_BUCKET: &str = "NoSuchBucket";
 const METHOD_NOT_ALLOWED: &str = "MethodNotAllowed";
 const NOT_FOUND: u16 = 404;
 
-/// Metadata common to GET and HEAD responses.
 pub(super) struct ObjectMetadata<'a> {
     pub(super) length: Option<i64>,
     pub(super) sha256: Option<&'a str>,
@@ -20,10 +19,6 @@ pub(super) struct ObjectMetadata<'a> {
 }
 
 impl ObjectMetadata<'_> {
-    /// Converts the metadata.
-    ///
-    /// # Errors
-    ///
     /// Returns a permanent [`PortError`] if a field is invalid, or if the length or the
     /// modification time is missing. S3 always returns these two fields.
     pub(super) fn into_blob_head(self) -> Result<BlobHead, PortError> {
@@ -46,7 +41,7 @@ impl ObjectMetadata<'_> {
     }
 }
 
-/// Converts a timestamp to Unix seconds. Returns `None` for times before 1970.
+/// Returns `None` for times before 1970.
 pub(super) fn unix_seconds(time: &DateTime) -> Option<u64> {
     u64::try_from(time.secs()).ok()
 }

@@ -57,8 +57,8 @@ fn presigning_config(valid_s: u64, now_s: u64) -> Result<PresigningConfig, PortE
         .map_err(|error| PortError::permanent(error.to_string()))
 }
 
-/// Converts the SDK's result. Every signing error is temporary: the only cause is missing
-/// credentials, which may become available later.
+/// Every signing error is temporary: the only cause is missing credentials, which may become
+/// available later.
 fn to_presigned_request<E>(
     signing_result: Result<SignedRequest, SdkError<E>>,
     expires_s: u64,

@@ -86,14 +86,12 @@ fn to_version_page(reply: &ListObjectVersionsOutput) -> Option<VersionPage> {
     Some(VersionPage { versions, next })
 }
 
-/// An object version and whether it is the object's latest version.
 struct RankedVersion {
     is_latest: bool,
     version: ListedVersion,
 }
 
 impl RankedVersion {
-    /// Returns the sort key, which sorts by object key and puts newer versions of an object first.
     fn key_then_newest_first(&self) -> (String, Reverse<(bool, u64)>) {
         (self.version.key.clone(), Reverse((self.is_latest, self.version.modified_s)))
     }

@@ -8,7 +8,6 @@ use aws_sdk_sqs::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_sqs::error::BoxError;
 use cellar_engine::meter::Meter;
 
-/// Counts requests on a meter.
 #[derive(Debug)]
 pub(super) struct CountRequests(pub(super) Arc<Meter>);
 

@@ -14,10 +14,9 @@ use cellar_engine::meter::Meter;
 
 use crate::sdk;
 
-/// Request timeout. A receive request must not time out while it waits for messages.
+/// A receive request must not time out while it waits for messages.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of attempts per request. A retry may send a message twice, which is safe, because
-/// consumers tolerate duplicate messages.
+/// A retry may send a message twice, which is safe, because consumers tolerate duplicate messages.
 const MAX_ATTEMPTS: u32 = 3;
 
 /// Creates a client for an endpoint outside AWS, such as the local stack or an emulator.

@@ -52,8 +52,7 @@ pub enum Keyword {
     Shared,
 }
 
-/// Deserializes a role from a JSON string. The derived implementation would also accept `{"owner":
-/// null}`.
+/// The derived implementation would also accept `{"owner": null}`.
 fn deserialize_role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
     Role::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::TokenError;
 
-/// The `alg` header of a token. Accepts only a JSON string, whereas the derived implementation
-/// would also accept `{"EdDSA": null}`.
+/// Accepts only a JSON string, whereas the derived implementation would also accept `{"EdDSA":
+/// null}`.
 #[derive(Deserialize)]
 struct AlgorithmHeader {
     #[serde(rename = "alg")]

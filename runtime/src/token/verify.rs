@@ -16,7 +16,6 @@ use crate::settings::{PublicKey, SettingsError, TokenSettings};
 /// Tolerated clock skew, in seconds.
 pub(super) const LEEWAY_S: u64 = 30;
 
-/// Length of an Ed25519 public key.
 const PUBLIC_KEY_BYTES: usize = 32;
 
 /// Verifies tokens signed with the stack's own keys.
@@ -101,7 +100,6 @@ fn check_times(claims: &Claims, not_before_s: u64, now_s: u64) -> Result<(), Tok
     check_lifetime(claims.iat, claims.exp)
 }
 
-/// Checks that a token is not valid for longer than `MAX_TOKEN_S` seconds.
 pub(super) fn check_lifetime(begins_s: u64, ends_s: u64) -> Result<(), TokenError> {
     if ends_s.saturating_sub(begins_s) > MAX_TOKEN_S {
         return Err(TokenError::ValidTooLong);

@@ -17,7 +17,6 @@ use super::signature::{SECRET_BYTES, Secret};
 /// Number of secrets with which each delivery is signed: the current and the previous one.
 const ACTIVE_SECRETS: usize = 2;
 
-/// Contents of the stored secrets object.
 #[derive(Serialize, Deserialize)]
 struct StoredSecrets {
     /// Newest first.
@@ -44,9 +43,9 @@ impl WebhookSecrets {
         if let Some(secrets) = self.read_secrets().await? {
             return Ok(secrets);
         }
-        self.write_secrets(&[generate_secret()?]).await?;
-        // Read the stored secret, because another process may have stored a different one in the
-        // meantime.
+        let first_secret = secrets_object(&[generate_secret()?])?;
+        // If another process has created the first secret in the meantime, that secret is used.
+        self.blobs.put_new(first_secret).await?;
         match self.read_secrets().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
@@ -64,7 +63,7 @@ impl WebhookSecrets {
         let previous_secrets = self.read_secrets().await?.unwrap_or_default();
         secrets.extend(previous_secrets);
         secrets.truncate(ACTIVE_SECRETS);
-        self.write_secrets(&secrets).await?;
+        self.blobs.put(secrets_object(&secrets)?).await?;
         Ok(secrets)
     }
 
@@ -90,25 +89,24 @@ impl WebhookSecrets {
         }
         Ok(Some(secrets))
     }
+}
 
-    async fn write_secrets(&self, secrets: &[Secret]) -> Result<(), PortError> {
-        let secret_texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
-        let bytes = serde_json::to_vec(&StoredSecrets { secrets: secret_texts })
-            .map_err(|error| PortError::permanent(error.to_string()))?;
-        let sha256 = digest(&SHA256, &bytes)
-            .as_ref()
-            .try_into()
-            .map_err(|_| PortError::permanent("the SHA-256 digest has an unexpected length"))?;
-        let blob = NewBlob {
-            key: secrets_key()?,
-            bytes: Bytes::from(bytes),
-            sha256,
-            content_type: Some("application/json".to_owned()),
-            content_encoding: None,
-            pending: false,
-        };
-        self.blobs.put(blob).await
-    }
+fn secrets_object(secrets: &[Secret]) -> Result<NewBlob, PortError> {
+    let secret_texts = secrets.iter().map(|secret| secret.text().to_owned()).collect();
+    let bytes = serde_json::to_vec(&StoredSecrets { secrets: secret_texts })
+        .map_err(|error| PortError::permanent(error.to_string()))?;
+    let sha256 = digest(&SHA256, &bytes)
+        .as_ref()
+        .try_into()
+        .map_err(|_| PortError::permanent("the SHA-256 digest has an unexpected length"))?;
+    Ok(NewBlob {
+        key: secrets_key()?,
+        bytes: Bytes::from(bytes),
+        sha256,
+        content_type: Some("application/json".to_owned()),
+        content_encoding: None,
+        pending: false,
+    })
 }
 
 fn secrets_key() -> Result<BlobKey, PortError> {
@@ -131,6 +129,7 @@ fn unreadable(reason: &str) -> PortError {
 #[cfg(test)]
 mod tests {
     use cellar_engine::memory::{ManualClock, MemoryBlobs};
+    use cellar_engine::ports::PutNewOutcome;
 
     use super::*;
 
@@ -163,6 +162,15 @@ mod tests {
         assert_eq!(texts(&secrets.get().await.unwrap()), texts(&third));
         let other = WebhookSecrets::new(blobs()).get().await.unwrap();
         assert_ne!(texts(&other), texts(&first));
+    }
+
+    #[tokio::test]
+    async fn a_first_secret_that_another_process_created_is_kept() {
+        let blobs = blobs();
+        let first = WebhookSecrets::new(blobs.clone()).get().await.unwrap();
+        let late = secrets_object(&[generate_secret().unwrap()]).unwrap();
+        assert_eq!(blobs.put_new(late).await, Ok(PutNewOutcome::AlreadyExists));
+        assert_eq!(texts(&WebhookSecrets::new(blobs).get().await.unwrap()), texts(&first));
     }
 
     #[tokio::test]

@@ -11,7 +11,6 @@ use cellar_engine::ports::{Clock, DeliveryRejected, WebhookSender};
 use super::secrets::WebhookSecrets;
 use crate::http::HttpClient;
 
-/// The receiver of webhook deliveries, identified by its URL.
 pub(super) struct HttpSender {
     pub(super) url: String,
     pub(super) secrets: WebhookSecrets,

@@ -7,7 +7,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_catalog::webhook::SECRET_PREFIX;
 
-/// Length of a generated secret in bytes.
 pub(super) const SECRET_BYTES: usize = 32;
 /// Allowed lengths of a secret in bytes, according to the standard.
 const PERMITTED_BYTES: RangeInclusive<usize> = 24..=64;

@@ -22,13 +22,11 @@ const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
 /// request up to 5 times, so a persistent fault exceeds this number, but a few write conflicts do
 /// not.
 const MAX_FAILURES: u32 = 4;
-/// The number of consecutive periods with throttled requests after which an alarm triggers.
 const THROTTLED_PERIODS: u32 = 3;
 
 /// The sentence that refers operators to the runbook. It ends the description of every alarm.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
 
-/// The resources that the alarms and the dashboard monitor.
 pub(super) struct StackResources<'a> {
     pub(super) api: &'a Handle<Function>,
     pub(super) snapshot: &'a Handle<Function>,
@@ -40,7 +38,6 @@ pub(super) struct StackResources<'a> {
     pub(super) queues: &'a Queues,
 }
 
-/// Adds all alarms and the SNS topic to which they send notifications.
 pub(super) fn add_alarms(
     stack: &mut Stack,
     config: &Config,
@@ -90,7 +87,6 @@ fn add_notification_topic(
     Ok(topic_arns)
 }
 
-/// An alarm to add to the stack.
 struct AlarmSpec {
     /// Logical id without the `Alarm` suffix.
     name: &'static str,
@@ -101,7 +97,6 @@ struct AlarmSpec {
     /// The number of consecutive periods in which `metric` must exceed the threshold before the
     /// alarm triggers.
     periods: u32,
-    /// Source line that defines the alarm.
     source_line: SourceLine,
 }
 
@@ -147,8 +142,6 @@ fn api_alarms(config: &Config, resources: &StackResources<'_>) -> Vec<AlarmSpec>
     ]
 }
 
-/// Returns the alarms for the functions that read change streams.
-///
 /// Failures and throttling have no alarms of their own, because both increase the age of
 /// unprocessed records. Records that exhaust their retries are sent to a shared dead-letter queue.
 fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
@@ -177,8 +170,8 @@ fn change_stream_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     alarm_specs
 }
 
-/// Returns the alarms for the snapshot function. Throttling has no alarm of its own, because
-/// throttled jobs wait in the queue and exceed the job age limit.
+/// Throttling has no alarm of its own, because throttled jobs wait in the queue and exceed the job
+/// age limit.
 fn snapshot_alarms(resources: &StackResources<'_>) -> Vec<AlarmSpec> {
     let snapshot = MonitoredResource::function(resources.snapshot);
     let jobs = MonitoredResource::queue(&resources.queues.snapshot_jobs);

@@ -23,8 +23,6 @@ pub(super) struct Api {
     pub(super) url: Handle<FunctionUrl>,
 }
 
-/// Adds the API function with its log group, role and URL, and with the two permissions that
-/// callers of the URL need.
 pub(super) fn add_api(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -73,8 +71,6 @@ fn define_function(
     function
 }
 
-/// Sets the environment variables for the optional token settings: the OpenID Connect issuers and
-/// the earliest issue time that the API accepts.
 fn with_token_settings(mut function: Function, config: &Config) -> Function {
     if !config.tokens.oidc.is_empty() {
         function = function.environment(environment::TOKEN_OIDC, config.tokens.oidc_json());
@@ -145,8 +141,7 @@ fn bucket_statements(bucket: &Handle<Bucket>) -> [Statement; 5] {
     [write_uploads, read_offloaded_segments, write_chunks, read_sheets, find_missing_objects]
 }
 
-/// Returns the policy statements that allow the API to use the tables. DynamoDB checks the
-/// permission for each operation in a transaction.
+/// DynamoDB checks the permission for each operation in a transaction.
 fn table_statements(storage: &Storage) -> [Statement; 4] {
     let append_actions = ["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"];
     let append_entries = Statement::allow("EntryTable", append_actions, [storage.entries.arn()]);

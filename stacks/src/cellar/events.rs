@@ -31,13 +31,10 @@ pub(super) struct Queues {
     /// The dead-letter queue for change stream records that the relay, the indexer or the webhook
     /// could not process. Each message contains the ARN of the change stream.
     pub(super) change_stream_dead_letters: Handle<Queue>,
-    /// Snapshot jobs.
     pub(super) snapshot_jobs: Handle<Queue>,
-    /// The dead-letter queue for snapshot jobs that failed too often.
     pub(super) snapshot_dead_letters: Handle<Queue>,
 }
 
-/// Adds the queues with their policies.
 pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, SynthesisError> {
     let snapshot_dead_letters = add_queue(stack, "SnapshotDeadLetters", config, Queue::new())?;
     let job_queue = Queue::new()
@@ -49,7 +46,6 @@ pub(super) fn add_queues(stack: &mut Stack, config: &Config) -> Result<Queues, S
     Ok(Queues { change_stream_dead_letters, snapshot_jobs, snapshot_dead_letters })
 }
 
-/// Adds the relay with its log group, role and event source.
 pub(super) fn add_relay(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -76,7 +72,6 @@ pub(super) fn add_relay(
     Ok(relay)
 }
 
-/// Adds a queue with its policy.
 #[track_caller]
 fn add_queue(
     stack: &mut Stack,
@@ -111,8 +106,7 @@ fn relay_event_source(
         .filter(inserted_items(&entry_with_external_body))
 }
 
-/// Returns a filter for newly inserted items that match a pattern. The filter does not select
-/// updated items.
+/// The filter does not select updated items.
 fn inserted_items(item_pattern: &Value) -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT], "dynamodb": { "NewImage": item_pattern } }))
 }

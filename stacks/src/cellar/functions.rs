@@ -8,7 +8,6 @@ use crate::config::{Architecture, Config};
 use crate::constructs::{BundleLocation, Function, Handle, LogGroup, Role};
 use crate::stack::{Stack, SynthesisError};
 
-/// The settings and resources that all functions of the stack use.
 #[derive(Clone, Copy)]
 pub(super) struct FunctionContext<'a> {
     pub(super) config: &'a Config,
@@ -18,7 +17,6 @@ pub(super) struct FunctionContext<'a> {
 }
 
 impl FunctionContext<'_> {
-    /// Creates a function that runs the Lambda bundle.
     pub(super) fn create_function(
         &self,
         description: &str,

@@ -32,8 +32,7 @@ const BATCHING_WINDOW_S: u32 = 5;
 /// ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
-/// Adds the indexer with its log group, role and event sources. Records that cannot be indexed are
-/// sent to `dead_letters`.
+/// Records that cannot be indexed are sent to `dead_letters`.
 pub(super) fn add_indexer(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -79,13 +78,11 @@ fn appended_tips() -> StreamFilter {
     StreamFilter::new(json!({ "dynamodb": { "NewImage": tip_pattern } }))
 }
 
-/// Returns a filter for newly inserted entries. The filter does not select updated entries.
 fn new_entries() -> StreamFilter {
     StreamFilter::new(json!({ "eventName": [INSERT] }))
 }
 
-/// Returns the indexer's execution role. The role can read event streams and write the feed, but
-/// cannot delete items.
+/// The role can read event streams and write the feed, but cannot delete items.
 fn indexer_role(
     storage: &Storage,
     dead_letters: &Handle<Queue>,

@@ -9,16 +9,13 @@ use crate::config::Config;
 use crate::constructs::{Role, Statement};
 use crate::expression::Expression;
 
-/// The purpose for which a function uses the KMS key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyUse {
     /// Reads and writes table items. DynamoDB calls KMS on behalf of the function.
     Tables,
     /// Reads a table's change stream, which is encrypted with the table's key.
     Stream,
-    /// Reads and writes bucket objects, including through presigned URLs.
     Bucket,
-    /// Sends messages to queues and receives messages from them.
     Queues,
 }
 
@@ -66,7 +63,7 @@ fn called_via_service(service: &str) -> Value {
     json!({ "StringEquals": { "kms:ViaService": Value::from(service_host) } })
 }
 
-/// Adds the permissions for `key_uses` to a role. No-op if no customer KMS key is configured.
+/// No-op if no customer KMS key is configured.
 pub(super) fn with_key_policy(role: Role, config: &Config, key_uses: &[KeyUse]) -> Role {
     let Some(key_arn) = config.encryption.key() else { return role };
     let statements: Vec<Statement> =

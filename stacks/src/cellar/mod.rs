@@ -66,7 +66,6 @@ const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
 /// The reason why the template could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
-    /// One or more configuration values are out of bounds.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Config {
         /// All out-of-bounds values.
@@ -157,8 +156,7 @@ fn add_outputs(
     Ok(())
 }
 
-/// Adds the template parameters for the location of the Lambda bundle. The bundle must be uploaded
-/// before the stack is deployed.
+/// The bundle must be uploaded before the stack is deployed.
 fn add_bundle_parameters(stack: &mut Stack) -> Result<BundleLocation, SynthesisError> {
     let bucket_parameter = Parameter::text("S3 bucket of the Lambda bundle.");
     let key_parameter = Parameter::text("S3 key of the Lambda bundle.");

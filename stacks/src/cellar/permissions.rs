@@ -6,13 +6,11 @@ use crate::config::Config;
 use crate::constructs::{Bucket, Handle, LogGroup, Role, Statement, Table};
 use crate::expression::Expression;
 
-/// Returns an ARN pattern that matches the objects whose keys start with `prefix`.
 pub(super) fn arn_of_objects_with_prefix(bucket: &Handle<Bucket>, prefix: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{prefix}*").into()])
 }
 
-/// Returns an ARN pattern that matches the objects whose keys match `pattern`. A `*` in `pattern`
-/// matches any string.
+/// A `*` in `pattern` matches any string.
 pub(super) fn arn_of_objects_matching(bucket: &Handle<Bucket>, pattern: &str) -> Expression {
     Expression::concatenation([bucket.arn(), format!("/{pattern}").into()])
 }
@@ -32,15 +30,13 @@ pub(super) fn allow_missing_object_detection(
         .only_if(json!({ "StringLikeIfExists": { "s3:prefix": key_patterns } }))
 }
 
-/// Allows a role to read a table's change stream.
 pub(super) fn allow_stream_reads(statement_id: &str, table: &Handle<Table>) -> Statement {
     let read_actions =
         ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
     Statement::allow(statement_id, read_actions, [table.stream_arn()])
 }
 
-/// Allows a role to list change streams. Lambda requires this permission to invoke a function for a
-/// change stream.
+/// Lambda requires this permission to invoke a function for a change stream.
 pub(super) fn allow_stream_listing() -> Statement {
     Statement::allow_on_any_resource(
         "ListStreams",
@@ -49,13 +45,12 @@ pub(super) fn allow_stream_listing() -> Statement {
     )
 }
 
-/// Allows a function to write to its own log group.
 pub(super) fn allow_log_writes(log_group: &Handle<LogGroup>) -> Statement {
     // The ARN of a log group ends with `:*`, so it also matches the log streams in the group.
     Statement::allow("OwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], [log_group.arn()])
 }
 
-/// Allows a function to write X-Ray traces. No-op unless tracing is enabled.
+/// No-op unless tracing is enabled.
 pub(super) fn with_trace_policy(role: Role, config: &Config) -> Role {
     if !config.tracing {
         return role;

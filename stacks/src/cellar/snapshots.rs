@@ -20,7 +20,6 @@ use crate::stack::{Stack, SynthesisError};
 /// this leaves six for API requests and change streams.
 const MAX_CONCURRENCY: u32 = 4;
 
-/// Adds the snapshot function with its log group, role and event source.
 pub(super) fn add_snapshot_function(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -52,8 +51,6 @@ pub(super) fn add_snapshot_function(
     Ok(function)
 }
 
-/// Returns the snapshot function's execution role.
-///
 /// The function reads logs, writes snapshot objects and records of pending snapshots, and records
 /// finished snapshots in the log tables. It cannot modify edits.
 fn snapshot_role(storage: &Storage, jobs: &Handle<Queue>, log_group: &Handle<LogGroup>) -> Role {

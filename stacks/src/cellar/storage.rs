@@ -12,21 +12,17 @@ use crate::stack::{Stack, SynthesisError};
 
 /// The number of days after which S3 deletes an upload that was not confirmed.
 const PENDING_UPLOAD_DAYS: u32 = 3;
-/// The number of days for which a replaced or deleted object can be recovered.
 const NONCURRENT_VERSION_DAYS: u32 = 30;
 /// The number of days after which S3 deletes the parts of an unfinished multipart upload.
 const MULTIPART_DAYS: u32 = 3;
-/// The number of seconds for which browsers may cache CORS settings.
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
 
-/// The tables and the bucket of a stack.
 pub(super) struct Storage {
     pub(super) entries: Handle<Table>,
     pub(super) segments: Handle<Table>,
     pub(super) pending_snapshots: Handle<Table>,
     pub(super) event_streams: Handle<Table>,
     pub(super) feed: Handle<Table>,
-    /// The bucket for external bodies, snapshots and offloaded segments.
     pub(super) bucket: Handle<Bucket>,
 }
 
@@ -60,7 +56,6 @@ fn logical_id_of(table_name: &str, incarnation: u32) -> String {
     format!("{table_name}Incarnation{incarnation}")
 }
 
-/// Adds the tables, the bucket and the bucket's policy.
 pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage, SynthesisError> {
     let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
     // The relay reads this change stream. If the feed includes log appends, the indexer reads it
@@ -90,23 +85,21 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
     Ok(Storage { entries, segments, pending_snapshots, event_streams, feed, bucket })
 }
 
-/// Defines a table with the key schema of the Entry, Segment and PendingSnapshots tables.
 fn define_log_table(config: &Config) -> Table {
     let partition_key = (table_attributes::PARTITION_KEY, AttributeType::Binary);
     let sort_key = (table_attributes::SORT_KEY, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Defines the EventStream table. The partition key is the name of the event stream. The sort key
-/// is the index of the item in the stream.
+/// The partition key is the name of the event stream. The sort key is the index of the item in the
+/// stream.
 fn define_event_stream_table(config: &Config) -> Table {
     let partition_key = (table_attributes::STREAM, AttributeType::String);
     let sort_key = (table_attributes::STREAM_INDEX, AttributeType::Number);
     define_table(config, partition_key, sort_key)
 }
 
-/// Defines the Feed table. Its keys are strings that sort in the same order as the values that they
-/// encode.
+/// The keys are strings that sort in the same order as the values that they encode.
 fn define_feed_table(config: &Config) -> Table {
     let partition_key = (table_attributes::FEED_PARTITION_KEY, AttributeType::String);
     let sort_key = (table_attributes::FEED_SORT_KEY, AttributeType::String);

@@ -57,9 +57,6 @@ pub(super) fn suppress_queue_rules(
     );
 }
 
-/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
-/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
-/// encryption with a KMS key.
 pub(super) fn suppress_log_group_rules(
     stack: &mut Stack,
     log_group: &Handle<LogGroup>,
@@ -72,7 +69,6 @@ pub(super) fn suppress_log_group_rules(
     stack.suppress(log_group, Rule::checkov("CKV_AWS_158"), NO_CUSTOMER_KEY);
 }
 
-/// A checkov rule about functions, and the reason why the rule does not apply.
 struct SuppressedRule {
     id: &'static str,
     reason: &'static str,
@@ -125,7 +121,6 @@ pub(super) fn suppress_api_function_rules(stack: &mut Stack, function: &Handle<F
     suppress_function_rules(stack, function, rules);
 }
 
-/// Suppresses the linter rules that do not apply to a function that reads a change stream.
 pub(super) fn suppress_stream_function_rules(stack: &mut Stack, function: &Handle<Function>) {
     let dead_letters = SuppressedRule {
         id: FUNCTION_DEAD_LETTERS,
@@ -141,8 +136,6 @@ pub(super) fn suppress_stream_function_rules(stack: &mut Stack, function: &Handl
     suppress_function_rules(stack, function, rules);
 }
 
-/// Suppresses the linter rules that do not apply to the snapshot function. A queue invokes this
-/// function.
 pub(super) fn suppress_snapshot_function_rules(stack: &mut Stack, function: &Handle<Function>) {
     let dead_letters = SuppressedRule {
         id: FUNCTION_DEAD_LETTERS,
@@ -169,9 +162,6 @@ pub(super) fn suppress_api_url_rules(stack: &mut Stack, url: &Handle<FunctionUrl
     );
 }
 
-/// Suppresses the rule that conflicts with the encryption of the resource. If `uses_customer_key`
-/// is `true`, this is the rule against account ids in ARNs. Otherwise, it is the rule that requires
-/// encryption with a KMS key.
 pub(super) fn suppress_topic_rules(
     stack: &mut Stack,
     topic: &Handle<Topic>,

@@ -22,8 +22,7 @@ const MEMORY_MB: u32 = 256;
 /// The webhook function's timeout in seconds. It allows for several deliveries to a slow receiver.
 const TIMEOUT_S: u32 = 60;
 
-/// Adds the webhook function with its log group, role and event source. Records that cannot be
-/// delivered are sent to `dead_letters`. No-op if no webhook is configured.
+/// Records that cannot be delivered are sent to `dead_letters`. No-op if no webhook is configured.
 pub(super) fn add_webhook(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -62,15 +61,14 @@ pub(super) fn add_webhook(
     Ok(Some(function))
 }
 
-/// Returns a filter for feed items. The Feed table also contains other items, such as spreadsheet
-/// lists.
+/// The Feed table also contains other items, such as spreadsheet lists.
 fn feed_items() -> StreamFilter {
     let item_pattern = json!({ PARTITION_BYTES: { "N": [{ "exists": true }] } });
     StreamFilter::new(json!({ "dynamodb": { "NewImage": item_pattern } }))
 }
 
-/// Returns the webhook function's execution role. The function reads the feed, and stores its
-/// progress and its secrets. It can read event streams only if deliveries include payloads.
+/// The function reads the feed, and stores its progress and its secrets. It can read event streams
+/// only if deliveries include payloads.
 fn webhook_role(
     webhook: &Webhook,
     storage: &Storage,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The CPU architecture of the functions. It is serialized as in Lambda's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Architecture {
-    /// Intel and AMD processors.
     #[serde(rename = "x86_64")]
     X86_64,
     /// AWS Graviton processors, which cost less than x86 processors for the same work.
@@ -30,7 +29,6 @@ impl std::fmt::Display for Architecture {
     }
 }
 
-/// The value of the `architecture:` field: the name of an architecture, or `host`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, expecting = "`architecture` is x86_64, arm64 or host")]
 enum Choice {
@@ -44,7 +42,7 @@ enum Host {
     Host,
 }
 
-/// Deserializes the `architecture:` field. `host` becomes `None`.
+/// `host` becomes `None`.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Architecture>, D::Error> {
@@ -54,7 +52,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     })
 }
 
-/// Serializes the `architecture:` field. `None` becomes `host`.
+/// `None` becomes `host`.
 pub(super) fn serialize<S: Serializer>(
     architecture: &Option<Architecture>,
     serializer: S,

@@ -1,6 +1,5 @@
 //! Parses the Amazon Resource Names (ARNs) of resources that the customer owns.
 
-/// The validated parts of an ARN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arn<'a> {
     pub(super) region: &'a str,
@@ -8,7 +7,6 @@ pub(super) struct Arn<'a> {
     pub(super) resource: &'a str,
 }
 
-/// Number of digits of an AWS account id.
 const ACCOUNT_DIGITS: usize = 12;
 
 /// Parses the ARN of a resource of the AWS service `service`. Returns `None` if `text` is not an

@@ -55,7 +55,6 @@ pub struct UnknownField {
 /// The reason why a configuration file was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// The file is larger than [`CONFIG_BYTES_MAX`].
     #[error(
         "{file_name}: the file is {bytes} bytes long, but at most {CONFIG_BYTES_MAX} are allowed"
     )]
@@ -68,10 +67,8 @@ pub enum ConfigError {
         /// The message of the parser. It includes the path and position of the field.
         message: String,
     },
-    /// The file contains an unknown field.
     #[error(transparent)]
     UnknownField(Box<UnknownField>),
-    /// One or more values are out of bounds.
     #[error("{file_name}: {}", join_lines(problems))]
     Invalid {
         file_name: String,
@@ -95,60 +92,46 @@ fn join_lines(problems: &[ConfigProblem]) -> String {
 /// An out-of-bounds value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigProblem {
-    /// `stack` is not a valid CloudFormation stack name.
     #[error(
         "`stack` is `{value}`, which is not a valid stack name: use 1 to {STACK_NAME_CHARS_MAX} letters, digits and hyphens, starting with a letter"
     )]
     StackName { value: String },
-    /// The name of a stage has an invalid length, or contains characters that a stack name must not
-    /// contain.
     #[error(
         "`stages` contains the invalid stage name `{value}`: use 1 to {STAGE_NAME_CHARS_MAX} letters, digits and hyphens"
     )]
     StageName { value: String },
-    /// There are more than [`STAGES_MAX`] stages.
     #[error("`stages` lists {count} stages: at most {STAGES_MAX} are allowed")]
     TooManyStages { count: usize },
-    /// Two stages in the same region have the same stack name.
     #[error(
         "the stages {one} and {other} both use the stack name `{stack}` in the same region: set `stack` or `region` of one of them"
     )]
     StagesShareStack { one: String, other: String, stack: String },
-    /// `region` is not a valid region code.
     #[error(
         "`region` is `{value}`: use a region code such as eu-central-1 (at most {REGION_CHARS_MAX} characters), or omit the field"
     )]
     Region { value: String },
-    /// `tokens.issuer` or `tokens.audience` is empty, too long or contains control characters.
     #[error("`tokens.{field}` must be 1 to {TOKEN_CLAIM_CHARS_MAX} printable characters long")]
     TokenClaim { field: &'static str },
-    /// `tokens.keys` has more than [`TOKEN_KEYS_MAX`] keys.
     #[error(
         "`tokens.keys` lists {count} keys: at most {TOKEN_KEYS_MAX} are allowed; remove keys that are no longer in use"
     )]
     TooManyTokenKeys { count: usize },
-    /// The id of a public key is too long or contains invalid characters.
     #[error(
         "`tokens.keys[{index}].id` is `{value}`: use 1 to {TOKEN_KEY_ID_CHARS_MAX} of the characters A-Z a-z 0-9 . _ -"
     )]
     TokenKeyId { index: usize, value: String },
-    /// Two keys share an id.
     #[error(
         "`tokens.keys[{index}].id` is `{value}`, the id of an earlier key: give each key a unique id"
     )]
     DuplicateTokenKeyId { index: usize, value: String },
-    /// A public key is not the unpadded base64url encoding of 32 bytes.
     #[error(
         "`tokens.keys[{index}].public_key` is not a public key: expected {PUBLIC_KEY_CHARS} characters, the 32 bytes of an Ed25519 key in unpadded base64url"
     )]
     PublicKey { index: usize },
-    /// `tokens.oidc` has more than [`OIDC_ISSUERS_MAX`] issuers.
     #[error("`tokens.oidc` lists {count} issuers: at most {OIDC_ISSUERS_MAX} are allowed")]
     TooManyIssuers { count: usize },
-    /// An element of `tokens.oidc` is invalid.
     #[error("`tokens.oidc[{index}]`: {fault}")]
     Issuer { index: usize, fault: IssuerFault },
-    /// The token settings do not fit in a function's environment variables.
     #[error(
         "`tokens` is {bytes} bytes long, but at most {TOKENS_BYTES_MAX} are allowed: remove issuers, or keys that are no longer in use"
     )]
@@ -160,64 +143,49 @@ pub enum ConfigProblem {
     /// seconds.
     #[error("`tokens.not_before_s` is {value}: use Unix seconds, as `date +%s` prints them")]
     NotBefore { value: u64 },
-    /// `webhook.url` is not a URL, uses plain HTTP, or does not have a public host.
     #[error(
         "`webhook.url` must be an https:// URL with a public host (or http://127.0.0.1 for development), of at most {WEBHOOK_URL_CHARS_MAX} characters"
     )]
     WebhookUrl,
-    /// `cors_origins` has more than [`CORS_ORIGINS_MAX`] origins.
     #[error("`cors_origins` lists {count} origins: at most {CORS_ORIGINS_MAX} are allowed")]
     TooManyOrigins { count: usize },
-    /// An element of `cors_origins` is not an origin that a browser sends, or contains a wildcard.
     #[error("`cors_origins[{index}]` is `{value}`: {fault}")]
     Origin { index: usize, value: String, fault: OriginFault },
-    /// `api.memory_mb` is outside the range that Lambda accepts.
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
-    /// `api.timeout_s` is out of range.
     #[error("`api.timeout_s` is {value}: use {} to {}", API_TIMEOUT_S.start(), API_TIMEOUT_S.end())]
     Timeout { value: u32 },
-    /// A number in the `snapshots` section is out of range.
     #[error("`snapshots.{field}` is {value}: use {from} to {to}")]
     Snapshots { field: &'static str, value: u64, from: u64, to: u64 },
-    /// `log_retention_days` is not a retention period that CloudWatch Logs supports.
     #[error(
         "`log_retention_days` is {value}: CloudWatch Logs accepts only {}",
         allowed_retention_days()
     )]
     LogRetention { value: u32 },
-    /// `offload_after_days` is out of range.
     #[error(
         "`offload_after_days` is {value}: use {} to {}, or omit the field to keep all segments in DynamoDB",
         OFFLOAD_AFTER_DAYS.start(),
         OFFLOAD_AFTER_DAYS.end()
     )]
     OffloadAfter { value: u32 },
-    /// `keep_segments` is out of range.
     #[error("`keep_segments` is {value}: use {} to {}", KEEP_SEGMENTS.start(), KEEP_SEGMENTS.end())]
     KeepSegments { value: u32 },
-    /// `incarnation` is out of range.
     #[error(
         "`incarnation` is {value}: the maximum is {INCARNATION_MAX}; only `synth restore` should change this field"
     )]
     Incarnation { value: u32 },
-    /// `tags` has more than [`TAGS_MAX`] tags.
     #[error("`tags` lists {count} tags: AWS accepts at most {TAGS_MAX} for each resource")]
     TooManyTags { count: usize },
-    /// At least one AWS service in the stack does not accept a tag.
     #[error("`tags` has the key `{key}`: {fault}")]
     Tag { key: String, fault: TagFault },
-    /// `encryption.kms_key_arn` is not the ARN of a KMS key.
     #[error(
         "`encryption.kms_key_arn` is `{value}`: use the ARN of a KMS key, such as arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef (an alias is not allowed)"
     )]
     KmsKeyArn { value: String },
-    /// `alarms.topic_arn` is not the ARN of a standard SNS topic.
     #[error(
         "`alarms.topic_arn` is `{value}`: use the ARN of a standard SNS topic, such as arn:aws:sns:eu-central-1:123456789012:operators (a topic name has at most {TOPIC_NAME_CHARS_MAX} letters, digits, - and _)"
     )]
     TopicArn { value: String },
-    /// An ARN is not in the stack's region.
     #[error(
         "`{field}` is in region {region}, but the stack is in {stack_region}: both must be in the same region"
     )]
@@ -225,18 +193,14 @@ pub enum ConfigProblem {
         field: &'static str,
         /// The region of the ARN.
         region: String,
-        /// The region of the stack.
         stack_region: String,
     },
-    /// `alarms.email` is not a valid email address.
     #[error(
         "`alarms.email` is `{value}`: use one email address such as operators@example.com, at most {EMAIL_CHARS_MAX} characters"
     )]
     Email { value: String },
-    /// A threshold in the `alarms` section is out of range.
     #[error("`alarms.{field}` is {value}: use {} to {}", PER_5_MINUTES.start(), PER_5_MINUTES.end())]
     AlarmThreshold { field: &'static str, value: u32 },
-    /// `local.port` is 0.
     #[error(
         "`local.port` is 0: use 1 to 65535; a fixed port keeps the URL of the local stack the same"
     )]
@@ -256,13 +220,11 @@ pub enum IssuerFault {
         /// `issuer` or `keys_url`.
         field: &'static str,
     },
-    /// `audience` is empty, too long or contains control characters.
     #[error(
         "`audience` must be the id of this application at the issuer, with 1 to \
          {OIDC_AUDIENCE_CHARS_MAX} printable characters"
     )]
     Audience,
-    /// `subject_claim` is empty, too long or contains invalid characters.
     #[error(
         "`subject_claim` must consist of 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]
@@ -275,18 +237,15 @@ pub enum IssuerFault {
 /// Reason why a tag was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TagFault {
-    /// The key is empty, too long or contains characters that an AWS service rejects.
     #[error(
         "the key must consist of 1 to {TAG_KEY_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Key,
-    /// The key starts with `aws:`.
     #[error("keys that start with `aws:` are reserved by AWS; use another key")]
     Reserved,
     /// The key is equal to an earlier key if letter case is ignored.
     #[error("an earlier key differs only in case, which IAM rejects; remove one of the two")]
     Case,
-    /// The value is too long or contains characters that an AWS service rejects.
     #[error(
         "the value must consist of at most {TAG_VALUE_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]

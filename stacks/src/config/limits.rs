@@ -57,7 +57,7 @@ pub const KEEP_SEGMENTS: RangeInclusive<u32> = cellar_base::limits::MIN_KEPT_SEG
 pub const INCARNATION_MAX: u32 = 9_999;
 /// The allowed number of entries between two snapshots. Loading a spreadsheet reads all entries
 /// after the latest snapshot, so a larger number makes loading slower.
-pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=10_000;
+pub const SNAPSHOT_ENTRIES: RangeInclusive<u32> = 10..=cellar_base::limits::MAX_SNAPSHOT_ENTRIES;
 /// The allowed total size, in bytes, of the entries between two snapshots.
 pub const SNAPSHOT_BYTES: RangeInclusive<u64> = 16 * 1024..=4 * 1024 * 1024;
 /// The allowed values for the maximum number of entries per log segment. A segment must not be too

@@ -14,7 +14,6 @@ use super::tokens::Tokens;
 /// The last second of the year 9999, in seconds since the Unix epoch.
 const MAX_UNIX_TIME_S: u64 = 253_402_300_799;
 
-/// Checks the issuers, `tokens.not_before_s` and the total size of the token settings.
 pub(super) fn find_token_problems(tokens: &Tokens) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if tokens.oidc.len() > OIDC_ISSUERS_MAX {

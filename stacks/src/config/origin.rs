@@ -5,28 +5,22 @@ use thiserror::Error;
 
 use super::limits::CORS_ORIGIN_CHARS_MAX;
 
-/// Default port of https.
 const HTTPS_PORT: u16 = 443;
-/// Default port of http.
 const HTTP_PORT: u16 = 80;
 
 /// Reason why an origin was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OriginFault {
-    /// The origin is `*` or contains `*`.
     #[error(
         "a wildcard would let any page call the API with a visitor's token; list each origin, such \
          as https://sheets.example.com"
     )]
     Wildcard,
-    /// The scheme is not `https://`. Only local hosts may use `http://`.
     #[error(
         "use https://HOST, or for development http://localhost or http://127.0.0.1, each with an \
          optional :PORT"
     )]
     Scheme,
-    /// The host contains invalid characters, or a path, a slash or a user name is part of the
-    /// origin.
     #[error(
         "an origin is a scheme, a lowercase host and an optional port, without a path, a trailing \
          slash or a user name"
@@ -38,7 +32,6 @@ pub enum OriginFault {
     /// The origin is longer than Lambda's limit.
     #[error("at most {CORS_ORIGIN_CHARS_MAX} characters are allowed")]
     TooLong,
-    /// The origin is already in the list.
     #[error("the origin is listed twice; remove one")]
     Duplicate,
 }

@@ -42,8 +42,7 @@ fn check_size_and_nesting(text: &str, file_name: &str) -> Result<(), ConfigError
     Ok(())
 }
 
-/// Converts an error of the YAML parser. If the error is about an unknown field, the result
-/// suggests a known field.
+/// If the error is about an unknown field, the result suggests a known field.
 pub(super) fn to_config_error(error: &serde_yaml::Error, file_name: &str) -> ConfigError {
     let position = error
         .location()

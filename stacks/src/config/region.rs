@@ -3,7 +3,6 @@
 use super::error::ConfigProblem;
 use super::limits::REGION_CHARS_MAX;
 
-/// Returns a problem if `region` is not a region code.
 pub(super) fn find_region_problem(region: &str) -> Option<ConfigProblem> {
     if is_region_code(region) {
         return None;
@@ -19,8 +18,7 @@ fn is_region_code(region: &str) -> bool {
         && region.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
-/// Returns a problem if the ARN in `field` is in another region than the stack. If the
-/// configuration does not set a region, any region is accepted.
+/// If the configuration does not set a region, any region is accepted.
 pub(super) fn find_arn_region_problem(
     field: &'static str,
     arn_region: &str,

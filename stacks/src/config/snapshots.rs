@@ -88,6 +88,8 @@ impl Snapshots {
 
 #[cfg(test)]
 mod tests {
+    use cellar_base::limits::MAX_SNAPSHOT_ENTRIES;
+
     use super::*;
 
     fn problems(snapshots: &Snapshots) -> Vec<String> {
@@ -100,7 +102,7 @@ mod tests {
             serde_yaml::from_str::<Snapshots>(&format!("{field}: {value}")).unwrap()
         };
         for (field, from, to) in [
-            ("entries", 10, 10_000),
+            ("entries", 10, u64::from(MAX_SNAPSHOT_ENTRIES)),
             ("bytes", 16 * 1_024, 4 << 20),
             ("segment_entries", 100, 50_000),
             ("segment_bytes", 64 * 1_024, 16 << 20),

@@ -63,8 +63,7 @@ impl Config {
         self.stages.keys().map(String::as_str)
     }
 
-    /// Validates the configuration of every stage. Stages in the same region must have different
-    /// stack names.
+    /// Stages in the same region must have different stack names.
     pub(super) fn check_stages(&self, file_name: &str) -> Result<(), ConfigError> {
         let mut stage_by_stack: BTreeMap<(String, Option<String>), &str> = BTreeMap::new();
         for stage_name in self.stage_names() {
@@ -99,7 +98,6 @@ fn without_position(error: ConfigError) -> ConfigError {
     }
 }
 
-/// Returns a problem for each invalid stage name, and another if there are too many stages.
 pub(super) fn find_stage_problems(stages: &BTreeMap<String, Stage>) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if stages.len() > STAGES_MAX {
@@ -113,13 +111,12 @@ pub(super) fn find_stage_problems(stages: &BTreeMap<String, Stage>) -> Vec<Confi
     problems
 }
 
-/// Returns whether `name` may be part of a stack name.
 fn is_stage_name(name: &str) -> bool {
     (1..=STAGE_NAME_CHARS_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Replaces values in `value` with `overrides`. Maps are merged recursively.
+/// Maps are merged recursively.
 fn apply_overrides(value: &mut Value, overrides: Value) {
     match (value, overrides) {
         (Value::Mapping(fields), Value::Mapping(field_overrides)) => {

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashSet};
 use super::error::{ConfigProblem, TagFault};
 use super::limits::{TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX};
 
-/// Returns a problem for each tag that an AWS service in the stack would reject.
 pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigProblem> {
     let mut problems = Vec::new();
     if tags.len() > TAGS_MAX {
@@ -21,7 +20,7 @@ pub(super) fn find_tag_problems(tags: &BTreeMap<String, String>) -> Vec<ConfigPr
     problems
 }
 
-/// Returns the first fault of a tag. If the key is valid, adds it to `seen_lowercase_keys`.
+/// If the key is valid, adds it to `seen_lowercase_keys`.
 fn find_tag_fault(
     key: &str,
     value: &str,
@@ -50,8 +49,6 @@ fn is_reserved_key(key: &str) -> bool {
     prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(RESERVED_PREFIX))
 }
 
-/// Returns whether `text` has an allowed length and contains only characters that every AWS service
-/// in the stack accepts.
 fn is_valid_text(text: &str, min_chars: usize, max_chars: usize) -> bool {
     let is_allowed = |letter: char| {
         letter.is_alphanumeric()

@@ -46,12 +46,10 @@ impl Default for Tokens {
 }
 
 impl Tokens {
-    /// Returns the public keys as compact JSON, for an environment variable of the API.
     pub(crate) fn keys_json(&self) -> String {
         serde_json::json!(self.keys).to_string()
     }
 
-    /// Returns the OpenID Connect issuers as compact JSON, for an environment variable of the API.
     pub(crate) fn oidc_json(&self) -> String {
         serde_json::json!(self.oidc).to_string()
     }

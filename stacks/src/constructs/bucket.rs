@@ -59,8 +59,7 @@ impl Bucket {
         self
     }
 
-    /// Returns the encryption settings. The bucket key reduces the number of KMS requests, which
-    /// are billed.
+    /// The bucket key reduces the number of KMS requests, which are billed.
     fn encryption(&self) -> Value {
         let rule = match &self.kms_key {
             Some(key_arn) => json!({

@@ -9,10 +9,8 @@ use super::properties::Properties;
 use super::resource_type::ResourceType;
 use crate::expression::Expression;
 
-/// The number of columns in the grid of a CloudWatch dashboard.
 const GRID_COLUMNS: usize = 24;
 const WIDGETS_PER_ROW: usize = 3;
-/// Widget width in grid columns.
 const WIDGET_COLUMNS: usize = GRID_COLUMNS / WIDGETS_PER_ROW;
 /// Widget height in grid rows.
 const WIDGET_ROWS: usize = 6;
@@ -34,7 +32,6 @@ pub struct Widget {
     series: Vec<Series>,
 }
 
-/// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Series {
     label: &'static str,
@@ -94,7 +91,6 @@ impl Widget {
         self
     }
 
-    /// Returns the JSON of the widget at `index` in the dashboard.
     fn to_json(&self, index: usize) -> Value {
         let row_index = index / WIDGETS_PER_ROW;
         let index_in_row = index % WIDGETS_PER_ROW;

@@ -12,11 +12,9 @@ use super::resource_type::ResourceType;
 use super::table::Table;
 use crate::expression::Expression;
 
-/// The default for the maximum number of records per batch.
 const DEFAULT_BATCH_SIZE: u32 = 100;
-/// The default for the maximum number of retries per batch. Retries continue for about an hour, which outlasts
-/// most outages of DynamoDB, SQS and S3. A record that can never be processed delays the later
-/// records of its shard for as long.
+/// Retries continue for about an hour, which outlasts most outages of DynamoDB, SQS and S3. A
+/// record that can never be processed delays the later records of its shard for as long.
 const DEFAULT_MAX_RETRIES: i32 = 100;
 /// The value that means an unlimited number of retries in Lambda's API. A batch is then retried
 /// until its records are too old.
@@ -53,7 +51,6 @@ pub struct StreamSource {
     filters: Vec<StreamFilter>,
     batch_size: u32,
     batching_window_s: u32,
-    /// The maximum number of retries, or [`UNLIMITED_RETRIES`].
     max_retries: i32,
     max_record_age_s: u32,
     splits_failed_batches: bool,

@@ -11,9 +11,7 @@ use super::role::Role;
 use crate::config::Architecture;
 use crate::expression::Expression;
 
-/// Default function memory in MB.
 const DEFAULT_MEMORY_MB: u32 = 512;
-/// Default function timeout in seconds.
 const DEFAULT_TIMEOUT_S: u32 = 29;
 
 /// S3 location of the Lambda bundle.

@@ -29,12 +29,10 @@ impl<C> Handle<C> {
         &self.logical_id
     }
 
-    /// Returns a `Ref` to the construct.
     pub(super) fn reference(&self) -> Expression {
         Expression::reference(&self.logical_id)
     }
 
-    /// Returns a `Fn::GetAtt` of the construct.
     pub(super) fn attribute(&self, attribute: &str) -> Expression {
         Expression::attribute(&self.logical_id, attribute)
     }

@@ -2,10 +2,8 @@
 
 use super::resource_type::ResourceType;
 
-/// How two lists are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
-    /// By position.
     Ordered,
     /// Lists are compared as sets: order and duplicates are ignored.
     Set,
@@ -35,16 +33,13 @@ pub(crate) fn list_kind(resource_type: Option<ResourceType>, path: &[&str]) -> L
     }
 }
 
-/// Returns whether the value at `path` may be a single element instead of a list.
 pub(crate) fn accepts_single_element(path: &[&str]) -> bool {
     path == ["DependsOn"] || policy_list_kind(path).is_some()
 }
 
-/// The names of properties that contain a policy document.
 pub(crate) const POLICY_DOCUMENTS: [&str; 2] = ["PolicyDocument", "AssumeRolePolicyDocument"];
 
-/// Returns how a list in a policy document is compared. Returns `None` if `path` is not such a
-/// list.
+/// Returns `None` if `path` is not a list in a policy document.
 fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     let document_index = path.iter().position(|name| POLICY_DOCUMENTS.contains(name))?;
     match path.get(document_index + 1..)? {
@@ -56,8 +51,7 @@ fn policy_list_kind(path: &[&str]) -> Option<ListKind> {
     }
 }
 
-/// Returns how the list at `path` under `Properties` is compared. In a path pattern, `_` matches
-/// the key or index of a list element.
+/// In a path pattern, `_` matches the key or index of a list element.
 fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
     use ResourceType::{
         Alarm, Bucket, EventSourceMapping, Function, FunctionUrl, QueuePolicy, Role, Table,

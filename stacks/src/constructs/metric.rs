@@ -9,9 +9,7 @@ use crate::expression::Expression;
 /// A CloudWatch metric that AWS publishes free of charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// Number of function invocations.
     Invocations,
-    /// Number of failed function invocations.
     Errors,
     /// The number of function invocations that the concurrency limit rejected.
     Throttles,
@@ -32,18 +30,13 @@ pub enum Metric {
     UrlLatency,
     /// The age in seconds of the oldest message in a queue.
     OldestMessage,
-    /// Number of visible messages in a queue.
     VisibleMessages,
     /// The number of in-flight messages of a queue. They were received, but neither deleted nor
     /// made visible again.
     HiddenMessages,
-    /// Read request units consumed by a table.
     ReadUnits,
-    /// Write request units consumed by a table.
     WriteUnits,
-    /// Number of throttled table reads.
     ReadThrottles,
-    /// Number of throttled table writes.
     WriteThrottles,
 }
 
@@ -122,22 +115,18 @@ impl MonitoredResource {
         Self { namespace: "AWS/DynamoDB", dimension: "TableName", name: table.name(), placeholder }
     }
 
-    /// Returns the CloudWatch namespace of the metrics.
     pub(super) const fn namespace(&self) -> &'static str {
         self.namespace
     }
 
-    /// Returns the name of the CloudWatch dimension whose value is the physical resource name.
     pub(super) const fn dimension(&self) -> &'static str {
         self.dimension
     }
 
-    /// Returns the resource's physical name.
     pub(super) fn name(&self) -> Expression {
         self.name.clone()
     }
 
-    /// Returns the `Fn::Sub` placeholder that stands for the physical name.
     pub(super) fn placeholder(&self) -> &str {
         &self.placeholder
     }

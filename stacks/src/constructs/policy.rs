@@ -13,7 +13,6 @@ const POLICY_VERSION: &str = "2012-10-17";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Permits the actions.
     Allow,
     /// Denies the actions, even if another statement allows them.
     Deny,
@@ -135,7 +134,6 @@ impl Effect {
     }
 }
 
-/// Returns a policy document that contains the statements.
 pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Value {
     json!({
         "Version": POLICY_VERSION,
@@ -143,7 +141,7 @@ pub(super) fn policy_document(statements: impl IntoIterator<Item = Value>) -> Va
     })
 }
 
-/// Returns the statements of a policy document. Returns no statements if `document` is malformed.
+/// Returns no statements if `document` is malformed.
 pub(crate) fn statements_of(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let statements = document.get("Statement").and_then(Value::as_array);
     statements.into_iter().flatten().filter_map(Value::as_object)

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// Properties that have been set so far.
 #[derive(Default)]
 pub(super) struct Properties(Map<String, Value>);
 
@@ -16,7 +15,7 @@ impl Properties {
         self
     }
 
-    /// Sets a property. No-op if the value is `None`.
+    /// No-op if the value is `None`.
     pub(super) fn set_option(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.set(name, value),

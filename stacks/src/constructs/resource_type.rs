@@ -6,33 +6,19 @@ use std::fmt;
 /// A CloudFormation resource type that has a construct in this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ResourceType {
-    /// `AWS::CloudWatch::Alarm`.
     Alarm,
-    /// `AWS::CloudWatch::Dashboard`.
     Dashboard,
-    /// `AWS::DynamoDB::Table`.
     Table,
-    /// `AWS::IAM::Role`.
     Role,
-    /// `AWS::Lambda::EventSourceMapping`.
     EventSourceMapping,
-    /// `AWS::Lambda::Function`.
     Function,
-    /// `AWS::Lambda::Permission`.
     Permission,
-    /// `AWS::Lambda::Url`.
     FunctionUrl,
-    /// `AWS::Logs::LogGroup`.
     LogGroup,
-    /// `AWS::S3::Bucket`.
     Bucket,
-    /// `AWS::S3::BucketPolicy`.
     BucketPolicy,
-    /// `AWS::SQS::Queue`.
     Queue,
-    /// `AWS::SNS::Topic`.
     Topic,
-    /// `AWS::SQS::QueuePolicy`.
     QueuePolicy,
 }
 

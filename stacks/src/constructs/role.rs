@@ -12,7 +12,6 @@ use crate::expression::Expression;
 /// An AWS service that can assume a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// AWS Lambda.
     Lambda,
 }
 

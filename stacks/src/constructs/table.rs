@@ -40,7 +40,6 @@ pub enum StreamView {
     NewImage,
     /// The item before the change.
     OldImage,
-    /// The item before the change and the item after the change.
     NewAndOldImages,
 }
 

@@ -9,7 +9,6 @@ use super::resource_type::ResourceType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// The resource is updated in place.
     InPlace,
     /// The resource may be replaced. This is the effect of changes to unknown properties and
     /// resource types.
@@ -19,7 +18,6 @@ pub enum Update {
     Replace,
 }
 
-/// The properties of a resource type, grouped by how a change affects the resource.
 struct PropertyUpdates {
     replacing: &'static [&'static str],
     in_place: &'static [&'static str],

@@ -28,7 +28,6 @@ impl<'a> BoundedValue<'a> {
         Ok(())
     }
 
-    /// Returns a deserializer for a nested value.
     fn for_nested_value(&self) -> Self {
         Self { budget: self.budget }
     }

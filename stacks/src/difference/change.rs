@@ -13,7 +13,6 @@ use crate::constructs::Update;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// No change.
     None,
     /// A resource without data is added, updated in place or removed.
     Update,
@@ -29,17 +28,12 @@ pub enum Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAction {
-    /// Creates the resource.
     Add,
-    /// Deletes the resource.
     Remove,
     /// Removes the resource from the stack without deleting it.
     Abandon,
-    /// Updates the resource in place.
     Update,
-    /// Either updates the resource in place or replaces it.
     MayReplace,
-    /// Replaces the resource with a new resource.
     Replace,
 }
 

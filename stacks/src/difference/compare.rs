@@ -12,8 +12,7 @@ use crate::constructs::{ListKind, ResourceType, Update, list_kind};
 /// Path segment for an element of a set.
 const SET_ELEMENT: &str = "-";
 
-/// Returns the changes between two versions of a resource. `resource_type` is `None` if this crate
-/// has no construct for the type.
+/// `resource_type` is `None` if this crate has no construct for the type.
 pub(super) fn resource_changes(
     resource_type: Option<ResourceType>,
     old: &Value,
@@ -25,7 +24,6 @@ pub(super) fn resource_changes(
     comparison.changes
 }
 
-/// Returns the changes between two versions of a template section.
 pub(super) fn section_changes(
     section_name: &str,
     old: Option<&Value>,
@@ -50,7 +48,6 @@ pub(super) fn section_changes(
     comparison.changes
 }
 
-/// The part of a template to which the compared values belong.
 #[derive(Clone, Copy)]
 enum Subject {
     Resource(Option<ResourceType>),
@@ -192,8 +189,7 @@ impl Comparison {
         }
     }
 
-    /// Records an added or removed list element. Unlike an empty map entry, an empty list element
-    /// is also recorded.
+    /// Unlike an empty map entry, an empty list element is also recorded.
     fn record_list_element(
         &mut self,
         path: &mut Vec<String>,
@@ -215,7 +211,6 @@ impl Comparison {
         });
     }
 
-    /// Returns how a change at `path` affects the resource.
     fn update_of(&self, path: &[&str]) -> Update {
         let Subject::Resource(resource_type) = self.subject else { return Update::InPlace };
         match path {
@@ -289,12 +284,10 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Formats path segments as a JSON pointer.
 fn to_json_pointer(path: &[String]) -> String {
     path.iter().map(|name| format!("/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
-/// Splits a JSON pointer into its path segments and unescapes them.
 pub(super) fn split_json_pointer(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~")).collect()
 }

@@ -7,8 +7,8 @@ use super::change::ChangeAction;
 use super::document::{is_retained, known_type, property, removal_policy, value_at};
 use super::risk::Risk;
 
-/// Returns whether a resource contains data. A resource of an unknown type is assumed to contain
-/// data if its `DeletionPolicy` preserves the resource or a backup of it.
+/// A resource of an unknown type is assumed to contain data if its `DeletionPolicy` preserves the
+/// resource or a backup of it.
 pub(super) fn holds_data(resource: &Value) -> bool {
     match known_type(resource) {
         Some(resource_type) => resource_type.holds_data(),
@@ -19,8 +19,7 @@ pub(super) fn holds_data(resource: &Value) -> bool {
     }
 }
 
-/// Returns the risks that a change poses to the data in a resource. Returns no risks if the
-/// resource contains no data.
+/// Returns no risks if the resource contains no data.
 pub(super) fn find_risks(
     action: ChangeAction,
     old: Option<&Value>,
@@ -57,9 +56,7 @@ fn find_replacement(action: ChangeAction, new_resource: &Value) -> Option<Risk> 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preservation {
     Nothing,
-    /// A backup of the resource.
     Backup,
-    /// The resource itself.
     Resource,
 }
 
@@ -91,7 +88,6 @@ fn weaker_protection(protection: &str, old: &str, new: &str) -> Risk {
     Risk::Weakened { protection: protection.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-/// The settings that protect data, each with the value that enables the protection.
 const PROTECTIVE_SETTINGS: [(&[&str], &str); 4] = [
     (&["DeletionProtectionEnabled"], "true"),
     (&["PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"], "true"),
@@ -114,7 +110,6 @@ fn find_weaker_settings(old: &Value, new: &Value) -> Vec<Risk> {
     risks
 }
 
-/// Returns a risk if point-in-time recovery covers a shorter period than before.
 fn find_shorter_recovery(old: &Value, new: &Value) -> Option<Risk> {
     let old_days = recovery_days(old);
     let new_days = recovery_days(new);
@@ -141,7 +136,7 @@ fn setting_text(resource: &Value, path: &[&str]) -> Option<String> {
     Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// Converts a value to a number. Numbers may be written as strings in a template.
+/// Numbers may be written as strings in a template.
 fn to_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -207,7 +202,6 @@ fn deletes_more_objects(old_rule: Option<&Value>, new_rule: &Value) -> bool {
     })
 }
 
-/// One of several ways in which a lifecycle rule can delete objects.
 struct Deletion {
     kind: &'static str,
     /// The age in days at which objects are deleted, or `None` if the rule does not contain a
@@ -247,7 +241,6 @@ fn read_deletions(rule: &Value) -> Vec<Deletion> {
     deletions
 }
 
-/// Returns the fields of a rule that determine the objects to which it applies.
 fn rule_scope(rule: &Value) -> [Option<&Value>; 4] {
     ["Prefix", "TagFilters", "ObjectSizeGreaterThan", "ObjectSizeLessThan"]
         .map(|field| rule.get(field))

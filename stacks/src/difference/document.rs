@@ -23,10 +23,8 @@ const RESOURCES: &str = "Resources";
 /// The reason why one of the compared templates could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DocumentError {
-    /// The text is larger than CloudFormation accepts.
     #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
-    /// The text is neither JSON nor YAML.
     #[error("the text is neither a JSON nor a YAML template: {message}")]
     Malformed {
         /// Parser message, including the position.
@@ -88,7 +86,7 @@ impl Document {
         self.resources.insert(logical_id, normalized);
     }
 
-    /// Adds a section. No-op for `AWSTemplateFormatVersion`, which has only one possible value.
+    /// No-op for `AWSTemplateFormatVersion`, which has only one possible value.
     fn add_section(&mut self, name: String, section: Value) {
         if name != FORMAT_VERSION {
             self.sections.insert(name, normalize(None, &mut Vec::new(), section));
@@ -100,7 +98,7 @@ impl Document {
         self.resources.keys().map(String::as_str)
     }
 
-    /// Returns an empty template. It represents a stack that does not exist yet.
+    /// Represents a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }
     }
@@ -141,7 +139,6 @@ fn parse_yaml(text: &str) -> Result<Value, String> {
     BoundedValue::new(&budget).deserialize(deserializer).map_err(|error| error.to_string())
 }
 
-/// Returns the `Type` of a resource.
 pub(super) fn type_name(resource: &Value) -> &str {
     resource.get("Type").and_then(Value::as_str).unwrap_or_default()
 }
@@ -151,12 +148,10 @@ pub(super) fn known_type(resource: &Value) -> Option<ResourceType> {
     ResourceType::from_name(type_name(resource))
 }
 
-/// Returns the value at `path` in the properties of a resource.
 pub(super) fn property<'a>(resource: &'a Value, path: &[&str]) -> Option<&'a Value> {
     value_at(resource.get("Properties")?, path)
 }
 
-/// Returns the value at `path` in nested maps.
 pub(super) fn value_at<'a>(map: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(map, |inner_map, name| inner_map.get(name))
 }

@@ -14,7 +14,6 @@ use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_subs
 /// The index of the property name in a path such as `/Properties/NAME`.
 const PROPERTY_NAME_INDEX: usize = 1;
 
-/// Target of a reference.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Reference {
     logical_id: String,
@@ -32,7 +31,6 @@ impl Reference {
     }
 }
 
-/// The changes to a resource that exists in both templates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonResourceChange {
     /// The most severe effect of all changes on the resource, or `None` if the resource is
@@ -65,7 +63,6 @@ enum ValueChange {
     Changes,
 }
 
-/// A property that references other resources.
 struct ReferringProperty {
     logical_id: String,
     property: String,
@@ -113,7 +110,7 @@ fn find_referring_properties(
     referring_properties
 }
 
-/// Propagates changes once over each reference. Returns whether a change was added.
+/// Returns whether a change was added.
 fn propagate_once(
     new: &Document,
     referring_properties: &[ReferringProperty],
@@ -155,7 +152,6 @@ impl ReferringProperty {
     }
 }
 
-/// Returns whether the value of `reference` changes because the referenced resource changes.
 fn referenced_value_change(
     new: &Document,
     reference: &Reference,
@@ -171,8 +167,6 @@ fn referenced_value_change(
     }
 }
 
-/// Returns whether an update of the referenced resource in place changes the attribute that
-/// `reference` reads.
 fn changes_attribute(
     new: &Document,
     reference: &Reference,
@@ -221,7 +215,6 @@ fn collect_references_in_all<'a>(
     }
 }
 
-/// Returns the references in the placeholders of an `Fn::Sub` text.
 fn placeholder_references(text: &str) -> Vec<Reference> {
     let mut references = Vec::new();
     for part in parse_substitution(text).unwrap_or_default() {

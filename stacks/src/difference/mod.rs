@@ -50,7 +50,6 @@ pub use text::{printable, readable};
 /// The reason why two templates could not be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DifferenceError {
-    /// A template contains more than [`limits::PERMISSIONS_MAX`] individual permissions.
     #[error(
         "the template contains more than {} combinations of principal, action and resource, \
          and `{logical_id}` exceeds this limit; list fewer actions and resources",
@@ -104,7 +103,7 @@ fn compare_resources(
     resource_changes
 }
 
-/// Returns the changes to the resources that exist in both templates. The keys are logical ids.
+/// The keys are logical ids.
 fn compare_common_resources(
     old: &Document,
     new: &Document,

@@ -35,7 +35,6 @@ pub(super) fn normalize(
     }
 }
 
-/// Returns the path segments as string slices.
 pub(super) fn path_segments(path: &[String]) -> Vec<&str> {
     path.iter().map(String::as_str).collect()
 }
@@ -48,7 +47,6 @@ pub(super) fn effective_list_kind(kind: ListKind, lists: &[&[Value]]) -> ListKin
     if have_unique_keys { kind } else { ListKind::Set }
 }
 
-/// Returns whether every element of the list has a key and all keys differ.
 fn has_unique_keys(list: &[Value], key_name: &str) -> bool {
     let keys = list.iter().filter_map(|item| item.get(key_name)?.as_str());
     let unique_keys: BTreeSet<&str> = keys.collect();
@@ -117,14 +115,13 @@ fn literal_text(parts: &[SubstitutionPart]) -> Option<String> {
     texts.collect()
 }
 
-/// Returns whether the string at `path` is a filter pattern of an event source. A filter pattern is
-/// JSON in a string.
+/// A filter pattern is JSON in a string.
 fn is_filter_pattern(resource_type: Option<ResourceType>, path: &[String]) -> bool {
     resource_type == Some(ResourceType::EventSourceMapping)
         && matches!(*path_segments(path), ["Properties", "FilterCriteria", "Filters", _, "Pattern"])
 }
 
-/// Sorts the keys in a filter pattern. Returns a string that is not JSON unchanged.
+/// Returns a string that is not JSON unchanged.
 fn normalize_filter_pattern(text: String) -> Value {
     match serde_json::from_str::<Value>(&text) {
         Ok(pattern) => Value::String(canonical_json(&pattern)),

@@ -8,7 +8,6 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Risk {
-    /// A resource with data is removed from the template.
     Removed {
         /// Whether the resource still exists in the account after it is removed from the stack.
         kept: bool,
@@ -20,7 +19,6 @@ pub enum Risk {
         /// Whether the old resource still exists in the account after it is replaced.
         kept: bool,
     },
-    /// Data protection is weakened or removed.
     Weakened {
         /// The name of the property or policy that protects the data.
         protection: String,

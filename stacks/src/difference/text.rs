@@ -70,7 +70,6 @@ fn substitution_text_of_part(
     }
 }
 
-/// Escapes a literal text for `Fn::Sub`.
 fn escape_literal(text: &str) -> String {
     text.replace("${", "${!")
 }
@@ -115,7 +114,6 @@ fn write_list(items: &[Value], output: &mut String) {
     output.push(']');
 }
 
-/// Writes a comma before every element except the first.
 fn write_separator(index: usize, output: &mut String) {
     if index > 0 {
         output.push_str(", ");

@@ -8,16 +8,11 @@ use super::intrinsic;
 /// The maximum nesting depth of values. Real templates have fewer than 15 levels.
 pub const NESTING_MAX: usize = 64;
 
-/// An intrinsic function in a template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Intrinsic<'a> {
-    /// `Ref`.
     Reference(&'a str),
-    /// `Fn::GetAtt`.
     Attribute { logical_id: &'a str, attribute: &'a str },
-    /// `Fn::Join`.
     Join { separator: &'a str, parts: &'a [Value] },
-    /// `Fn::Sub`.
     Substitution { text: &'a str, variables: Option<&'a Map<String, Value>> },
 }
 
@@ -27,7 +22,6 @@ pub enum IntrinsicError {
     /// Cellar does not use this function.
     #[error("`{name}` is not supported: use one of {}", intrinsic::ALL.join(", "))]
     Unsupported { name: String },
-    /// The function's arguments are malformed.
     #[error("`{name}` expects {expected}")]
     Malformed {
         name: &'static str,
@@ -54,7 +48,6 @@ pub(crate) fn parse_intrinsic(value: &Value) -> Result<Option<Intrinsic<'_>>, In
     }
 }
 
-/// Returns the key and the value of a map that has exactly one entry.
 fn single_entry(value: &Value) -> Option<(&str, &Value)> {
     let map = value.as_object()?;
     if map.len() != 1 {

@@ -39,12 +39,10 @@ impl fmt::Display for TemplatePart {
 /// A fault of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynthesisError {
-    /// A logical id is empty or too long, or contains characters other than letters and digits.
     #[error(
         "{template_part}: invalid logical id; use 1 to {LOGICAL_ID_CHARS_MAX} letters and digits"
     )]
     InvalidLogicalId { template_part: TemplatePart },
-    /// A logical id is already in use.
     #[error(
         "{template_part}: the logical id is already used by a part of type {taken_by}; use another one"
     )]
@@ -53,7 +51,6 @@ pub enum SynthesisError {
         /// The type of the template part that already has the logical id.
         taken_by: String,
     },
-    /// The target of a reference does not exist in the stack.
     #[error("{template_part}: {path} refers to `{target}`, which does not exist in the stack{}", suggestion_hint(suggestion.as_deref()))]
     UnknownReference {
         template_part: TemplatePart,
@@ -63,7 +60,6 @@ pub enum SynthesisError {
         /// enough.
         suggestion: Option<String>,
     },
-    /// `Fn::GetAtt` refers to an attribute that the type of the target does not have.
     #[error(
         "{template_part}: {path} refers to `{attribute}` of {target}, which does not exist; {}",
         describe_available_attributes(available)
@@ -73,7 +69,6 @@ pub enum SynthesisError {
         path: String,
         target: Box<TemplatePart>,
         attribute: String,
-        /// All attributes of the resource type.
         available: &'static [&'static str],
     },
     /// `Fn::GetAtt` refers to an attribute that does not exist because a property of the target is
@@ -88,59 +83,47 @@ pub enum SynthesisError {
         attribute: String,
         property: &'static str,
     },
-    /// An intrinsic function is malformed or not supported.
     #[error("{template_part}: {path}: {fault}")]
     Intrinsic { template_part: TemplatePart, path: String, fault: IntrinsicError },
-    /// The `Fn::Sub` text is malformed.
     #[error("{template_part}: {path}: {fault}")]
     Substitution { template_part: TemplatePart, path: String, fault: SubstitutionError },
-    /// Values are nested too deeply.
     #[error(
         "{template_part}: {path} is nested more than {NESTING_MAX} levels deep; reduce the nesting"
     )]
     TooDeep { template_part: TemplatePart, path: String },
-    /// A table key has no attribute definition.
     #[error(
         "{template_part}: the key `{attribute}` has no attribute definition; add `.attribute(\"{attribute}\", …)`"
     )]
     UndefinedKey { template_part: TemplatePart, attribute: String },
-    /// A table defines an attribute that none of its keys uses.
     #[error(
         "{template_part}: the attribute `{attribute}` is defined but no key uses it, which DynamoDB rejects; remove the definition"
     )]
     UnusedAttribute { template_part: TemplatePart, attribute: String },
-    /// A statement in a role allows actions or resources that contain a wildcard.
     #[error(
         "{template_part}: statement `{statement}` allows the wildcard `{pattern}`; list each action and each resource instead"
     )]
     WildcardPermission { template_part: TemplatePart, statement: String, pattern: String },
-    /// A bucket or queue policy contains an allow statement. Only roles may grant permissions.
     #[error(
         "{template_part}: statement `{statement}` has the effect Allow, but a resource policy may only deny; allow it in a role instead"
     )]
     AllowingPolicy { template_part: TemplatePart, statement: String },
-    /// A queue could deliver a message again while a function still processes it.
     #[error(
         "{template_part}: the visibility timeout is {visibility_s} s, but `{function}` has a timeout of {timeout_s} s; set `VisibilityTimeout` to {} or more",
         timeout_s.saturating_mul(MIN_VISIBILITY_PER_TIMEOUT)
     )]
     VisibilityTooShort {
         template_part: TemplatePart,
-        /// The visibility timeout of the queue in seconds.
         visibility_s: u64,
         /// The logical id of the function that reads from the queue.
         function: String,
-        /// Function timeout in seconds.
         timeout_s: u64,
     },
-    /// Resources have a cyclic dependency.
     #[error("{template_part}: dependency cycle: {}; remove one of these references", path.join(" -> "))]
     DependencyCycle {
         template_part: TemplatePart,
         /// The logical ids of the resources in the cycle, in order. The last id repeats the first.
         path: Vec<String>,
     },
-    /// A section has more entries than CloudFormation accepts.
     #[error(
         "the stack has {count} {section}, but CloudFormation accepts at most {limit}; the first entry beyond the limit is `{first_beyond}`"
     )]
@@ -152,7 +135,6 @@ pub enum SynthesisError {
         /// The first entry beyond the limit if the entries are sorted by name.
         first_beyond: String,
     },
-    /// The template is larger than CloudFormation accepts.
     #[error(
         "the template is {bytes} bytes long, but CloudFormation accepts at most {TEMPLATE_BYTES_MAX}; the largest resource is `{largest}`"
     )]
@@ -161,7 +143,6 @@ pub enum SynthesisError {
         /// Logical id of the largest resource.
         largest: String,
     },
-    /// The description of the stack is longer than CloudFormation accepts.
     #[error(
         "the description of the stack is {bytes} bytes long, but CloudFormation accepts at most {DESCRIPTION_BYTES_MAX}; shorten it"
     )]

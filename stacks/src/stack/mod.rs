@@ -174,7 +174,6 @@ impl Stack {
         if faults.is_empty() { Ok(self.template) } else { Err(SynthesisErrors(faults)) }
     }
 
-    /// Checks that a logical id is valid and is not used by a resource or parameter.
     fn check_available(&self, logical_id: &str, kind: &str) -> Result<(), SynthesisError> {
         let template_part = TemplatePart::new(logical_id, kind);
         check_logical_id(&template_part)?;
@@ -186,7 +185,6 @@ impl Stack {
     }
 }
 
-/// The section of a role's metadata that states why a statement allows all resources.
 pub(crate) const WILDCARD_REASONS: &str = "Reasons";
 
 fn check_logical_id(template_part: &TemplatePart) -> Result<(), SynthesisError> {

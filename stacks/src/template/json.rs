@@ -46,7 +46,7 @@ fn write_list(items: &[Value], level: usize, output: &mut String) {
     output.push(']');
 }
 
-/// Starts the line of a container element. Writes a comma before every element except the first.
+/// Writes a comma before every element except the first.
 fn start_line(index: usize, level: usize, output: &mut String) {
     output.push_str(if index == 0 { "\n" } else { ",\n" });
     write_indent(level, output);

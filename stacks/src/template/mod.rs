@@ -27,7 +27,7 @@ pub use read::TemplateError;
 pub use resolve::{DeployedValues, ResolveError, ResolveFault};
 pub use source_line::SourceLine;
 
-/// The version of the CloudFormation template format. Only one version exists.
+/// Only one version exists.
 const FORMAT_VERSION: &str = "2010-09-09";
 
 /// The word that error messages use for a parameter instead of a resource type.
@@ -171,7 +171,7 @@ impl Template {
     }
 }
 
-/// Inserts a section if it has entries. CloudFormation rejects empty sections.
+/// CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,
     section_name: &str,
@@ -200,8 +200,6 @@ impl Resource {
         }
     }
 
-    /// Sets the actions that CloudFormation takes when the resource is removed from the stack, and
-    /// when an update replaces it.
     pub(crate) fn set_removal_policy(&mut self, removal: RemovalPolicy) {
         self.deletion_policy = Some(removal.deletion_policy().to_owned());
         self.update_replace_policy = Some(removal.update_replace_policy().to_owned());

@@ -2,9 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Nesting level of a document's keys.
 const DOCUMENT_LEVEL: usize = 0;
-/// Nesting level of a resource's keys.
 const RESOURCE_LEVEL: usize = 2;
 
 const SECTIONS: [&str; 5] =

@@ -11,10 +11,8 @@ use super::{FORMAT_VERSION, Output, Parameter, Resource, Template};
 /// The reason why text is not a template of Cellar.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TemplateError {
-    /// The text is larger than CloudFormation accepts.
     #[error("the template is {bytes} bytes long, but at most {TEMPLATE_BYTES_MAX} are allowed")]
     TooLarge { bytes: usize },
-    /// The text is not JSON, or contains a section or field that Cellar does not write.
     #[error(
         "the text is not a template that Cellar has written: {message}; synthesize the template again"
     )]
@@ -22,7 +20,6 @@ pub enum TemplateError {
         /// Parser message, including the position.
         message: String,
     },
-    /// The template has an unknown format version.
     #[error(
         "the format version of the template is `{version}`, but only `{FORMAT_VERSION}` exists; synthesize the template again"
     )]

@@ -31,22 +31,17 @@ pub struct ResolveError {
 /// The reason why a template value could not be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ResolveFault {
-    /// The target of a `Ref` has no value.
     #[error("`{logical_id}` has no value in this deployment; deploy it, or pass it as a parameter")]
     UnknownReference { logical_id: String },
-    /// The target of an `Fn::GetAtt` has no value.
     #[error("`{logical_id}` has no attribute `{attribute}` in this deployment")]
     UnknownAttribute { logical_id: String, attribute: String },
-    /// An intrinsic function is malformed or not supported.
     #[error(transparent)]
     Intrinsic(#[from] IntrinsicError),
-    /// The `Fn::Sub` text is malformed.
     #[error(transparent)]
     Substitution(#[from] SubstitutionError),
     /// A part of an `Fn::Join` or a variable of an `Fn::Sub` is a map, a list or null.
     #[error("only strings, numbers and booleans can be inserted into text")]
     NotAScalar,
-    /// Values are nested more than [`NESTING_MAX`] levels deep.
     #[error("values are nested more than {NESTING_MAX} levels deep")]
     TooDeep,
 }

@@ -37,8 +37,7 @@ impl fmt::Display for SourceLine {
     }
 }
 
-/// Removes the directory of the workspace from a path. The compiler uses absolute paths if this
-/// crate is a dependency of another workspace.
+/// The compiler uses absolute paths if this crate is a dependency of another workspace.
 fn workspace_path(file: &str) -> String {
     let file = file.replace('\\', "/");
     match file.rfind(SOURCE_FOLDER) {

@@ -8,7 +8,6 @@ use super::yaml_scalar::{yaml_scalar, yaml_string};
 /// The maximum length in bytes of a key that is written as `key:`. Longer keys are written as `?
 /// key`, because YAML limits the short form to 1,024 characters.
 const SHORT_KEY_BYTES: usize = 1000;
-/// Number of spaces per nesting level.
 const INDENT_PER_LEVEL: usize = 2;
 
 /// Returns a document as YAML that ends with a newline.
@@ -22,7 +21,6 @@ pub(super) fn to_document(value: &Value) -> String {
     output
 }
 
-/// Returns whether a value is written on the same line as its key.
 fn is_written_inline(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.is_empty(),

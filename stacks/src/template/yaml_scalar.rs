@@ -12,7 +12,6 @@ use serde_json::Value;
 const RESERVED_WORDS: [&str; 13] =
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "none", "nan", "inf"];
 
-/// Returns the YAML of a scalar or an empty container.
 pub(super) fn yaml_scalar(value: &Value) -> String {
     match value {
         Value::String(text) => yaml_string(text),

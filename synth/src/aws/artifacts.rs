@@ -12,57 +12,41 @@ use super::error::AwsError;
 
 /// Region of an S3 bucket that has no location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
-/// Response header that contains the bucket's region.
 const REGION_HEADER: &str = "x-amz-bucket-region";
 const HTTP_MOVED_PERMANENTLY: u16 = 301;
 const HTTP_FORBIDDEN: u16 = 403;
 const HTTP_NOT_FOUND: u16 = 404;
 
-/// An object to upload. The key contains a hash of the content, so objects with equal keys have
-/// equal bytes.
+/// The key contains a hash of the content, so objects with equal keys have equal bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
-    /// Key of the object.
     pub(crate) key: String,
-    /// Content of the object.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether [`Aws::ensure_artifact_bucket`] created the artifact bucket or found an existing one.
 #[derive(Debug)]
 pub(crate) enum ArtifactBucket {
-    /// The bucket was created.
     Created,
-    /// The bucket already existed. If its settings had drifted, they were restored.
     Existing(SettingsRepair),
 }
 
-/// Whether [`Aws::upload_unless_present`] uploaded the object or found it in the bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UploadResult {
-    /// The object was uploaded.
     Uploaded,
-    /// The object already existed.
     AlreadyUploaded,
 }
 
 impl Aws {
-    /// Returns the default name of the artifact bucket, which contains the account id and the
-    /// region.
     pub(crate) fn artifact_bucket_name(&self) -> String {
         format!("cellar-artifacts-{}-{}", self.account, self.region)
     }
 
-    /// Creates the artifact bucket if it does not exist. A new bucket gets all settings, even if
-    /// its name is custom.
+    /// A new bucket gets all settings, even if its name is custom.
     ///
     /// If a bucket with the default name exists, settings that have drifted are restored. The
-    /// settings of an existing bucket with a custom name are not changed.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails. If the process dies after the bucket was
-    /// created and before its settings were applied, the bucket keeps the S3 defaults, which block
-    /// public access.
+    /// settings of an existing bucket with a custom name are not changed. If the process dies after
+    /// the bucket was created and before its settings were applied, the bucket keeps the S3
+    /// defaults, which block public access.
     pub(crate) async fn ensure_artifact_bucket(
         &self,
         bucket: &str,
@@ -75,9 +59,6 @@ impl Aws {
         }
     }
 
-    /// Returns whether the artifact bucket exists in this account and region.
-    ///
-    /// # Errors
     /// Returns [`AwsError::BucketClosed`] or [`AwsError::BucketElsewhere`] if a bucket with this
     /// name exists but cannot be used.
     async fn has_artifact_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
@@ -132,10 +113,6 @@ impl Aws {
         self.apply_bucket_settings(bucket).await
     }
 
-    /// Returns whether the bucket contains an object with the given key.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn has_artifact(&self, bucket: &str, key: &str) -> Result<bool, AwsError> {
         const OPERATION: &str = "find the bundle";
         let head_request = self.s3.head_object().bucket(bucket).key(key);
@@ -160,9 +137,6 @@ impl Aws {
     }
 
     /// Uploads an object unless the bucket already contains an object with the same key and length.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn upload_unless_present(
         &self,
         bucket: &str,
@@ -179,9 +153,6 @@ impl Aws {
     }
 
     /// Uploads an object, overwriting any existing object with the same key.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn put_artifact(
         &self,
         bucket: &str,
@@ -194,7 +165,6 @@ impl Aws {
         Ok(())
     }
 
-    /// Returns the URL from which CloudFormation reads an object of the artifact bucket.
     pub(crate) fn artifact_url(&self, bucket: &str, key: &str) -> String {
         match &self.endpoint_url {
             Some(endpoint) => format!("{endpoint}/{bucket}/{key}"),
@@ -203,14 +173,12 @@ impl Aws {
     }
 }
 
-/// Returns the HTTP status of a failed S3 request. A failed HEAD request has a status but no error
-/// code.
+/// A failed HEAD request has a status but no error code.
 fn http_status<E>(error: &SdkError<E>) -> Option<u16> {
     error.raw_response().map(|response| response.status().as_u16())
 }
 
-/// Returns the region of the bucket. S3 reports the region in the error response to a request that
-/// was sent to another region.
+/// S3 reports the region in the error response to a request that was sent to another region.
 fn bucket_region_from_error(error: &SdkError<HeadBucketError>) -> String {
     let region = error.raw_response().and_then(|response| response.headers().get(REGION_HEADER));
     region.unwrap_or("another region").to_owned()

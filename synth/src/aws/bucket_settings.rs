@@ -14,9 +14,7 @@ use super::error::AwsError;
 /// Number of days after which an incomplete multipart upload is deleted.
 const ABORT_AFTER_DAYS: i32 = 1;
 
-/// A setting of the artifact bucket.
 struct Setting {
-    /// Name shown in messages.
     name: &'static str,
     /// Verb phrase that follows "cannot" in the error message if the setting cannot be changed.
     operation: &'static str,
@@ -33,12 +31,9 @@ const UPLOAD_CLEANUP: Setting = Setting {
     operation: "configure the cleanup of unfinished uploads to the artifact bucket",
 };
 
-/// Result of [`Aws::repair_settings`].
 #[derive(Debug, Default)]
 pub(crate) struct SettingsRepair {
-    /// Names of the restored settings.
     pub(crate) restored: Vec<&'static str>,
-    /// The settings that could not be restored, each with its name and the error.
     pub(crate) failed: Vec<(&'static str, AwsError)>,
 }
 
@@ -52,15 +47,14 @@ impl SettingsRepair {
 }
 
 impl Aws {
-    /// Applies all artifact bucket settings to a new bucket.
     pub(super) async fn apply_bucket_settings(&self, bucket: &str) -> Result<(), AwsError> {
         self.block_public_access(bucket).await?;
         self.put_policy(bucket, self.policy_with_tls_statement(bucket, Vec::new())).await?;
         self.put_lifecycle_rules(bucket, vec![upload_cleanup_rule()?]).await
     }
 
-    /// Restores settings that have drifted. A setting that cannot be read is left unchanged,
-    /// because the deploying identity may lack the permission to read it.
+    /// A setting that cannot be read is left unchanged, because the deploying identity may lack the
+    /// permission to read it.
     pub(super) async fn repair_settings(&self, bucket: &str) -> Result<SettingsRepair, AwsError> {
         let cleanup_rule = upload_cleanup_rule()?;
         let (allows_public_access, statements_without_tls, rules_without_cleanup) = tokio::join!(
@@ -104,8 +98,7 @@ impl Aws {
         Ok(())
     }
 
-    /// Returns the existing statements of the bucket policy, to which the TLS statement must be
-    /// added. Returns `None` if the policy already contains the TLS statement or cannot be read.
+    /// Returns `None` if the policy already contains the TLS statement or cannot be read.
     async fn statements_if_tls_is_missing(&self, bucket: &str) -> Option<Vec<Value>> {
         let request = self.s3.get_bucket_policy().bucket(bucket);
         match request.expected_bucket_owner(&self.account).send().await {
@@ -139,8 +132,6 @@ impl Aws {
         })
     }
 
-    /// Returns the existing lifecycle rules of the bucket, to which `cleanup_rule` must be added.
-    ///
     /// Returns `None` if a rule already deletes all incomplete uploads, if the response contains no
     /// rules, or if the rules cannot be read.
     async fn rules_if_cleanup_is_missing(
@@ -189,8 +180,7 @@ fn full_access_block() -> PublicAccessBlockConfiguration {
         .build()
 }
 
-/// Returns the lifecycle rule that deletes incomplete uploads. The rule does not delete bundles,
-/// because a rollback needs the previous bundle.
+/// The rule does not delete bundles, because a rollback needs the previous bundle.
 fn upload_cleanup_rule() -> Result<LifecycleRule, AwsError> {
     let abort = AbortIncompleteMultipartUpload::builder().days_after_initiation(ABORT_AFTER_DAYS);
     LifecycleRule::builder()
@@ -202,8 +192,6 @@ fn upload_cleanup_rule() -> Result<LifecycleRule, AwsError> {
         .map_err(|_| AwsError::IncompleteReply { missing: "a lifecycle" })
 }
 
-/// Returns whether a lifecycle rule deletes all incomplete uploads in the bucket, after any number
-/// of days.
 fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
     let prefix = rule.filter().and_then(LifecycleRuleFilter::prefix).unwrap_or_default();
     *rule.status() == ExpirationStatus::Enabled
@@ -211,8 +199,7 @@ fn cleans_up_all_uploads(rule: &LifecycleRule) -> bool {
         && prefix.is_empty()
 }
 
-/// Returns the existing policy statements, to which `required_statement` must be added. An outdated
-/// version of `required_statement`, which has the same Sid (statement id), is omitted.
+/// An outdated version of `required_statement`, which has the same Sid (statement id), is omitted.
 ///
 /// Returns `None` if the policy already contains `required_statement` or cannot be parsed.
 fn statements_if_missing(policy: &str, required_statement: &Value) -> Option<Vec<Value>> {

@@ -18,44 +18,33 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Polling interval while a change set is being created.
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
 /// Status of a stack that was never deployed and that contains nothing but change sets.
 const ONLY_CHANGE_SETS: &str = "REVIEW_IN_PROGRESS";
 /// Substrings of the status reason that CloudFormation gives for an empty change set.
 const NO_CHANGES_REASONS: [&str; 2] = ["didn't contain changes", "No updates are to be performed"];
 
-/// Desired state of a stack, from which a change set is created.
 #[derive(Debug, Clone)]
 pub(crate) struct DesiredStack {
-    /// Name of the stack.
     pub(crate) stack_name: String,
-    /// Whether the stack is new.
     pub(crate) is_new: bool,
-    /// Name of the change set.
     pub(crate) change_set_name: String,
-    /// URL of the template.
     pub(crate) template_url: String,
-    /// Parameter names and values.
     pub(crate) parameters: Vec<(String, String)>,
     /// Stack tags, which CloudFormation propagates to all resources.
     pub(crate) tags: Vec<(String, String)>,
     /// Whether to use express mode, which completes a deployment before its resources are stable.
     pub(crate) express: bool,
-    /// Alarms that roll back the deployment if they fire.
     pub(crate) rollback: RollbackAlarms,
 }
 
-/// Alarms that roll back a deployment if they fire.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RollbackAlarms {
-    /// ARNs of the alarms.
     pub(crate) arns: Vec<String>,
     /// Number of minutes for which the alarms are monitored after the deployment.
     pub(crate) minutes: u8,
 }
 
-/// A change set that is ready to execute.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ChangeSet {
     /// ARN of the change set.
@@ -66,13 +55,10 @@ pub(crate) struct ChangeSet {
     pub(crate) changes: Vec<Change>,
 }
 
-/// Action that CloudFormation predicts for a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PlannedAction {
-    /// The resource is created.
     Add,
-    /// The resource is changed.
     Modify,
     /// The resource is removed from the stack. Unless its deletion policy retains the resource, it
     /// is also deleted.
@@ -81,30 +67,22 @@ pub(crate) enum PlannedAction {
     Other,
 }
 
-/// Whether a resource is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Replacement {
-    /// The resource is updated in place.
     No,
     /// Whether the resource is replaced depends on values that are known only during the
     /// deployment.
     Maybe,
-    /// A new resource is created and the old one is deleted.
     Yes,
 }
 
-/// Predicted change of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
     pub(crate) action: PlannedAction,
-    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Whether the resource is replaced.
     pub(crate) replacement: Replacement,
-    /// Names of the changed properties.
     pub(crate) properties: Vec<String>,
     /// Whether the resource is certain to change. If not, the resource refers to other resources
     /// that change.
@@ -112,10 +90,10 @@ pub(crate) struct Change {
 }
 
 impl Aws {
-    /// Creates a change set and waits until it is ready to execute. Returns `None` if there are no
-    /// changes.
+    /// Returns `None` if there are no changes.
     ///
     /// # Errors
+    ///
     /// Returns [`AwsError`] if a request to AWS fails. The stack is then unchanged, and the change
     /// set is deleted.
     pub(crate) async fn create_change_set(
@@ -168,8 +146,7 @@ impl Aws {
             .set_deployment_config(desired.express.then(express_deployment))
     }
 
-    /// Waits until a change set is ready to execute, and reads its changes. Returns `None` if the
-    /// change set is empty.
+    /// Returns `None` if the change set is empty.
     pub(super) async fn wait_for_change_set(
         &self,
         id: &str,
@@ -182,12 +159,7 @@ impl Aws {
         Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
     }
 
-    /// Deletes an unexecuted change set.
-    ///
     /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn discard_change_set(
         &self,
         id: &str,
@@ -207,8 +179,7 @@ impl Aws {
         self.delete_stack(&stack.id, &request_token).await
     }
 
-    /// Waits until a change set is ready to execute and returns its stack ARN. Returns `None` if
-    /// the change set is empty.
+    /// Returns `None` if the change set is empty.
     async fn wait_until_executable(
         &self,
         change_set_id: &str,
@@ -255,11 +226,7 @@ impl Aws {
         }
     }
 
-    /// Returns whether a change set can still be executed. A change set can be executed only once,
-    /// and only as long as its stack has not changed.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// A change set can be executed only once, and only as long as its stack has not changed.
     pub(crate) async fn is_executable(&self, id: &str) -> Result<bool, AwsError> {
         let described = self.cloudformation.describe_change_set().change_set_name(id).send().await;
         match described {
@@ -269,7 +236,6 @@ impl Aws {
         }
     }
 
-    /// Returns whether a stack has unexecuted change sets.
     async fn has_change_sets(&self, stack_id: &str) -> Result<bool, AwsError> {
         let result = self.cloudformation.list_change_sets().stack_name(stack_id).send().await;
         let page = result.map_err(|error| AwsError::from_sdk("list the change sets", &error))?;
@@ -277,11 +243,7 @@ impl Aws {
         Ok(has_change_sets)
     }
 
-    /// Starts the execution of a change set.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if the request fails. After [`AwsError::Unreachable`], the execution
-    /// may have started anyway.
+    /// After [`AwsError::Unreachable`], the execution may have started anyway.
     pub(crate) async fn execute_change_set(
         &self,
         id: &str,
@@ -316,7 +278,6 @@ fn change_set_failed(
     AwsError::ChangeSetFailed { stack: stack_name.to_owned(), reason }
 }
 
-/// Returns whether an error means that the change set or its stack does not exist.
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ChangeSetNotFound")
         || message.is_some_and(|message| message.contains("does not exist"))
@@ -329,8 +290,8 @@ fn express_deployment() -> DeploymentConfig {
 }
 
 impl RollbackAlarms {
-    /// Returns the configuration to send with every change set. It names the alarms even if there
-    /// are none, because CloudFormation otherwise keeps the alarms of the previous deployment.
+    /// Names the alarms even if there are none, because CloudFormation otherwise keeps the alarms
+    /// of the previous deployment.
     pub(super) fn to_configuration(&self) -> RollbackConfiguration {
         let mut triggers = Vec::with_capacity(self.arns.len());
         for arn in &self.arns {
@@ -344,7 +305,6 @@ impl RollbackAlarms {
     }
 }
 
-/// Returns whether `reason` is the status reason of an empty change set.
 fn means_no_changes(reason: &str) -> bool {
     NO_CHANGES_REASONS.iter().any(|no_changes_reason| reason.contains(no_changes_reason))
 }
@@ -375,8 +335,8 @@ impl Change {
     }
 }
 
-/// Returns the names of the changed properties. If an attribute of the resource itself changes,
-/// such as `Tags`, returns the name of this attribute.
+/// If an attribute of the resource itself changes, such as `Tags`, returns the name of this
+/// attribute.
 fn changed_properties(details: &[ResourceChangeDetail]) -> Vec<String> {
     let mut names = BTreeSet::new();
     for target in details.iter().filter_map(|detail| detail.target()) {

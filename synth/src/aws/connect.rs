@@ -17,21 +17,18 @@ use cellar_stacks::Config;
 
 use super::error::AwsError;
 
-/// Default region for an emulator.
 const EMULATOR_REGION: &str = "us-east-1";
-/// AWS connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for each attempt to send a request. It is long enough to upload several MB over a slow
 /// connection.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(180);
-/// Polling interval for an emulator. Emulators respond faster than AWS.
+/// Emulators respond faster than AWS.
 const EMULATOR_POLL: Duration = Duration::from_millis(200);
 /// Access key id and secret key for an emulator. By convention, emulators accept this value for
 /// both.
 const EMULATOR_KEY: &str = "test";
 const DEFAULT_PARTITION: &str = "aws";
 
-/// AWS clients for one account and region.
 #[derive(Debug, Clone)]
 pub(crate) struct Aws {
     pub(super) cloudformation: aws_sdk_cloudformation::Client,
@@ -43,9 +40,7 @@ pub(crate) struct Aws {
     pub(crate) config: SdkConfig,
     /// Credentials for signing requests that are sent without the SDK.
     pub(super) credentials: Option<SharedCredentialsProvider>,
-    /// AWS account id.
     pub(crate) account: String,
-    /// AWS region.
     pub(crate) region: String,
     /// AWS partition, such as `aws`, `aws-cn` or `aws-eusc`.
     pub(super) partition: String,
@@ -54,14 +49,8 @@ pub(crate) struct Aws {
 }
 
 impl Aws {
-    /// Resolves the credentials and the region, and looks up the account id.
-    ///
     /// The credentials come from the standard AWS provider chain. The region comes from the same
     /// chain unless the configuration sets it.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if there are no valid credentials or no region, or if AWS is
-    /// unreachable.
     pub(crate) async fn connect(
         config: &Config,
         endpoint_url: Option<&str>,
@@ -89,7 +78,6 @@ impl Aws {
         })
     }
 
-    /// Describes the account and the region, for use in messages.
     pub(crate) fn account_and_region(&self) -> String {
         format!("account {}, {}", self.account, self.region)
     }
@@ -117,7 +105,6 @@ impl Aws {
         }
     }
 
-    /// Returns the DNS suffix of the AWS service endpoints in this partition.
     pub(super) fn domain(&self) -> &'static str {
         match self.partition.as_str() {
             "aws-cn" => "amazonaws.com.cn",
@@ -126,13 +113,11 @@ impl Aws {
         }
     }
 
-    /// Returns the ARN of an alarm in this account and region.
     pub(crate) fn alarm_arn(&self, name: &str) -> String {
         let Self { partition, region, account, .. } = self;
         format!("arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}")
     }
 
-    /// Returns whether the clients connect to an emulator.
     pub(crate) fn is_emulator(&self) -> bool {
         self.endpoint_url.is_some()
     }
@@ -142,8 +127,7 @@ impl Aws {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// Returns the URL at which a Lambda function URL can be reached. An emulator serves function
-    /// URLs under its own URL.
+    /// An emulator serves function URLs under its own URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
@@ -153,8 +137,8 @@ impl Aws {
     }
 }
 
-/// Looks up the AWS identity of the caller. This is the first request of a command, so a failure
-/// may be caused by a wrong region or endpoint.
+/// This is the first request of a command, so a failure may be caused by a wrong region or
+/// endpoint.
 async fn get_caller_identity(
     sdk_config: &SdkConfig,
     region: &str,
@@ -170,7 +154,6 @@ async fn get_caller_identity(
     })
 }
 
-/// Extracts the partition from an ARN `arn:PARTITION:SERVICE:…`.
 fn partition_of_arn(arn: &str) -> Option<&str> {
     arn.split(':').nth(1)
 }
@@ -199,8 +182,6 @@ fn has_named_profile() -> bool {
     std::env::var_os("AWS_PROFILE").is_some_and(|profile| !profile.is_empty())
 }
 
-/// Returns the credentials from the environment or from AWS_PROFILE. Falls back to the emulator's
-/// default key.
 fn credentials_for_emulator() -> CredentialsProviderChain {
     let environment = EnvironmentVariableCredentialsProvider::new();
     let mut chain = CredentialsProviderChain::first_try("Environment", environment);
@@ -211,8 +192,6 @@ fn credentials_for_emulator() -> CredentialsProviderChain {
     chain.or_else("Emulator", Credentials::new(key, key, None, None, provider))
 }
 
-/// Returns the region from the environment or from AWS_PROFILE. Falls back to the emulator's
-/// default region.
 fn region_for_emulator() -> RegionProviderChain {
     let mut chain = RegionProviderChain::first_try(EnvironmentVariableRegionProvider::new());
     if has_named_profile() {

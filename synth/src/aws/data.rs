@@ -7,27 +7,18 @@ use aws_sdk_s3::types::{Delete, ObjectIdentifier};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Error code for a table that does not exist.
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
-/// Error code for a table that DynamoDB is creating or changing.
 const TABLE_IN_USE: &str = "ResourceInUseException";
-/// Error code for a bucket that does not exist.
 const BUCKET_NOT_FOUND: &str = "NoSuchBucket";
 
-/// State of a table, which determines whether DynamoDB deletes the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableState {
-    /// Status in DynamoDB, such as `ACTIVE`.
     pub(crate) status: String,
-    /// Whether deletion protection is on.
     pub(crate) is_protected: bool,
 }
 
 impl Aws {
-    /// Returns the size of a table in bytes. DynamoDB updates the size only every few hours.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// DynamoDB updates the size only every few hours.
     pub(crate) async fn table_bytes(&self, table: &str) -> Result<u64, AwsError> {
         let result = self.dynamodb.describe_table().table_name(table).send().await;
         let output =
@@ -36,10 +27,7 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Returns the state of a table, or `None` if the table does not exist.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Returns `None` if the table does not exist.
     pub(crate) async fn table_state(&self, table: &str) -> Result<Option<TableState>, AwsError> {
         let output = match self.dynamodb.describe_table().table_name(table).send().await {
             Ok(output) => output,
@@ -55,11 +43,7 @@ impl Aws {
         }))
     }
 
-    /// Turns off the deletion protection of a table. Does nothing if the table does not exist or if
-    /// DynamoDB is changing it.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Does nothing if the table does not exist or if DynamoDB is changing it.
     pub(crate) async fn unprotect_table(&self, table: &str) -> Result<(), AwsError> {
         let update = self.dynamodb.update_table().table_name(table);
         match update.deletion_protection_enabled(false).send().await {
@@ -71,11 +55,7 @@ impl Aws {
         }
     }
 
-    /// Requests the deletion of a table. Does nothing if the table does not exist or if DynamoDB is
-    /// changing it.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Does nothing if the table does not exist or if DynamoDB is changing it.
     pub(crate) async fn request_table_deletion(&self, table: &str) -> Result<(), AwsError> {
         match self.dynamodb.delete_table().table_name(table).send().await {
             Ok(_) => Ok(()),
@@ -150,7 +130,6 @@ fn is_gone_or_busy(error_code: Option<&str>) -> bool {
     matches!(error_code, Some(TABLE_NOT_FOUND | TABLE_IN_USE))
 }
 
-/// Returns the object versions and the delete markers on a page.
 fn versions_and_markers(page: &ListObjectVersionsOutput) -> Vec<ObjectIdentifier> {
     let mut identifiers = Vec::new();
     for version in page.versions() {

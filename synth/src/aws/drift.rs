@@ -12,45 +12,35 @@ use tokio::time::{Instant, sleep};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Polling interval while a drift detection runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
 /// Timeout for drift detection, which is slow, because AWS reads each resource from its service.
 const DETECTION_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Operation name used in errors.
 const DETECT_DRIFT: &str = "detect drift";
 
-/// A resource whose actual state differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Drift {
-    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id of the resource.
     pub(crate) physical_id: Option<String>,
-    /// Whether the resource was deleted.
     pub(crate) deleted: bool,
-    /// Properties whose values have changed. Empty if the resource was deleted.
+    /// Empty if the resource was deleted.
     pub(crate) differences: Vec<PropertyDrift>,
 }
 
-/// A property whose actual value differs from the stack's template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PropertyDrift {
     /// JSON pointer to the property, relative to the resource's properties.
     pub(crate) path: String,
-    /// Value of the property in the template. `None` if the template does not set the property.
+    /// `None` if the template does not set the property.
     pub(crate) expected: Option<String>,
-    /// Actual value of the property. `None` if the resource does not have the property.
+    /// `None` if the resource does not have the property.
     pub(crate) actual: Option<String>,
 }
 
-/// Result of a drift detection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DriftReport {
-    /// Number of resources that AWS checked.
     pub(crate) checked: usize,
     /// Types of resources in the stack whose drift AWS cannot detect.
     pub(crate) unchecked: Vec<String>,
@@ -59,10 +49,6 @@ pub(crate) struct DriftReport {
 }
 
 impl Aws {
-    /// Runs drift detection on a stack and waits for the result.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn detect_drift(&self, stack_id: &str) -> Result<DriftReport, AwsError> {
         let result = self.cloudformation.detect_stack_drift().stack_name(stack_id).send().await;
         let started = result.map_err(|error| AwsError::from_sdk(DETECT_DRIFT, &error))?;
@@ -142,8 +128,7 @@ impl DriftReport {
 }
 
 impl Drift {
-    /// Converts the drift of a resource from the type of the AWS SDK. Returns `None` if the
-    /// resource has not drifted or was not checked.
+    /// Returns `None` if the resource has not drifted or was not checked.
     fn from_resource(resource: &StackResourceDrift) -> Option<Self> {
         let deleted = match resource.stack_resource_drift_status()? {
             StackResourceDriftStatus::Deleted => true,
@@ -171,8 +156,7 @@ impl PropertyDrift {
     }
 }
 
-/// Returns the value of a property, or `None` if the property is not set. CloudFormation reports an
-/// unset property as the string `null`.
+/// CloudFormation reports an unset property as the string `null`.
 fn present_value(value: Option<&str>) -> Option<String> {
     value.filter(|value| *value != "null").map(str::to_owned)
 }

@@ -2,11 +2,10 @@
 
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// A failed AWS request. The field `operation` is a verb phrase, such as "read the logs", which
-/// follows "cannot" in the message.
+/// The field `operation` is a verb phrase, such as "read the logs", which follows "cannot" in the
+/// message.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum AwsError {
-    /// No region is configured.
     #[error("no region is configured")]
     #[diagnostic(
         code(synth::aws::region),
@@ -16,7 +15,6 @@ pub(crate) enum AwsError {
         )
     )]
     NoRegion,
-    /// No credentials were found, or the credentials provider failed.
     #[error("cannot {operation}: no AWS credentials: {cause}")]
     #[diagnostic(
         code(synth::aws::credentials),
@@ -30,7 +28,7 @@ pub(crate) enum AwsError {
         /// Error from the credentials provider.
         cause: String,
     },
-    /// AWS does not recognize the credentials. They may still be valid in another region.
+    /// The credentials may still be valid in another region.
     #[error("cannot {operation}: AWS rejected the credentials: {message}")]
     #[diagnostic(
         code(synth::aws::unknown_credentials),
@@ -45,7 +43,6 @@ pub(crate) enum AwsError {
         /// AWS error message.
         message: String,
     },
-    /// The credentials have expired.
     #[error("cannot {operation}: the AWS credentials have expired")]
     #[diagnostic(
         code(synth::aws::expired),
@@ -56,7 +53,6 @@ pub(crate) enum AwsError {
         )
     )]
     Expired { operation: &'static str },
-    /// The AWS identity lacks a permission.
     #[error("cannot {operation}: {message}")]
     #[diagnostic(
         code(synth::aws::denied),
@@ -70,7 +66,6 @@ pub(crate) enum AwsError {
         /// Error message of AWS, which includes the denied action.
         message: String,
     },
-    /// AWS cannot be reached.
     #[error("cannot {operation}: AWS is unreachable: {cause}")]
     #[diagnostic(
         code(synth::aws::unreachable),
@@ -93,10 +88,8 @@ pub(crate) enum AwsError {
     UnreachableAddress {
         /// Description of the address, such as "in region eu-west-1" or "at http://127.0.0.1:1".
         address: String,
-        /// Message of the innermost cause.
         cause: String,
     },
-    /// The artifact bucket belongs to another account.
     #[error("the bucket {bucket} belongs to another account")]
     #[diagnostic(
         code(synth::aws::bucket),
@@ -123,7 +116,6 @@ pub(crate) enum AwsError {
         /// Name of the bucket.
         bucket: String,
     },
-    /// The artifact bucket and the stack are in different regions.
     #[error("the bucket {bucket} is in region {bucket_region}, but the stack is in {stack_region}")]
     #[diagnostic(
         code(synth::aws::bucket_elsewhere),
@@ -133,26 +125,21 @@ pub(crate) enum AwsError {
         )
     )]
     BucketElsewhere {
-        /// Name of the bucket.
         bucket: String,
         /// Region of the bucket.
         bucket_region: String,
-        /// Region of the stack.
         stack_region: String,
     },
-    /// CloudFormation rejected the change set.
     #[error("CloudFormation rejected the changes to stack {stack}: {reason}")]
     #[diagnostic(
         code(synth::aws::change_set),
         help("nothing was changed; fix the cause, then run the same command again")
     )]
     ChangeSetFailed {
-        /// Name of the stack.
         stack: String,
         /// CloudFormation status reason.
         reason: String,
     },
-    /// Another operation on the stack was started before this one.
     #[error("cannot {operation}: another operation changed the stack: {message}")]
     #[diagnostic(
         code(synth::aws::stack_busy),
@@ -166,17 +153,14 @@ pub(crate) enum AwsError {
         /// AWS error message.
         message: String,
     },
-    /// AWS rejected the request for another reason.
     #[error("cannot {operation}: {code}: {message}")]
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
         operation: &'static str,
-        /// AWS error code.
         code: String,
         /// AWS error message.
         message: String,
     },
-    /// A paginated response has too many pages.
     #[error("cannot {operation}: the response has more than {pages} pages")]
     #[diagnostic(
         code(synth::aws::endless),
@@ -187,32 +171,26 @@ pub(crate) enum AwsError {
         /// Page limit.
         pages: usize,
     },
-    /// A response lacks a required field.
     #[error("the response from AWS lacks {missing}")]
     #[diagnostic(code(synth::aws::reply), help("run the same command again"))]
     IncompleteReply { missing: &'static str },
 }
 
-/// AWS error codes for a missing permission.
 const DENIED_CODES: [&str; 4] =
     ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "AllAccessDisabled"];
-/// AWS error codes for a conflict with another operation on the stack. The code for a missing
-/// change set is included, because a stack operation deletes all other change sets of the stack.
+/// The code for a missing change set is included, because a stack operation deletes all other
+/// change sets of the stack.
 const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
-/// Suffix of a stack's status while an operation is in progress.
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
 /// Text that precedes the name of the denied action in the AWS error message for a missing
 /// permission.
 const BEFORE_ACTION: &str = "not authorized to perform: ";
 /// Prefix of the error message of the SDK if it finds no credentials.
 const NO_CREDENTIALS_FOUND: &str = "no credentials found";
-/// HTTP status of a response to a request for which a permission is missing.
 const HTTP_FORBIDDEN: u16 = 403;
-/// AWS error codes for expired credentials.
 const EXPIRED_CODES: [&str; 4] =
     ["ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"];
-/// AWS error codes for credentials that AWS does not know.
 const UNKNOWN_CREDENTIALS_CODES: [&str; 4] = [
     "InvalidClientTokenId",
     "UnrecognizedClientException",
@@ -221,7 +199,6 @@ const UNKNOWN_CREDENTIALS_CODES: [&str; 4] = [
 ];
 
 impl AwsError {
-    /// Converts an SDK error.
     pub(super) fn from_sdk<E>(operation: &'static str, error: &SdkError<E>) -> Self
     where
         E: std::error::Error + ProvideErrorMetadata + 'static,
@@ -249,8 +226,7 @@ impl AwsError {
         }
     }
 
-    /// Creates the error for a request that failed before a response arrived. `causes` contains the
-    /// messages of the SDK error and its causes.
+    /// `causes` contains the messages of the SDK error and its causes.
     fn from_causes(operation: &'static str, causes: &[String]) -> Self {
         let innermost = causes.last().cloned().unwrap_or_default();
         // Missing credentials are recognized by the message, because the SDK has no error variant
@@ -261,7 +237,6 @@ impl AwsError {
         Self::Unreachable { operation, cause: innermost }
     }
 
-    /// Maps the error code of an AWS service to an [`AwsError`].
     pub(super) fn from_code(operation: &'static str, code: &str, message: String) -> Self {
         let is_busy = BUSY_CODES.contains(&code)
             || (code == "ValidationError" && message.contains(IN_PROGRESS_SUFFIX));
@@ -306,8 +281,6 @@ impl AwsError {
     }
 }
 
-/// Extracts the denied action, such as `s3:PutObject`, from an error message about a missing
-/// permission.
 pub(crate) fn denied_action(message: &str) -> Option<&str> {
     let (_, action) = message.split_once(BEFORE_ACTION)?;
     let action = action.split_whitespace().next()?.trim_end_matches(['.', ',']);

@@ -8,27 +8,20 @@ use super::change_set::{ChangeSet, RollbackAlarms};
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Tables to import into a stack, and the template for the import.
 #[derive(Debug, Clone)]
 pub(crate) struct Import {
-    /// Name of the stack.
     pub(crate) stack_name: String,
-    /// Name of the change set.
     pub(crate) change_set_name: String,
     /// URL of a template that consists of the deployed template and the imported tables.
     pub(crate) template_url: String,
     /// Names of the stack parameters. The import does not change their values.
     pub(crate) parameters: Vec<String>,
-    /// Tables to import.
     pub(crate) tables: Vec<ImportedTable>,
 }
 
-/// A table to import into a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ImportedTable {
-    /// Logical id of the table in the template.
     pub(crate) logical_id: String,
-    /// Name of the table.
     pub(crate) table_name: String,
 }
 

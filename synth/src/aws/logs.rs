@@ -14,45 +14,37 @@ const FILTER_LOG_EVENTS: Operation = Operation {
 };
 /// Number of log lines per page, which is the maximum that CloudWatch Logs allows.
 const PAGE_EVENTS_MAX: u32 = 10_000;
-/// Maximum number of pages that are read per log group. The maximum is high, because a selective
-/// filter returns many empty pages.
+/// The maximum is high, because a selective filter returns many empty pages.
 pub(crate) const PAGES_MAX: usize = 500;
 
-/// Log group query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogQuery {
-    /// Name of the log group.
     pub(crate) log_group_name: String,
     /// Time of the oldest line to return, in milliseconds since the Unix epoch.
     pub(crate) start_time: u64,
-    /// CloudWatch Logs filter pattern that selects the lines to return. If `None`, all lines are
-    /// returned.
+    /// If `None`, all lines are returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) filter_pattern: Option<String>,
 }
 
-/// Result of [`Aws::read_log_pages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogCompleteness {
-    /// All pages were read.
     Complete,
     /// The log has more than [`PAGES_MAX`] pages, and the remaining pages were not read.
     PagesRemain,
 }
 
-/// A log line.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEvent {
-    /// Id of the log event. AWS always sets the id, but some emulators do not.
+    /// AWS always sets the id, but some emulators do not.
     pub(crate) event_id: Option<String>,
     /// Time of the line, in milliseconds since the Unix epoch.
     pub(crate) timestamp: u64,
-    /// Text of the line.
     #[serde(default)]
     pub(crate) message: String,
-    /// Name of the log stream. Each execution environment of a function has its own log stream.
+    /// Each execution environment of a function has its own log stream.
     #[serde(default)]
     pub(crate) log_stream_name: String,
 }
@@ -78,9 +70,6 @@ struct Page {
 impl Aws {
     /// Calls `handle_page` with the log lines of each page, oldest page first, for at most
     /// [`PAGES_MAX`] pages.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn read_log_pages(
         &self,
         query: &LogQuery,
@@ -100,7 +89,6 @@ impl Aws {
     }
 }
 
-/// Returns a filter pattern that matches log lines containing `text`.
 pub(crate) fn quoted_pattern(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

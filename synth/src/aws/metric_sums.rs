@@ -22,21 +22,15 @@ const GET_METRIC_DATA: Operation = Operation {
     json_version: "1.0",
     name: "read the metrics",
 };
-/// Maximum number of alarms per request.
 const ALARMS_PER_REQUEST: usize = 100;
-/// Maximum number of metrics per request.
 const METRICS_PER_REQUEST: usize = 500;
-/// Maximum number of pages that are read for a request. Even the metrics of the longest period need
-/// far fewer pages.
+/// Even the metrics of the longest period need far fewer pages.
 pub(super) const PAGES_MAX: usize = 100;
 
-/// An active alarm.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct AlarmState {
-    /// Name of the alarm.
     pub(crate) alarm_name: String,
-    /// Reason that CloudWatch gives for the state of the alarm.
     pub(crate) state_reason: Option<String>,
 }
 
@@ -48,18 +42,13 @@ struct AlarmsPage {
     next_token: Option<String>,
 }
 
-/// Metric query for one resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MetricQuery {
-    /// Namespace, `AWS/…`.
     pub(crate) namespace: &'static str,
-    /// Name of the metric.
     pub(crate) metric: &'static str,
-    /// Dimensions that select the resource.
     pub(crate) dimensions: Vec<(&'static str, String)>,
     /// CloudWatch statistic that is computed per metric period: `Sum` or `Average`.
     pub(crate) statistic: &'static str,
-    /// Length of a metric period in seconds.
     pub(crate) period_s: u32,
 }
 
@@ -94,16 +83,13 @@ struct DataRequest {
     metric_data_queries: Vec<Value>,
     /// Start of the period, in seconds since the Unix epoch.
     start_time: u64,
-    /// End of the period, in seconds since the Unix epoch.
     end_time: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_token: Option<String>,
 }
 
-/// A page of a paginated response.
 trait NextToken {
-    /// Removes the token for requesting the next page from this page and returns it. Returns `None`
-    /// for the last page.
+    /// Returns `None` for the last page.
     fn take_next_token(&mut self) -> Option<String>;
 }
 
@@ -120,10 +106,6 @@ impl NextToken for DataPage {
 }
 
 impl Aws {
-    /// Returns those of the given alarms that are in the state ALARM.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn active_alarms(
         &self,
         alarm_names: &[String],
@@ -145,9 +127,6 @@ impl Aws {
 
     /// Returns the values of the metrics between two times, unsorted. The times are in seconds
     /// since the Unix epoch. A metric has no value for a period in which nothing was measured.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn metric_values(
         &self,
         queries: &[MetricQuery],
@@ -180,10 +159,11 @@ impl Aws {
         Ok(values)
     }
 
-    /// Reads all pages of a response. `page_request` creates the request for a page, given the
-    /// token of the page. The first page has no token.
+    /// `page_request` creates the request for a page, given the token of the page. The first page
+    /// has no token.
     ///
     /// # Errors
+    ///
     /// Returns [`AwsError::TooManyPages`] if there are more than [`PAGES_MAX`] pages.
     async fn read_pages<Request: Serialize, Page: NextToken + DeserializeOwned>(
         &self,
@@ -205,8 +185,7 @@ impl Aws {
     }
 }
 
-/// Returns the id of a metric query within a request. CloudWatch requires that ids start with a
-/// lower-case letter.
+/// CloudWatch requires that ids start with a lower-case letter.
 fn query_id(query_index: usize) -> String {
     format!("m{query_index}")
 }

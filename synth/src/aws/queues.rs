@@ -7,9 +7,6 @@ use super::error::AwsError;
 
 impl Aws {
     /// Returns the approximate number of messages in a queue.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn message_count(&self, queue_url: &str) -> Result<u64, AwsError> {
         let attribute = QueueAttributeName::ApproximateNumberOfMessages;
         let request = self.sqs.get_queue_attributes().queue_url(queue_url);

@@ -20,20 +20,14 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::error::{AwsError, causes};
 
-/// Maximum number of attempts per request.
 const ATTEMPTS_MAX: u32 = 5;
-/// Maximum pause before the first retry, in milliseconds. The pause is long, because CloudWatch
-/// accepts only a few requests per second.
+/// The pause is long, because CloudWatch accepts only a few requests per second.
 const FIRST_PAUSE_MS: u64 = 400;
-/// Backoff between request attempts.
 const RETRY_BACKOFF: Backoff =
     Backoff { base_ms: FIRST_PAUSE_MS, max_ms: FIRST_PAUSE_MS << ATTEMPTS_MAX };
-/// Connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout per request attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum length of a response body, in bytes. CloudWatch Logs returns at most 10 MB of log lines
-/// per page.
+/// CloudWatch Logs returns at most 10 MB of log lines per page.
 const REPLY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Maximum length of the part of a non-JSON response body that an error message contains, in
 /// characters.
@@ -49,7 +43,6 @@ const RETRYABLE_CODES: [&str; 7] = [
     "ThrottlingException",
 ];
 
-/// An operation of an AWS service that uses a JSON protocol.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operation {
     /// Name of the service, as used in host names and in signatures.
@@ -62,19 +55,13 @@ pub(super) struct Operation {
     pub(super) name: &'static str,
 }
 
-/// A failed attempt.
 enum AttemptFailure {
-    /// A retry may succeed.
     Retryable(AwsError),
-    /// A retry would fail.
     Final(AwsError),
 }
 
 impl Aws {
     /// Runs a read-only operation with retries.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if the request is rejected or if all attempts fail.
     pub(super) async fn send_read_request<Reply: DeserializeOwned>(
         &self,
         operation: Operation,
@@ -142,8 +129,8 @@ impl Aws {
         }
     }
 
-    /// Returns the current credentials. They are resolved for each attempt, because temporary
-    /// credentials expire and are refreshed.
+    /// The credentials are resolved for each attempt, because temporary credentials expire and are
+    /// refreshed.
     async fn current_credentials(&self, operation: &'static str) -> Result<Credentials, AwsError> {
         let no_credentials = |cause: String| AwsError::NoCredentials { operation, cause };
         let Some(provider) = &self.credentials else {
@@ -161,7 +148,6 @@ impl Aws {
     }
 }
 
-/// Returns the request headers, including the signature.
 fn signed_headers(
     operation: Operation,
     url: &str,
@@ -184,7 +170,6 @@ fn signed_headers(
     Ok(headers)
 }
 
-/// Signs a request. Returns the headers that contain the signature.
 fn sign_request(
     operation: Operation,
     request: SignableRequest<'_>,
@@ -217,13 +202,12 @@ fn header_value(value: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_str(value).map_err(|error| error.to_string())
 }
 
-/// Code and message of an error response.
 struct ServiceError {
     code: String,
     message: String,
 }
 
-/// Parses an error response. The names of the code and message fields differ between services.
+/// The names of the code and message fields differ between services.
 fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
     let default_code = format!("HTTP {http_status}");
     let Ok(error) = serde_json::from_slice::<Value>(body) else {
@@ -245,7 +229,6 @@ fn parse_error(body: &[u8], http_status: u16) -> ServiceError {
     }
 }
 
-/// Converts an error response to the failure of a request attempt.
 fn rejection(operation: &'static str, status: StatusCode, body: &[u8]) -> AttemptFailure {
     let ServiceError { code, message } = parse_error(body, status.as_u16());
     let is_retryable = status.is_server_error()
@@ -267,7 +250,6 @@ fn unreachable(operation: &'static str, error: &reqwest::Error) -> AwsError {
     AwsError::Unreachable { operation, cause: causes(error).pop().unwrap_or_default() }
 }
 
-/// Converts an error while reading a response body to the failure of a request attempt.
 fn body_failure(operation: &'static str, fault: &BodyFault) -> AttemptFailure {
     match fault {
         BodyFault::Broken(error) => AttemptFailure::Retryable(unreachable(operation, error)),

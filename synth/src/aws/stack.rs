@@ -14,63 +14,43 @@ use super::error::AwsError;
 /// Resource type in those events that are about the stack itself.
 pub(crate) const STACK_TYPE: &str = "AWS::CloudFormation::Stack";
 
-/// The current state of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StackState {
     /// ARN of the stack.
     pub(crate) id: String,
-    /// CloudFormation status.
     pub(crate) status: String,
-    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
     /// Time at which the stack was last updated or, if it was never updated, created, in
     /// milliseconds since the Unix epoch.
     pub(crate) changed_ms: Option<u64>,
-    /// Output names and values.
     pub(crate) outputs: BTreeMap<String, String>,
-    /// Parameter names and values.
     pub(crate) parameters: BTreeMap<String, String>,
-    /// Stack tags.
     pub(crate) tags: BTreeMap<String, String>,
 }
 
-/// A resource of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Resource {
-    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Resource type, such as `AWS::S3::Bucket`.
     #[serde(rename = "type")]
     pub(crate) resource_type: String,
-    /// Physical id of the resource in AWS. `None` until the resource has been created.
+    /// `None` until the resource has been created.
     pub(crate) physical_id: Option<String>,
-    /// CloudFormation status.
     pub(crate) status: String,
 }
 
 /// A CloudFormation event of a resource or of the stack itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentEvent {
-    /// Id of the event.
     pub(crate) id: String,
-    /// Time of the event, in milliseconds since the Unix epoch.
     pub(crate) at_ms: u64,
-    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
 impl Aws {
-    /// Returns a stack by its name or ARN, or `None` if the stack does not exist. A deleted stack
-    /// can still be read by its ARN.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Returns `None` if the stack does not exist. A deleted stack can still be read by its ARN.
     pub(crate) async fn find_stack(
         &self,
         name_or_arn: &str,
@@ -86,9 +66,6 @@ impl Aws {
     }
 
     /// Returns the last deployed template, byte for byte.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn deployed_template(&self, stack_id: &str) -> Result<String, AwsError> {
         let request = self.cloudformation.get_template().stack_name(stack_id);
         let result = request.template_stage(TemplateStage::Original).send().await;
@@ -97,10 +74,6 @@ impl Aws {
         output.template_body.ok_or(AwsError::IncompleteReply { missing: "a template" })
     }
 
-    /// Returns the resources of a stack.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn stack_resources(&self, stack_id: &str) -> Result<Vec<Resource>, AwsError> {
         let request = self.cloudformation.list_stack_resources().stack_name(stack_id);
         let mut pages = request.into_paginator().send();
@@ -114,9 +87,6 @@ impl Aws {
     }
 
     /// Returns all stack events, oldest first.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn all_events(
         &self,
         stack_id: &str,
@@ -126,9 +96,6 @@ impl Aws {
 
     /// Returns the stack events that are newer than the newest event for which `is_known` returns
     /// true. The oldest event comes first.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn events_since_known(
         &self,
         stack_id: &str,
@@ -151,10 +118,7 @@ impl Aws {
         Ok(events_newest_first)
     }
 
-    /// Starts the deletion of a stack. Resources with the deletion policy `Retain` are retained.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Resources with the deletion policy `Retain` are retained.
     pub(crate) async fn delete_stack(
         &self,
         stack_id: &str,
@@ -169,8 +133,7 @@ impl Aws {
     }
 }
 
-/// Returns whether an error means that the stack does not exist. CloudFormation has no dedicated
-/// error code for a missing stack.
+/// CloudFormation has no dedicated error code for a missing stack.
 fn means_not_found(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError")
         && message.is_some_and(|message| message.contains("does not exist"))

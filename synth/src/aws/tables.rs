@@ -10,41 +10,29 @@ use aws_sdk_dynamodb::types::{
 use super::connect::Aws;
 use super::error::AwsError;
 
-/// Error code for a table that does not exist.
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
-/// Error code for a table that already exists or is being created.
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
 /// Range of times to which a table can be restored, in seconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RestorableRange {
-    /// Earliest time to which the table can be restored.
     pub(crate) from_s: u64,
     /// Latest time to which the table can be restored. It is always a few minutes in the past.
     pub(crate) to_s: u64,
 }
 
-/// Description of a DynamoDB table. If the table was restored, it includes the source table and the
-/// time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableDescription {
-    /// ARN of the source table, if this table was restored.
     pub(crate) source_arn: Option<String>,
-    /// Time to which this table was restored, in seconds since the Unix epoch. `None` if the table
-    /// was not restored.
+    /// `None` if the table was not restored.
     pub(crate) restored_to_s: Option<u64>,
-    /// Creation time of the table, in seconds since the Unix epoch.
     pub(crate) created_s: Option<u64>,
     /// Whether the table is active, which means that its creation or restore is complete.
     pub(crate) is_active: bool,
 }
 
 impl Aws {
-    /// Returns the range of times to which a table can be restored, or `None` if point-in-time
-    /// recovery is disabled for the table.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Returns `None` if point-in-time recovery is disabled for the table.
     pub(crate) async fn restorable_range(
         &self,
         table_name: &str,
@@ -60,10 +48,7 @@ impl Aws {
         Ok(recovery.and_then(RestorableRange::from_sdk))
     }
 
-    /// Returns the description of a table, or `None` if the table does not exist.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
+    /// Returns `None` if the table does not exist.
     pub(crate) async fn describe_table(
         &self,
         table_name: &str,
@@ -83,15 +68,10 @@ impl Aws {
         }))
     }
 
-    /// Starts to restore a table to the time `restore_to_s`, in seconds since the Unix epoch.
-    /// DynamoDB creates a new table named `target_table_name`. If `kms_key` is `None`, the new
-    /// table is encrypted like the source table.
+    /// If `kms_key` is `None`, the new table is encrypted like the source table.
     ///
     /// Does nothing if a table named `target_table_name` exists. The caller must check with
     /// [`Self::describe_table`] from which table it was restored.
-    ///
-    /// # Errors
-    /// Returns [`AwsError`] if a request to AWS fails.
     pub(crate) async fn restore_table(
         &self,
         source_table_name: &str,
@@ -120,7 +100,6 @@ impl Aws {
         }
     }
 
-    /// Returns the ARN of a table in this account and region.
     pub(crate) fn table_arn(&self, name: &str) -> String {
         let Self { partition, region, account, .. } = self;
         format!("arn:{partition}:dynamodb:{region}:{account}:table/{name}")
@@ -128,8 +107,6 @@ impl Aws {
 }
 
 impl TableDescription {
-    /// Returns `false` if this table was restored from another table or to another time.
-    ///
     /// Returns `true` if the source table and the time match, or if DynamoDB does not report them
     /// yet. At the start of a restore, DynamoDB does not report them.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {

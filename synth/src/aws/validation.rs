@@ -4,11 +4,9 @@ use aws_sdk_cloudformation::types::{EventFilter, OperationEvent};
 
 use super::connect::Aws;
 
-/// Maximum number of rejected resources in an error message.
 const MAX_REASONS: usize = 5;
 
 impl Aws {
-    /// Returns the reasons why resources of a change set failed CloudFormation's early validation.
     /// The status of the change set says only that the validation failed.
     ///
     /// Returns nothing if the events cannot be read, because the failure of the change set is
@@ -21,7 +19,6 @@ impl Aws {
     }
 }
 
-/// Returns the resource of a failed event and the reason of the failure.
 fn failure_reason(event: &OperationEvent) -> Option<String> {
     let reason = event
         .validation_status_reason()

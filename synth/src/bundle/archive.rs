@@ -16,8 +16,7 @@ const MODE: u32 = 0o755;
 /// Highest compression level of Deflate. Zopfli would save another 3 %, but its output depends on
 /// the processor, because Zopfli uses floating-point logarithms.
 const LEVEL: i64 = 9;
-/// Number of hexadecimal digits of the binary's hash in a bundle name. Sixteen digits (64 bits) are
-/// enough to avoid collisions.
+/// Sixteen digits (64 bits) are enough to avoid collisions.
 const NAME_HASH_DIGITS: usize = 16;
 
 /// Packs a binary into a zip file, which is byte-identical on every machine.

@@ -18,27 +18,20 @@ pub(crate) struct CheckedBinary {
     needs: SystemNeeds,
 }
 
-/// Bundle ready for upload.
 #[derive(Debug)]
 pub(crate) struct Bundle {
     /// File name of the bundle, which is also its key in the artifact bucket. Bundles with the same
     /// name contain the same binary.
     pub(crate) name: String,
-    /// Target architecture.
     pub(crate) architecture: Architecture,
-    /// BLAKE3 hash of the binary, in hexadecimal.
     pub(crate) hash: String,
-    /// Size of the binary in bytes.
     pub(crate) binary_bytes: usize,
-    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
+    /// `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
-    /// Content of the zip file.
     pub(crate) zip: Vec<u8>,
 }
 
 impl CheckedBinary {
-    /// Checks that a binary runs on Lambda with the given architecture. `name` identifies the
-    /// binary in error messages.
     pub(super) fn check(
         binary: Vec<u8>,
         name: String,
@@ -53,13 +46,11 @@ impl CheckedBinary {
         }
     }
 
-    /// Returns the name of the bundle for this binary. The name can be computed before packing, so
-    /// that an existing bundle can be reused.
+    /// The name can be computed before packing, so that an existing bundle can be reused.
     pub(crate) fn bundle_name(&self) -> String {
         archive::bundle_file_name(&self.hash, self.architecture)
     }
 
-    /// Packs the binary.
     pub(super) fn pack(self) -> Result<Bundle, BundleError> {
         let zip = archive::pack_binary(&self.binary).map_err(BundleError::Pack)?;
         check_size("zip", zip.len(), MAX_ZIP_BYTES)?;

@@ -9,10 +9,8 @@ use miette::Diagnostic;
 use super::elf::ElfFault;
 use super::host::{Host, target_triple};
 
-/// Reasons why a bundle cannot be built or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum BundleError {
-    /// The source tree of this program was moved or deleted.
     #[error("the source code of Cellar was not found in {}", path.display())]
     #[diagnostic(
         code(synth::bundle_sources),
@@ -25,7 +23,6 @@ pub(crate) enum BundleError {
         /// Source directory.
         path: PathBuf,
     },
-    /// Cargo cannot be started.
     #[error("cannot run {}: {cause}", program.display())]
     #[diagnostic(
         code(synth::bundle_cargo),
@@ -35,23 +32,18 @@ pub(crate) enum BundleError {
         )
     )]
     Cargo {
-        /// Path of cargo.
         program: PathBuf,
         /// I/O error from the operating system.
         cause: std::io::Error,
     },
-    /// The build failed.
     #[error("the bundle was not built: {program} failed with {status}")]
     #[diagnostic(code(synth::bundle_build), help("fix the errors:\n{last_lines}"))]
     Build {
         /// The build command, such as `cargo build`.
         program: &'static str,
-        /// Exit status of the build.
         status: ExitStatus,
-        /// Last lines of the build output.
         last_lines: String,
     },
-    /// The build succeeded but did not produce a binary.
     #[error("{program} succeeded but did not build the binary `bootstrap`")]
     #[diagnostic(
         code(synth::bundle_nothing),
@@ -61,18 +53,14 @@ pub(crate) enum BundleError {
         /// The build command, such as `cargo build`.
         program: &'static str,
     },
-    /// A build for this architecture requires a cross-compiler, which is not installed.
     #[error("this machine ({host}) cannot build for {architecture} without a cross-compiler")]
     #[diagnostic(code(synth::bundle_cross), help("{help}"))]
     NeedsCrossCompiler {
-        /// The machine that builds.
         host: Host,
-        /// Target architecture.
         architecture: Architecture,
         /// Instructions for installing a cross-compiler.
         help: String,
     },
-    /// A file cannot be read.
     #[error("cannot read {}: {cause}", path.display())]
     #[diagnostic(
         code(synth::bundle_file),
@@ -83,7 +71,6 @@ pub(crate) enum BundleError {
         /// I/O error from the operating system.
         cause: std::io::Error,
     },
-    /// A zip is not a bundle.
     #[error("{} is not a bundle: {why}", path.display())]
     #[diagnostic(
         code(synth::bundle_zip),
@@ -96,30 +83,24 @@ pub(crate) enum BundleError {
         /// Description of what is malformed in the zip.
         why: String,
     },
-    /// The binary cannot be packed into a zip file.
     #[error("cannot pack the bundle: {0}")]
     #[diagnostic(code(synth::bundle_pack))]
     Pack(zip::result::ZipError),
-    /// A file exceeds a Lambda size limit.
     #[error("the {item} has {bytes} bytes; Lambda allows at most {limit}")]
     #[diagnostic(
         code(synth::bundle_size),
         help("build the binary with `--profile lambda`, which omits debug information")
     )]
     TooLarge {
-        /// The file, such as "zip".
         item: &'static str,
         /// Size of the file in bytes. If the file was not read to the end, the number of bytes read
         /// so far.
         bytes: u64,
-        /// Maximum size in bytes.
         limit: u64,
     },
-    /// Lambda cannot run the binary.
     #[error("Lambda cannot run {name}: {fault}")]
     #[diagnostic(code(synth::bundle_unfit), help("{help}"))]
     Unfit {
-        /// Name of the binary.
         name: String,
         /// Reason why Lambda cannot run the binary.
         fault: Box<ElfFault>,
@@ -128,7 +109,6 @@ pub(crate) enum BundleError {
 }
 
 impl BundleError {
-    /// Creates the error for a build that requires a cross-compiler.
     pub(super) fn needs_cross_compiler(host: Host, architecture: Architecture) -> Self {
         let target = target_triple(architecture);
         let help = format!(
@@ -139,7 +119,6 @@ impl BundleError {
         Self::NeedsCrossCompiler { host, architecture, help }
     }
 
-    /// Creates the error for a binary that Lambda cannot run.
     pub(super) fn unfit(name: String, fault: ElfFault, architecture: Architecture) -> Self {
         let help = fault.remedy(architecture);
         Self::Unfit { name, fault: Box::new(fault), help }

@@ -10,7 +10,6 @@ use super::archive::ENTRY;
 use super::error::BundleError;
 use super::limits::{MAX_BINARY_BYTES, MAX_ZIP_BYTES, MAX_ZIP_ENTRIES};
 
-/// Magic bytes of a zip file.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// Magic bytes at the start of each entry in the central directory of a zip file.
 const DIRECTORY_ENTRY: &[u8] = b"PK\x01\x02";
@@ -28,18 +27,12 @@ pub(super) fn read_bundle(path: &Path) -> Result<Vec<u8>, BundleError> {
     })
 }
 
-/// Reads a binary from a plain file.
 pub(super) fn read_binary(path: &Path) -> Result<Vec<u8>, BundleError> {
     let read_error = |cause| BundleError::Read { path: path.to_owned(), cause };
     let file = File::open(path).map_err(read_error)?;
     read_at_most(file, MAX_BINARY_BYTES).map_err(read_error)?
 }
 
-/// Checks that a size in bytes is at most `limit`. `item` is the name of the checked item for the
-/// error.
-///
-/// # Errors
-/// Returns [`BundleError::TooLarge`] if the size exceeds `limit`.
 pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result<(), BundleError> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     if bytes > limit {
@@ -48,15 +41,13 @@ pub(super) fn check_size(item: &'static str, bytes: usize, limit: u64) -> Result
     Ok(())
 }
 
-/// Reads a binary of at most `limit` bytes. The inner result is [`BundleError::TooLarge`] if the
-/// binary is longer.
+/// The inner result is [`BundleError::TooLarge`] if the binary is longer.
 fn read_at_most(source: impl Read, limit: u64) -> std::io::Result<Result<Vec<u8>, BundleError>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(check_size("binary", bytes.len(), limit).map(|()| bytes))
 }
 
-/// Reason why a zip cannot be unpacked.
 #[derive(Debug)]
 enum UnpackFault {
     TooLarge(Box<BundleError>),
@@ -67,7 +58,6 @@ fn other_fault(error: impl std::fmt::Display) -> UnpackFault {
     UnpackFault::Other(error.to_string())
 }
 
-/// Unpacks the binary from a zip file. The binary may be at most `limit` bytes long.
 fn unpack(bytes: &[u8], limit: u64) -> Result<Vec<u8>, UnpackFault> {
     // Check the number of files first, because [`ZipArchive::new`] reads the whole central
     // directory into memory.

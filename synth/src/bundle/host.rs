@@ -2,7 +2,6 @@
 
 use cellar_stacks::Architecture;
 
-/// The machine that builds a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host {
     /// Name of the operating system, in the form of [`std::env::consts::OS`].
@@ -12,13 +11,11 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Returns the operating system and processor on which this process runs.
     pub(crate) fn current() -> Self {
         Self { system: std::env::consts::OS, processor: std::env::consts::ARCH }
     }
 
-    /// Returns the Lambda architecture of this machine's processor. If Lambda does not support the
-    /// processor, returns x86_64, the most common architecture.
+    /// If Lambda does not support the processor, returns x86_64, the most common architecture.
     pub(crate) fn architecture(self) -> Architecture {
         match self.processor {
             "aarch64" => Architecture::Arm64,
@@ -26,7 +23,6 @@ impl Host {
         }
     }
 
-    /// Returns whether `cargo build` can build for an architecture without cross-compiling.
     pub(super) fn can_build(self, architecture: Architecture) -> bool {
         self.system == "linux" && self.processor == processor_name(architecture)
     }
@@ -38,7 +34,6 @@ impl std::fmt::Display for Host {
     }
 }
 
-/// Returns the processor name that Rust target triples use for an architecture.
 fn processor_name(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "x86_64",
@@ -46,7 +41,6 @@ fn processor_name(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the Rust target triple for an architecture.
 pub(super) fn target_triple(architecture: Architecture) -> String {
     format!("{}-unknown-linux-gnu", processor_name(architecture))
 }

@@ -5,14 +5,12 @@ pub(crate) const MAX_ZIP_BYTES: u64 = 50 * 1024 * 1024;
 /// Maximum size of a binary, in bytes (Lambda: the unzipped files must be smaller than 262,144,000
 /// bytes).
 pub(crate) const MAX_BINARY_BYTES: u64 = 262_144_000 - 1;
-/// Maximum number of files in a prebuilt zip file. The limit bounds the memory for the list of
-/// files. A bundle contains only one file.
+/// The limit bounds the memory for the list of files. A bundle contains only one file.
 pub(super) const MAX_ZIP_ENTRIES: usize = 64;
-/// Maximum number of dynamic section entries. A typical binary has 30.
+/// A typical binary has 30.
 pub(super) const MAX_DYNAMIC_ENTRIES: usize = 1_024;
-/// Maximum number of required library versions. A typical binary requires 20.
+/// A typical binary requires 20.
 pub(super) const MAX_VERSION_NEEDS: usize = 1_024;
 /// Maximum length of a library, version or symbol name, in bytes.
 pub(super) const MAX_NAME_BYTES: usize = 4_096;
-/// Maximum number of cargo's last output lines that an error message includes.
 pub(super) const MAX_OUTPUT_LINES: usize = 30;

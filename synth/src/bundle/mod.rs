@@ -23,11 +23,7 @@ pub(crate) use elf::GLIBC;
 pub(crate) use error::BundleError;
 pub(crate) use host::Host;
 
-/// Checks the binary in the file `prebuilt`. If `prebuilt` is `None`, builds a binary and checks
-/// it.
-///
-/// # Errors
-/// Returns [`BundleError`] if the build fails or if Lambda cannot run the binary.
+/// If `prebuilt` is `None`, builds a binary and checks it.
 pub(crate) fn check_or_build(
     prebuilt: Option<&Path>,
     architecture: Architecture,
@@ -42,7 +38,6 @@ pub(crate) fn check_or_build(
     }
 }
 
-/// Packs a binary into a bundle, and shows the packing as a progress step.
 pub(crate) fn pack_with_progress(
     binary: CheckedBinary,
     output: &Output,

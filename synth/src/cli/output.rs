@@ -12,30 +12,24 @@ use serde_json::json;
 
 use super::args::ProgressArgument;
 
-/// Spinner redraw interval.
 pub(super) const SPINNER_TICK: Duration = Duration::from_millis(100);
 
-/// Printer for progress and command results.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     json: bool,
     progress: ProgressMode,
 }
 
-/// Progress mode on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProgressMode {
     /// Lines and spinners on a terminal, which are updated in place.
     Live,
-    /// One line per step.
     Plain,
-    /// One JSON object per step.
     Json,
     /// JSON objects, for resource events only.
     Quiet,
 }
 
-/// A step in progress. Created by [`Output::start_step`].
 pub(crate) struct ProgressStep {
     spinner: Option<ProgressBar>,
     title: String,
@@ -44,8 +38,8 @@ pub(crate) struct ProgressStep {
 }
 
 impl Output {
-    /// Creates a printer. If `json` is set, results are printed as JSON. Otherwise, progress is
-    /// updated in place if stderr is a terminal.
+    /// If `json` is set, results are printed as JSON. Otherwise, progress is updated in place if
+    /// stderr is a terminal.
     pub(crate) fn new(json: bool) -> Self {
         let progress = if json {
             ProgressMode::Quiet
@@ -57,7 +51,6 @@ impl Output {
         Self { json, progress }
     }
 
-    /// Sets the progress mode to the value of the option `--progress`, if the option was given.
     pub(crate) fn with_progress(self, argument: Option<ProgressArgument>) -> Self {
         let progress = match argument {
             None => self.progress,
@@ -72,29 +65,26 @@ impl Output {
         self.progress
     }
 
-    /// Returns whether results are printed as JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Returns whether results on stdout are printed in colour.
     pub(crate) fn has_colours(&self) -> bool {
         !self.json && console::colors_enabled()
     }
 
-    /// Returns whether notes on stderr are printed in colour.
     pub(crate) fn has_colours_for_notes(&self) -> bool {
         !self.json && console::colors_enabled_stderr()
     }
 
-    /// Prints a result to stdout. With `--json`, prints `value` as JSON; otherwise, prints `text`.
+    /// With `--json`, prints `value` as JSON; otherwise, prints `text`.
     pub(crate) fn print_result(&self, value: &impl Serialize, text: &str) {
         let result = if self.json { to_json(value) } else { text.to_owned() };
         // Ignore the error: writing fails only if stdout is closed, for example by `head`.
         let _ = writeln!(std::io::stdout(), "{}", result.trim_end_matches('\n'));
     }
 
-    /// Starts a step. `title` is an imperative phrase such as "Upload the bundle".
+    /// `title` is an imperative phrase such as "Upload the bundle".
     pub(crate) fn start_step(&self, title: &str) -> ProgressStep {
         let spinner = match self.progress {
             ProgressMode::Live => Some(step_spinner(title)),
@@ -108,13 +98,11 @@ impl Output {
         }
     }
 
-    /// Prints an error and its help text to stderr.
     pub(crate) fn print_error(&self, error: &dyn Diagnostic) {
         cellar::cli::report::report(error, self.json);
     }
 
-    /// Prints a note to stderr, formatted according to the progress mode. Prints nothing in quiet
-    /// mode.
+    /// Prints nothing in quiet mode.
     pub(crate) fn print_note(&self, text: &str) {
         print_note_in_mode(self.progress, text);
     }
@@ -129,8 +117,8 @@ fn step_spinner(title: &str) -> ProgressBar {
 }
 
 impl ProgressStep {
-    /// Shows the current activity. On a terminal, the activity is shown next to the step title;
-    /// otherwise, it is printed as a separate line.
+    /// On a terminal, the activity is shown next to the step title; otherwise, it is printed as a
+    /// separate line.
     pub(crate) fn update(&self, activity: &str) {
         match &self.spinner {
             Some(spinner) => spinner.set_message(format!("{}: {activity}", self.title)),
@@ -146,18 +134,16 @@ impl ProgressStep {
         }
     }
 
-    /// Ends the step successfully.
     pub(crate) fn succeed(self, result: &str) {
         self.end(true, result);
     }
 
-    /// Ends the step as failed. The caller must report the error.
+    /// The caller must report the error.
     pub(crate) fn fail(self) {
         self.end(false, "");
     }
 
-    /// Ends the step as succeeded or failed, according to `result`. `describe` creates the message
-    /// for a succeeded step. Returns `result` unchanged.
+    /// `describe` creates the message for a succeeded step. Returns `result` unchanged.
     pub(crate) fn finish<T, E>(
         self,
         result: Result<T, E>,
@@ -206,7 +192,6 @@ fn print_note_in_mode(progress: ProgressMode, text: &str) {
     }
 }
 
-/// Prints a single-line JSON object to stderr.
 pub(super) fn print_object(value: &serde_json::Value) {
     print_line(&to_json(value));
 }

@@ -13,10 +13,9 @@ use serde_json::json;
 use super::output::{Output, ProgressMode, SPINNER_TICK, print_line, print_object};
 use crate::deployment::{EventLine, EventMark};
 
-/// Maximum time without output. After this time, a heartbeat line is printed.
+/// Maximum time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Printer for resource events.
 pub(crate) struct ResourceList {
     progress: ProgressMode,
     started: Instant,
@@ -27,7 +26,6 @@ pub(crate) struct ResourceList {
 }
 
 impl ResourceList {
-    /// Creates an empty list.
     pub(crate) fn new(output: Output) -> Self {
         let now = Instant::now();
         Self {
@@ -39,7 +37,6 @@ impl ResourceList {
         }
     }
 
-    /// Prints an event.
     pub(crate) fn print_event(&mut self, event: &EventLine) {
         self.last_printed = Instant::now();
         match self.progress {
@@ -71,8 +68,6 @@ impl ResourceList {
         }
     }
 
-    /// Shows a spinner while a resource is in progress. Replaces the spinner with a line once the
-    /// resource has finished.
     fn show_live(&mut self, event: &EventLine) {
         if let Some(spinner) = self.spinners_in_progress.remove(&event.logical_id) {
             spinner.finish_and_clear();

@@ -21,28 +21,20 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Key of the tag that contains the stage name.
 const STAGE_TAG: &str = "cellar:stage";
 const BYTES_PER_KB: usize = 1_024;
 
-/// A deployment to AWS, in preparation or in progress.
 pub(super) struct AwsDeployment<'a> {
     pub(super) project: Project,
-    /// Clients for the target account and region.
     pub(super) aws: Aws,
-    /// Deployment options.
     pub(super) arguments: &'a AwsArguments,
-    /// Printer for progress and results.
     pub(super) output: &'a Output,
-    /// The new template.
     pub(super) template: NewTemplate,
 }
 
-/// A template to deploy.
 pub(super) struct NewTemplate {
     /// The template as JSON.
     pub(super) text: String,
-    /// The parsed template, which is compared with other templates.
     pub(super) document: Document,
     /// Source location of each resource definition, by logical id.
     pub(super) sources: BTreeMap<String, SourceLine>,
@@ -64,10 +56,11 @@ pub(super) fn template_hash(template_text: &str) -> String {
 }
 
 impl<'a> AwsDeployment<'a> {
-    /// Prepares a deployment. Checks the credentials and the existing stack, creates the signing
-    /// key pair if no key is configured, and synthesizes the template.
+    /// Checks the credentials and the existing stack, creates the signing key pair if no key is
+    /// configured, and synthesizes the template.
     ///
     /// # Errors
+    ///
     /// Returns [`SynthError::ForeignStack`] if the existing stack with the configured name does not
     /// belong to Cellar.
     pub(super) async fn prepare(
@@ -116,7 +109,6 @@ impl<'a> AwsDeployment<'a> {
         Ok(Some(stack))
     }
 
-    /// Returns a follower, which waits for operations on the stack and reports their events.
     pub(super) fn follower(&self) -> Follower<'_> {
         Follower {
             aws: &self.aws,
@@ -127,7 +119,6 @@ impl<'a> AwsDeployment<'a> {
         }
     }
 
-    /// Uploads the bundle and the template. Returns the desired stack state, which refers to both.
     pub(super) async fn upload_artifacts(&self) -> Result<DesiredStack, SynthError> {
         let architecture = self.project.config.architecture_or(Host::current().architecture());
         let prebuilt_bundle = self.arguments.bundle.as_deref();
@@ -155,8 +146,7 @@ impl<'a> AwsDeployment<'a> {
         })
     }
 
-    /// Creates the artifact bucket. If the bucket exists and its settings have drifted, restores
-    /// the settings.
+    /// If the bucket exists and its settings have drifted, restores the settings.
     async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
         let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
@@ -172,7 +162,6 @@ impl<'a> AwsDeployment<'a> {
         Ok(())
     }
 
-    /// Returns the stack tags, which CloudFormation propagates to all resources.
     fn stack_tags(&self) -> Vec<(String, String)> {
         let mut tags = vec![(STACK_TAG.to_owned(), self.project.config.stack.clone())];
         if let Some(stage) = &self.project.stage {
@@ -181,8 +170,7 @@ impl<'a> AwsDeployment<'a> {
         tags
     }
 
-    /// Uploads the bundle and returns its key in the bucket. If a bundle with the same binary was
-    /// uploaded before, reuses that bundle.
+    /// If a bundle with the same binary was uploaded before, reuses that bundle.
     async fn upload_bundle(
         &self,
         binary: CheckedBinary,
@@ -213,8 +201,6 @@ fn describe_artifact_bucket(bucket: &str, outcome: &ArtifactBucket) -> String {
     }
 }
 
-/// Uploads a template under a name that contains the template's hash, and returns the URL of the
-/// upload.
 pub(super) async fn upload_template(
     aws: &Aws,
     output: &Output,

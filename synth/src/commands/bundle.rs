@@ -11,22 +11,18 @@ use crate::error::SynthError;
 use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 
-/// The written bundle.
 #[derive(Serialize)]
 struct BundleReport<'a> {
     written: &'a Path,
     name: &'a str,
     architecture: Architecture,
-    /// Zip size in bytes.
     bytes: usize,
     binary_bytes: usize,
-    /// Hash of the binary.
     blake3: &'a str,
-    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
+    /// `None` if the binary is statically linked.
     glibc: Option<String>,
 }
 
-/// Builds a bundle, checks it, and writes it to a file.
 pub(crate) fn write_bundle(
     config_selection: ConfigSelection<'_>,
     arguments: &BundleArguments,
@@ -48,8 +44,7 @@ pub(crate) fn write_bundle(
     Ok(())
 }
 
-/// Returns the path to which the bundle is written. `output_option` is a file, or a directory in
-/// which the file is named after the bundle.
+/// `output_option` is a file, or a directory in which the file is named after the bundle.
 fn bundle_path(output_option: Option<&Path>, bundle_name: &str) -> PathBuf {
     match output_option {
         Some(folder) if folder.is_dir() => folder.join(bundle_name),

@@ -21,8 +21,7 @@ const WORKFLOWS: [(&str, &str); 2] = [
 ];
 /// Directory of the workflows, relative to the root of the repository.
 const WORKFLOW_FOLDER: &str = ".github/workflows";
-/// GitHub environment in which the deploy job runs. The environment can be configured to require
-/// approval.
+/// The environment can be configured to require approval.
 const DEPLOY_ENVIRONMENT: &str = "production";
 
 /// Characters that start a GitHub expression. In inserted text, they are replaced by
@@ -30,8 +29,7 @@ const DEPLOY_ENVIRONMENT: &str = "production";
 const EXPRESSION_START: &str = "${{";
 const BROKEN_EXPRESSION_START: &str = "$ {{";
 
-/// Variables of the workflow templates. Strings that may need quotes are stored as quoted YAML
-/// scalars.
+/// Strings that may need quotes are stored as quoted YAML scalars.
 #[derive(Serialize)]
 struct WorkflowView {
     diff_name: String,
@@ -46,13 +44,11 @@ struct WorkflowView {
     rust_version: &'static str,
 }
 
-/// A rendered workflow file.
 struct WorkflowFile {
     path: PathBuf,
     yaml: String,
 }
 
-/// Runs a `ci` subcommand.
 pub(crate) fn run_ci_command(
     config_selection: ConfigSelection<'_>,
     command: &CiCommand,
@@ -114,7 +110,6 @@ fn print_workflows(workflows: &[WorkflowFile], output: &Output) {
     output.print_result(&json!({ "files": json_files }), &texts.join("\n"));
 }
 
-/// Renders the workflows for a project's repository.
 fn render_workflows(project: &Project, branch: &str) -> Result<Vec<WorkflowFile>, SynthError> {
     let repository = repository_root(&project.folder);
     let view = WorkflowView::new(project, &repository, branch);
@@ -160,8 +155,7 @@ fn yaml_scalar(text: &str) -> String {
     Value::from(text.replace(EXPRESSION_START, BROKEN_EXPRESSION_START)).to_string()
 }
 
-/// Returns the root of the git repository that contains `folder`. Returns `folder` itself if it is
-/// in no repository.
+/// Returns `folder` itself if it is in no repository.
 fn repository_root(folder: &Path) -> PathBuf {
     let root = folder.ancestors().find(|folder| folder.join(".git").exists());
     root.unwrap_or(folder).to_owned()

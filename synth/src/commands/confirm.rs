@@ -4,9 +4,10 @@ use std::io::{IsTerminal as _, Write as _};
 
 use crate::error::SynthError;
 
-/// Prompts with `question` and waits for the user's answer. Only the answer `yes` confirms.
+/// Only the answer `yes` confirms.
 ///
 /// # Errors
+///
 /// Returns [`SynthError::Unconfirmed`] if stdin is not a terminal or if the answer is not `yes`.
 pub(super) async fn confirm(action: &'static str, question: &str) -> Result<(), SynthError> {
     if !std::io::stdin().is_terminal() {

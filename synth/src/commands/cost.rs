@@ -18,34 +18,27 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Number of seconds in an hour.
 const HOUR_S: u64 = 3_600;
-/// Minimum period for reading bucket sizes, in seconds. S3 measures bucket sizes once a day and
-/// reports each measurement a day later.
+/// S3 measures bucket sizes once a day and reports each measurement a day later.
 const BUCKET_SIZE_PERIOD_S: u64 = 3 * 86_400;
 
-/// Result of `synth cost`.
 #[derive(Debug, Serialize)]
 struct CostReport {
     stack: String,
     /// How the cost was determined: `estimate` or `measured`.
     basis: &'static str,
-    /// Billed period in hours.
     period_hours: u128,
     #[serde(flatten)]
     bill: Bill,
     assumptions: Vec<String>,
 }
 
-/// Usage measured by CloudWatch, and the metric queries that were sent.
 struct Measurement {
     queries: Vec<UsageQuery>,
     usage: MeasuredUsage,
     stack_facts: StackFacts,
 }
 
-/// Prints the estimated cost of a stack. With `--since`, prints the cost of the measured usage
-/// instead.
 pub(crate) async fn show_cost(
     config_selection: ConfigSelection<'_>,
     arguments: &CostArguments,
@@ -81,7 +74,7 @@ fn print_estimated_cost(
     Ok(())
 }
 
-/// Returns whether the stack is not used at all. The duration of a request is then irrelevant.
+/// The duration of a request is irrelevant to an idle stack.
 fn is_idle(usage: Usage) -> bool {
     usage == Usage { request_ms: usage.request_ms, ..Usage::default() }
 }
@@ -123,7 +116,6 @@ async fn print_measured_cost(
     Ok(())
 }
 
-/// Measures the resource usage of the stack, with CloudWatch and DynamoDB.
 async fn measure_usage(
     stack: &ObservedStack,
     measured_period: Duration,
@@ -143,8 +135,7 @@ async fn measure_usage(
     Ok(Measurement { queries, usage: MeasuredUsage { values, table_bytes, hours }, stack_facts })
 }
 
-/// Reads the values of metrics for the last `hours` hours. Daily metrics are read for at least
-/// [`BUCKET_SIZE_PERIOD_S`], because they are reported late.
+/// Daily metrics are read for at least [`BUCKET_SIZE_PERIOD_S`], because they are reported late.
 async fn read_metric_values(
     stack: &ObservedStack,
     queries: &[UsageQuery],

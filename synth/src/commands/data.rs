@@ -24,27 +24,23 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions, LocalServices, SnapshotServices};
 use crate::project::{ConfigSelection, Project};
 
-/// The tables, bucket and queue of a stack.
 pub(super) struct StackData {
     /// The Entry table and the Segment table.
     pub(super) tables: Arc<DynamoTables>,
     pub(super) blobs: Arc<S3Blobs>,
-    /// The PendingSnapshots table and the queue of snapshot jobs. `None` if the running local stack
-    /// is an earlier version, which has no snapshots.
+    /// `None` if the running local stack is an earlier version, which has no snapshots.
     pub(super) snapshots: Option<SnapshotServices>,
-    /// URL of the stack if the stack keeps running after this command. `None` if the local stack
-    /// was started only for this command.
+    /// `None` if the local stack was started only for this command.
     pub(super) running_url: Option<String>,
     feed_scope: FeedScope,
-    /// The EventStream table and the Feed table. `None` if the stack was deployed by a version
-    /// without a feed.
+    /// `None` if the stack was deployed by a version without a feed.
     feed: Option<FeedTables>,
     local: Option<LocalServices>,
 }
 
 impl StackData {
-    /// Connects to the data of the selected stack. If the local stack is selected and not running,
-    /// starts it for this command. In that case, `functions` determines whether its functions run.
+    /// If the local stack is selected and not running, starts it for this command. In that case,
+    /// `functions` determines whether its functions run.
     pub(super) async fn open(
         config_selection: ConfigSelection<'_>,
         location: &LocationArguments,
@@ -107,11 +103,6 @@ impl StackData {
         })
     }
 
-    /// Returns an auditor, which compares the feed with the event streams and repairs the feed.
-    ///
-    /// # Errors
-    /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
-    /// feed.
     pub(super) fn auditor(&self) -> Result<Auditor, SynthError> {
         let FeedTables { streams, feed, incarnation } = self.feed()?;
         let clock = Arc::new(SystemClock);
@@ -133,11 +124,6 @@ impl StackData {
         Ok(auditor.with_entries(Arc::clone(&self.tables) as _, indexed_logs))
     }
 
-    /// Returns the EventStream table and the Feed table, with their incarnation (restore counter).
-    ///
-    /// # Errors
-    /// Returns [`MaintenanceError::NoFeedTable`] if the stack was deployed by a version without a
-    /// feed.
     pub(super) fn feed(&self) -> Result<&FeedTables, SynthError> {
         self.feed.as_ref().ok_or_else(|| MaintenanceError::NoFeedTable.into())
     }

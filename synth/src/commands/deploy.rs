@@ -17,10 +17,8 @@ use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::synthesis::synthesize;
 use crate::tokens::{mint_for_operator, read_or_create_key};
 
-/// A local deployment in progress.
 struct LocalDeployment<'a> {
     project: Project,
-    /// Key pair that signs the tokens of the local stack.
     key_pair: KeyPair,
     /// The template as JSON.
     template: String,
@@ -28,18 +26,13 @@ struct LocalDeployment<'a> {
     output: &'a Output,
 }
 
-/// Whether the local stack runs in this process or in a background process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RunMode {
-    /// This process.
     Foreground,
-    /// The stack runs in a background process that this command started.
     Background,
-    /// A process started earlier.
     AlreadyRunning,
 }
 
-/// Deploys the stack to AWS. With `--local`, runs the stack on this machine instead.
 pub(crate) async fn deploy_stack(
     config_selection: ConfigSelection<'_>,
     arguments: &DeployArguments,
@@ -94,7 +87,6 @@ impl<'a> LocalDeployment<'a> {
         }
     }
 
-    /// Returns the first setting of a running stack that differs from this deployment.
     fn differing_setting(
         &self,
         folder: &StateFolder,
@@ -113,8 +105,7 @@ impl<'a> LocalDeployment<'a> {
         Ok(None)
     }
 
-    /// Returns whether the option `--port` allows the port of a running stack. Port 0 allows any
-    /// port.
+    /// Port 0 allows any port.
     fn allows_port_of(&self, running: &RunningStack) -> bool {
         match self.arguments.port {
             None | Some(0) => true,

@@ -24,7 +24,6 @@ use crate::tokens::{MintedToken, mint_for_operator, operator_key};
 /// Time within which a new function URL must become reachable.
 const URL_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Deploys the stack to AWS or to an AWS emulator.
 pub(crate) async fn deploy_to_aws(
     config_selection: ConfigSelection<'_>,
     arguments: &DeployArguments,
@@ -42,7 +41,7 @@ pub(crate) async fn deploy_to_aws(
 }
 
 impl AwsDeployment<'_> {
-    /// Changes the stack and finishes the deployment. Sets `phase` at the start of each phase.
+    /// Sets `phase` at the start of each phase.
     async fn deploy(
         &self,
         arguments: &DeployArguments,
@@ -57,7 +56,6 @@ impl AwsDeployment<'_> {
         self.finish_deployment(&stack, !arguments.no_smoke).await
     }
 
-    /// Creates or updates the stack after confirmation, and returns the new state of the stack.
     /// Changes nothing if the stack is already up to date.
     async fn change_stack(
         &self,
@@ -76,8 +74,7 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Shows the changes, executes the change set after confirmation, and returns the new state of
-    /// the stack. If the change set is not executed, deletes it.
+    /// If the change set is not executed, deletes it.
     async fn execute_if_approved(
         &self,
         preview: &Preview,
@@ -100,7 +97,6 @@ impl AwsDeployment<'_> {
         result
     }
 
-    /// Executes the change set of a saved plan and returns the new state of the stack.
     async fn apply_plan(
         &self,
         path: &Path,
@@ -147,7 +143,6 @@ impl AwsDeployment<'_> {
         finish_aws_deployment(&self.project, &summary, self.output)
     }
 
-    /// Runs the smoke test.
     async fn check_api(
         &self,
         url: &str,

@@ -9,8 +9,7 @@ use crate::error::SynthError;
 use crate::local_cloud::stop_running_stack;
 use crate::project::{ConfigSelection, Project};
 
-/// Stops the local stack, or deletes the stack in AWS. Retains the data unless `--delete-data` is
-/// given.
+/// Retains the data unless `--delete-data` is given.
 pub(crate) async fn destroy_stack(
     config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,

@@ -20,10 +20,9 @@ use crate::deployment::{
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Polling interval while a table is being deleted.
 const TABLE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Deletes the stack. Retains its tables and its bucket unless `--delete-data` is given.
+/// Retains the tables and the bucket unless `--delete-data` is given.
 pub(crate) async fn destroy_in_aws(
     config_selection: ConfigSelection<'_>,
     arguments: &DestroyArguments,
@@ -107,12 +106,10 @@ fn print_deletion(stack_name: &str, kept_names: &[String], data_is_deleted: bool
     output.print_result(&result, &text);
 }
 
-/// Returns the names of the stack outputs whose values are table names.
 fn table_output_names() -> impl Iterator<Item = &'static str> {
     OUTPUT_TABLES.into_iter().chain([OUTPUT_FEED_TABLE])
 }
 
-/// Returns the physical names of the stack's tables and bucket.
 fn data_names(stack: &StackState) -> Vec<String> {
     let output_names = table_output_names().chain([OUTPUT_BUCKET]);
     output_names.filter_map(|name| stack.outputs.get(name).cloned()).collect()
@@ -133,7 +130,7 @@ async fn delete_data(aws: &Aws, stack: &StackState, output: &Output) -> Result<(
     Ok(())
 }
 
-/// Deletes a table and waits until it is gone. Does nothing if the table does not exist.
+/// Does nothing if the table does not exist.
 async fn delete_table(aws: &Aws, table_name: &str) -> Result<(), SynthError> {
     let poll_interval = aws.poll_interval(TABLE_POLL_INTERVAL);
     let mut read_count = 0;

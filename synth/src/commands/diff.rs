@@ -11,10 +11,10 @@ use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 use crate::tokens::read_key;
 
-/// Prints the changes from the old template to the new template. Returns whether the templates
-/// differ.
+/// Returns whether the templates differ.
 ///
 /// # Errors
+///
 /// Returns [`SynthError::TooSevere`] if any change has the severity of `--fail-on` or a higher one.
 /// The changes are printed even then.
 pub(crate) async fn show_difference(
@@ -37,10 +37,6 @@ pub(crate) async fn show_difference(
     Ok(has_differences)
 }
 
-/// Checks the highest severity of the changes against the option `--fail-on`.
-///
-/// # Errors
-/// Returns [`SynthError::TooSevere`] if `severity` is equal to or higher than `fail_on`.
 pub(super) fn check_severity(
     severity: Severity,
     fail_on: Option<FailOn>,
@@ -53,7 +49,7 @@ pub(super) fn check_severity(
     }
 }
 
-/// Reads the old template that the options select. The default is the template deployed in AWS.
+/// The default is the template deployed in AWS.
 async fn read_old_template(
     project: &mut Project,
     arguments: &DiffArguments,
@@ -87,8 +83,7 @@ fn prepare_local_comparison(project: &mut Project) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// Reads the text of the template that is deployed in AWS. Returns `None` if the stack does not
-/// exist or consists only of change sets.
+/// Returns `None` if the stack does not exist or consists only of change sets.
 pub(super) async fn deployed_template_text(
     aws: &Aws,
     stack: Option<&StackState>,
@@ -101,7 +96,6 @@ pub(super) async fn deployed_template_text(
     }
 }
 
-/// Parses the template returned by [`deployed_template_text`].
 pub(super) fn parse_deployed_template(
     aws: &Aws,
     stack_name: &str,

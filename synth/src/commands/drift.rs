@@ -9,7 +9,7 @@ use crate::cli::{DriftArguments, Output};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Prints the drift of the stack. Returns whether any resource has drifted.
+/// Returns whether any resource has drifted.
 pub(crate) async fn show_drift(
     config_selection: ConfigSelection<'_>,
     arguments: &DriftArguments,

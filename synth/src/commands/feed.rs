@@ -11,7 +11,7 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Runs a `synth feed` subcommand. Returns whether the feed is inconsistent with the event streams.
+/// Returns whether the feed is inconsistent with the event streams.
 pub(crate) async fn run_feed_command(
     config_selection: ConfigSelection<'_>,
     command: &FeedCommand,

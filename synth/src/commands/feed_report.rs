@@ -4,16 +4,14 @@ use cellar_base::count::count;
 use cellar_engine::feed::{Audit, Finding};
 use serde::Serialize;
 
-/// Maximum number of findings in the text report. The JSON report contains all findings.
+/// The JSON report contains all findings.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// A repair or rebuild of the feed, which was done before the feed was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) struct FeedRepair {
     /// Whether the feed was repaired by adding the missing events. If not, the whole feed was
     /// rebuilt.
     pub(super) repaired: bool,
-    /// Number of events written to the feed.
     pub(super) events: u64,
 }
 
@@ -28,7 +26,6 @@ impl FeedRepair {
     }
 }
 
-/// JSON report of `synth feed`.
 #[derive(Serialize)]
 pub(super) struct FeedReport {
     feed: Option<String>,
@@ -41,7 +38,6 @@ pub(super) struct FeedReport {
     findings: Vec<FindingRow>,
 }
 
-/// A difference between the feed and the event streams, as a row of the report.
 #[derive(Serialize)]
 #[serde(tag = "finding", rename_all = "camelCase")]
 enum FindingRow {
@@ -94,8 +90,6 @@ impl FindingRow {
 }
 
 impl FeedReport {
-    /// Builds the report from the result of the comparison, and from the preceding repair or
-    /// rebuild, if any.
     pub(super) fn new(audit: &Audit, repair: Option<FeedRepair>) -> Self {
         Self {
             feed: audit.feed.map(|feed| feed.to_string()),
@@ -108,12 +102,10 @@ impl FeedReport {
         }
     }
 
-    /// Returns whether the feed is inconsistent with the event streams.
     pub(super) fn has_differences(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         let mut lines = Vec::new();
         if let Some(repair) = self.repair {

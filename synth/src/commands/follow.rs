@@ -15,35 +15,27 @@ use crate::deployment::{
 };
 use crate::error::SynthError;
 
-/// Polling interval for stack events.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum number of consecutive failed polls. After that, the command stops waiting, although the
 /// operation continues in AWS.
 const MAX_FAILED_READS: u32 = 30;
 
-/// Reports the events of stack operations and waits until the operations have ended.
 #[derive(Clone, Copy)]
 pub(super) struct Follower<'a> {
-    /// AWS clients for the stack's account and region.
     pub(super) aws: &'a Aws,
-    /// Printer for progress and results.
     pub(super) output: &'a Output,
-    /// Name of the stack.
     pub(super) stack_name: &'a str,
     /// Name of the running command, such as "deploy". The user can run it again to resume an
     /// operation.
     pub(super) command: &'static str,
-    /// Source location of each resource definition, by logical id.
     pub(super) sources: &'a BTreeMap<String, SourceLine>,
 }
 
-/// An operation that has ended, and the state of the stack after the operation.
 struct EndedOperation {
     result: OperationResult,
     stack: StackState,
 }
 
-/// Condition that ends the wait in [`Follower::report_until`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitUntil {
     /// The operation has ended. CloudFormation's cleanup may still be in progress.
@@ -62,7 +54,6 @@ impl WaitUntil {
 }
 
 impl Follower<'_> {
-    /// Executes a change set and waits until the execution has ended.
     pub(super) async fn execute_change_set(
         &self,
         change_set_id: &str,
@@ -73,7 +64,6 @@ impl Follower<'_> {
         self.run_operation(stack_id, start_request, OperationResult::Succeeded).await
     }
 
-    /// Deletes the stack and waits until the deletion has ended.
     pub(super) async fn delete_stack(&self, stack: &StackState) -> Result<(), SynthError> {
         let request_token = uuid::Uuid::new_v4().to_string();
         let start_request = Box::pin(self.aws.delete_stack(&stack.id, &request_token));
@@ -90,9 +80,6 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// Starts an operation and waits until it has ended.
-    ///
-    /// # Errors
     /// Returns [`SynthError::DeployFailed`] if the outcome is not `expected_result`. Returns
     /// [`SynthError::ConnectionLost`] if AWS becomes unreachable while waiting.
     async fn run_operation(
@@ -116,7 +103,6 @@ impl Follower<'_> {
         Ok(stack)
     }
 
-    /// Reports the events of an operation until `condition` is met.
     async fn report_until(
         &self,
         stack_id: &str,
@@ -151,7 +137,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Prints the new events of the stack and returns the state of the stack.
     async fn print_new_events(
         &self,
         stack_id: &str,
@@ -167,7 +152,6 @@ impl Follower<'_> {
         stack.ok_or(AwsError::IncompleteReply { missing: "the stack" })
     }
 
-    /// Creates the error for a stack whose rollback or deletion failed in CloudFormation.
     pub(super) fn stuck_stack_error(
         &self,
         stack: &StackState,
@@ -194,7 +178,6 @@ impl Follower<'_> {
         SynthError::ConnectionLost { stack, command: self.command, cause }
     }
 
-    /// Creates the error for an operation that ended with an unexpected result.
     fn operation_error(
         &self,
         stack: &StackState,
@@ -227,7 +210,6 @@ impl Follower<'_> {
         }
     }
 
-    /// Describes the failed resource with its logical id, type and source location.
     fn describe_resource(&self, failure: &DeploymentFailure) -> String {
         let Some(id) = &failure.logical_id else { return format!("the stack {}", self.stack_name) };
         match self.sources.get(id) {
@@ -237,7 +219,6 @@ impl Follower<'_> {
     }
 }
 
-/// Describes the state of the stack after a failed operation.
 fn describe_state(stack_name: &str, status: &str, result: OperationResult) -> String {
     match (result, status) {
         (OperationResult::RolledBack, "ROLLBACK_COMPLETE") => format!(
@@ -251,7 +232,6 @@ fn describe_state(stack_name: &str, status: &str, result: OperationResult) -> St
     }
 }
 
-/// Returns the commands that repair a stack whose rollback or deletion failed.
 fn repair_commands(stack_name: &str, status: &str) -> String {
     match status {
         "DELETE_FAILED" => {

@@ -13,7 +13,6 @@ use crate::error::SynthError;
 use crate::output_file::{IfExists, write_output};
 use crate::project::{CONFIG_FILE, ConfigSelection};
 
-/// Writes the configuration file. With `--print`, prints the file instead.
 pub(crate) fn write_config(
     config_selection: ConfigSelection<'_>,
     arguments: &InitArguments,

@@ -11,8 +11,8 @@ use crate::cli::LocalCloudArguments;
 use crate::error::SynthError;
 use crate::local_cloud::{serve_until_stopped, start_local_cloud};
 
-/// Runs a local stack until the process is stopped. Reads the template from stdin. Logs to stderr,
-/// which the parent process has redirected to the log file.
+/// Reads the template from stdin. Logs to stderr, which the parent process has redirected to the
+/// log file.
 pub(crate) async fn run_local_cloud(
     arguments: &LocalCloudArguments,
     ports: Ports,

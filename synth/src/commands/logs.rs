@@ -14,14 +14,12 @@ use crate::log_lines::{FAULT_WORDS, LogLine, Newest, SeenLines, is_fault, is_pla
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Polling interval with `--follow`. CloudWatch Logs accepts only a few requests per second.
+/// CloudWatch Logs accepts only a few requests per second.
 const POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// Maximum time, in milliseconds, that a new line takes to appear in CloudWatch Logs. With
 /// `--follow`, a line that takes longer is not shown.
 const INGESTION_DELAY_MS: u64 = 60_000;
-/// Maximum number of new lines printed per poll with `--follow`.
 const MAX_FOLLOWED_LINES: usize = 100_000;
-/// Maximum number of consecutive failed polls with `--follow`.
 const MAX_FAILED_READS: u32 = 10;
 
 /// For each function: its command-line argument, its name, and the logical id of its log group.
@@ -33,7 +31,7 @@ const FUNCTION_LOG_GROUPS: [(FunctionArgument, &str, &str); 5] = [
     (FunctionArgument::Snapshot, "snapshot", "SnapshotLogGroup"),
 ];
 
-/// Prints the logs of the functions. With `--follow`, runs until Ctrl-C.
+/// With `--follow`, runs until Ctrl-C.
 pub(crate) async fn show_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
@@ -58,7 +56,6 @@ pub(crate) async fn show_logs(
     }
 }
 
-/// A function and its log group name.
 struct LogGroup {
     function: &'static str,
     name: String,
@@ -89,14 +86,12 @@ async fn print_aws_logs(
     Ok(())
 }
 
-/// Returns the time that is `age` ago, in milliseconds since the Unix epoch.
 fn unix_ms_before_now(age: Duration) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.saturating_sub(age).as_millis()).unwrap_or_default()
 }
 
-/// Returns the log groups of the selected functions. If no function is selected, returns the log
-/// groups of all functions.
+/// If no function is selected, returns the log groups of all functions.
 fn selected_log_groups(stack: &ObservedStack, selection: &[FunctionArgument]) -> Vec<LogGroup> {
     let mut log_groups = Vec::new();
     for (argument, function, logical_id) in FUNCTION_LOG_GROUPS {
@@ -116,8 +111,7 @@ struct LogReader<'a> {
 }
 
 impl LogReader<'_> {
-    /// Prints the newest lines since `start_ms`, at most `line_limit`. Skips the lines in
-    /// `seen_lines`. Returns the number of printed lines.
+    /// Skips the lines in `seen_lines`. Returns the number of printed lines.
     async fn print_lines(
         &self,
         start_ms: u64,
@@ -143,7 +137,6 @@ impl LogReader<'_> {
         Ok(printed_count)
     }
 
-    /// Adds the lines of a log group to `newest_lines`, if the options select them.
     async fn read_log_group(
         &self,
         log_group: &LogGroup,
@@ -171,7 +164,6 @@ impl LogReader<'_> {
         Ok(())
     }
 
-    /// Adds an event to `newest_lines` if the options select it and it is not in `seen_lines`.
     fn add_event(
         &self,
         log_group: &LogGroup,
@@ -200,8 +192,7 @@ impl LogReader<'_> {
         newest_lines.push(event.timestamp, line);
     }
 
-    /// Returns whether the options select a line. CloudWatch Logs filters the lines too, but may
-    /// return lines that the options exclude.
+    /// CloudWatch Logs filters the lines too, but may return lines that the options exclude.
     fn is_selected(&self, message: &str) -> bool {
         if let Some(filter_text) = &self.arguments.filter
             && !message.contains(filter_text)
@@ -232,7 +223,7 @@ impl LogReader<'_> {
         }
     }
 
-    /// Prints new lines as they arrive. Returns only if an error occurs.
+    /// Returns only if an error occurs.
     async fn follow(
         &self,
         first_start_ms: u64,

@@ -13,33 +13,26 @@ use crate::cli::{LogsArguments, Output};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum number of bytes read from the end of the log file.
 const TAIL_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
-/// Polling interval with `--follow`.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
-/// Log levels of faults.
 const FAULT_LEVELS: [&str; 2] = [" ERROR ", " WARN "];
 /// Number of bytes at the start of a line within which the log level is searched for.
 const LEVEL_BYTES: usize = 48;
 
-/// A log line.
 #[derive(Debug, Serialize)]
 struct LocalLine<'a> {
-    /// Timestamp of the line. `None` if the line continues the previous message.
+    /// `None` if the line continues the previous message.
     at: Option<&'a str>,
     message: &'a str,
 }
 
-/// A log file that is read incrementally.
 struct LogFile {
     path: PathBuf,
-    /// Offset of the first unread byte.
     offset: u64,
     /// The incomplete last line of the file, to which the stack is still writing.
     partial_line: Vec<u8>,
 }
 
-/// Prints the log of the local stack.
 pub(super) async fn show_local_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &LogsArguments,
@@ -59,7 +52,6 @@ pub(super) async fn show_local_logs(
     if arguments.follow { log_file.follow(arguments, output).await } else { Ok(()) }
 }
 
-/// Prints the newest of those lines that the options select.
 fn print_newest_lines(log_text: &str, arguments: &LogsArguments, output: &Output) {
     let start = SystemTime::now().checked_sub(arguments.since).unwrap_or(SystemTime::UNIX_EPOCH);
     let selected_lines: Vec<&str> =
@@ -75,7 +67,7 @@ fn print_newest_lines(log_text: &str, arguments: &LogsArguments, output: &Output
 }
 
 impl LogFile {
-    /// Prints new lines as they arrive. Returns only if an error occurs.
+    /// Returns only if an error occurs.
     async fn follow(
         &mut self,
         arguments: &LogsArguments,
@@ -90,8 +82,7 @@ impl LogFile {
         }
     }
 
-    /// Returns the complete lines that were added since the last call. Returns `None` if the file
-    /// does not exist. Reads at most the last [`TAIL_BYTES_MAX`] bytes.
+    /// Returns `None` if the file does not exist. Reads at most the last [`TAIL_BYTES_MAX`] bytes.
     fn read_new_lines(&mut self) -> Result<Option<String>, SynthError> {
         let read_error =
             |cause| SynthError::Io { operation: "read", path: self.path.clone(), cause };
@@ -126,7 +117,6 @@ impl LogFile {
         Ok(Some(self.take_complete_lines()))
     }
 
-    /// Removes the complete lines from `partial_line` and returns them.
     fn take_complete_lines(&mut self) -> String {
         let last_newline = self.partial_line.iter().rposition(|byte| *byte == b'\n');
         let Some(last_newline) = last_newline else { return String::new() };
@@ -144,7 +134,6 @@ fn lines_since(log_text: &str, start: SystemTime) -> impl Iterator<Item = &str> 
     log_text.lines().skip_while(is_older)
 }
 
-/// Returns whether the command's options select a line.
 fn is_selected(line: &str, arguments: &LogsArguments) -> bool {
     if let Some(filter_text) = &arguments.filter
         && !line.contains(filter_text)
@@ -158,7 +147,6 @@ fn is_selected(line: &str, arguments: &LogsArguments) -> bool {
     FAULT_LEVELS.into_iter().any(|level| line_start.contains(level))
 }
 
-/// Returns the timestamp at the start of a line, such as `2026-11-22T03:04:05.123456Z`.
 fn timestamp(line: &str) -> Option<&str> {
     let first_word = line.split(' ').next()?;
     humantime::parse_rfc3339(first_word).ok()?;

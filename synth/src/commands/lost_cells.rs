@@ -19,18 +19,15 @@ use crate::error::{MaintenanceError, SynthError};
 
 /// Author name in the log entries that overwrite lost cells.
 const AUTHOR: &str = "synth reprocess";
-/// Maximum number of cells shown in the text report. The JSON report contains all cells.
+/// The JSON report contains all cells.
 const MAX_SHOWN_ROWS: usize = 50;
-/// Maximum number of characters of a lost text that are shown.
 const PREVIEW_CHARACTERS: usize = 40;
 
-/// JSON report of `synth reprocess --cells`.
 #[derive(Serialize)]
 struct CellsReport {
     spreadsheet: LogId,
     dry_run: bool,
     cells: Vec<LostCellRow>,
-    /// Whether the list of cells may be incomplete.
     #[serde(rename = "more")]
     may_be_incomplete: bool,
     /// Positions of the log entries that replaced the lost cells.
@@ -41,13 +38,11 @@ struct CellsReport {
 struct LostCellRow {
     sheet: String,
     cell: String,
-    /// Start of the lost text.
     preview: String,
     #[serde(rename = "why")]
     reason: String,
 }
 
-/// Lists the lost cells. After confirmation, replaces their values.
 pub(super) async fn replace_lost_cells(
     data: &StackData,
     log_id: LogId,
@@ -78,7 +73,6 @@ pub(super) async fn replace_lost_cells(
     Ok(())
 }
 
-/// Replaces the values of all lost cells. Adds the replaced cells to the report.
 async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), MaintenanceError> {
     report.cells.clear();
     loop {
@@ -95,7 +89,6 @@ async fn replace_cells(logs: &Logs, report: &mut CellsReport) -> Result<(), Main
     }
 }
 
-/// Opens the logs of the stack for appending entries in the current incarnation (restore counter).
 fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     let incarnation = data.feed()?.incarnation;
     let logs = Logs::new(
@@ -108,7 +101,6 @@ fn open_logs(data: &StackData) -> Result<Logs, SynthError> {
     Ok(logs.with_incarnation(incarnation))
 }
 
-/// Formats a number of cells, such as `1 cell` or `50 or more cells`.
 fn format_cell_count(cell_count: usize, may_be_incomplete: bool) -> String {
     if may_be_incomplete {
         format!("{} or more cells", grouped(cell_count))

@@ -5,44 +5,33 @@ use super::confirm::confirm;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// The options that every maintenance command accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MaintenanceOptions {
-    /// `--dry-run`: show the plan but do not carry it out.
     pub(super) dry_run: bool,
-    /// `--yes`: skip the confirmation prompt.
     pub(super) yes: bool,
 }
 
-/// Whether a maintenance report describes the plan or the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportKind {
-    /// The planned actions.
     Plan,
-    /// The results of the actions.
     Result,
 }
 
-/// A plan that a maintenance command carries out after the user has confirmed it.
 pub(super) struct MaintenancePlan {
-    /// Description of the plan, which is shown before the confirmation prompt.
     pub(super) text: String,
-    /// Number of items to process.
     pub(super) item_count: usize,
-    /// Name of the action for error messages, such as "purging".
     pub(super) action: &'static str,
-    /// Confirmation prompt.
     pub(super) question: String,
 }
 
 impl MaintenanceOptions {
-    /// Returns whether to carry out the plan. Prompts for confirmation unless `--yes` or `--json`
-    /// is given.
+    /// Prompts for confirmation unless `--yes` or `--json` is given.
     ///
     /// Returns `false` without a prompt if this is a dry run or if the plan has no items to
     /// process.
     ///
     /// # Errors
+    ///
     /// Returns [`SynthError::Unconfirmed`] if the user does not confirm.
     pub(super) async fn should_carry_out(
         self,
@@ -60,15 +49,12 @@ impl MaintenanceOptions {
     }
 }
 
-/// Outcomes of items that are processed one at a time. If an item fails, the remaining items are
-/// still processed.
+/// If an item fails, the remaining items are still processed.
 #[derive(Debug)]
 pub(super) struct BatchOutcome<O, E> {
     /// Outcome of each item, in processing order.
     pub(super) outcomes: Vec<O>,
-    /// Number of failed items.
     pub(super) failed_count: usize,
-    /// Error of the first failed item.
     pub(super) first_error: Option<E>,
 }
 
@@ -84,7 +70,6 @@ impl<O, E> BatchOutcome<O, E> {
         self.outcomes.push(outcome);
     }
 
-    /// Adds the outcome and error of a failed item.
     pub(super) fn add_failure(&mut self, outcome: O, error: E) {
         self.failed_count += 1;
         self.outcomes.push(outcome);

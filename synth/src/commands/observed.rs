@@ -10,30 +10,21 @@ use crate::deployment::{StackCondition, is_cellar_stack, stack_condition};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 
-/// Location of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StackLocation {
-    /// The stack runs on this machine.
     Local,
-    /// The stack runs in AWS or in an AWS emulator.
     Aws,
 }
 
-/// A deployed AWS stack and its resources.
 pub(super) struct ObservedStack {
-    /// Name of the stack.
     pub(super) name: String,
-    /// AWS clients for the stack's account and region.
     pub(super) aws: Aws,
-    /// State of the stack.
     pub(super) state: StackState,
-    /// Resources of the stack.
     pub(super) resources: Vec<Resource>,
 }
 
 impl StackLocation {
-    /// Returns the stack location that the command's options select. The default is the target of
-    /// the last deployment.
+    /// The default is the target of the last deployment.
     pub(super) fn selected_by(
         config_selection: ConfigSelection<'_>,
         arguments: &LocationArguments,
@@ -50,8 +41,8 @@ impl StackLocation {
     }
 }
 
-/// Returns the ARN of the last deployed stack, or `None` if the last deployment was not to AWS.
-/// Ignores a profile that is malformed or writable by another user.
+/// Returns `None` if the last deployment was not to AWS. Ignores a profile that is malformed or
+/// writable by another user.
 fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     match Profile::find(&project.folder) {
         Ok(found) => {
@@ -63,9 +54,6 @@ fn last_deployed_arn(project: &Project) -> Result<Option<String>, SynthError> {
     }
 }
 
-/// Returns the deployed stack of the project.
-///
-/// # Errors
 /// Returns [`SynthError::NoStack`] if the stack does not exist or consists only of change sets.
 pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<StackState, SynthError> {
     let stack_name = &project.config.stack;
@@ -82,11 +70,6 @@ pub(super) async fn deployed_stack(project: &Project, aws: &Aws) -> Result<Stack
     })
 }
 
-/// Returns the deployed stack of the project, after checking that it belongs to Cellar.
-///
-/// # Errors
-/// Returns [`SynthError::NoStack`] if the stack does not exist. Returns
-/// [`SynthError::ForeignStack`] if the stack does not belong to Cellar.
 pub(super) async fn deployed_cellar_stack(
     project: &Project,
     aws: &Aws,
@@ -103,10 +86,6 @@ pub(super) async fn deployed_cellar_stack(
 }
 
 impl ObservedStack {
-    /// Finds the configured stack and lists its resources.
-    ///
-    /// # Errors
-    /// Returns [`SynthError::NoStack`] if the stack does not exist.
     pub(super) async fn find(
         config_selection: ConfigSelection<'_>,
         endpoint_url: Option<&str>,
@@ -119,14 +98,12 @@ impl ObservedStack {
         Ok(Self { name, aws, state, resources })
     }
 
-    /// Returns the physical id of a resource, or `None` if the stack does not contain the resource
-    /// or has not created it.
+    /// Returns `None` if the stack does not contain the resource or has not created it.
     pub(super) fn physical_id(&self, logical_id: &str) -> Option<&str> {
         let resource = self.resources.iter().find(|resource| resource.logical_id == logical_id)?;
         resource.physical_id.as_deref()
     }
 
-    /// Returns the logical and physical ids of all resources of the given type.
     pub(super) fn ids_of_type<'a>(
         &'a self,
         resource_type: ResourceType,
@@ -140,7 +117,6 @@ impl ObservedStack {
     }
 }
 
-/// Returns a hint for the user if the last deployment was to another account or region than `aws`.
 fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     let (region, account) = region_and_account(arn)?;
     if region == aws.region && account == aws.account {
@@ -152,8 +128,6 @@ fn advice_if_elsewhere(arn: &str, aws: &Aws) -> Option<String> {
     ))
 }
 
-/// Parses the region and the account from a stack ARN,
-/// `arn:PARTITION:cloudformation:REGION:ACCOUNT:stack/…`.
 fn region_and_account(arn: &str) -> Option<(&str, &str)> {
     let mut parts = arn.split(':').skip(3);
     Some((parts.next()?, parts.next()?))

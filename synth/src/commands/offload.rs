@@ -15,7 +15,6 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::{ConfigSelection, Project};
 
-/// Offloads the due segments after confirmation.
 pub(crate) async fn offload_segments(
     config_selection: ConfigSelection<'_>,
     arguments: &OffloadArguments,
@@ -90,7 +89,6 @@ async fn list_segments(
     Ok(planned_segments)
 }
 
-/// Offloads the due segments one at a time.
 async fn offload_due_segments(
     offloader: &Offloader,
     planned_segments: Vec<PlannedSegment>,

@@ -15,20 +15,16 @@ pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offloa
      `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
 
 const BYTES_PER_KB: u64 = 1_024;
-/// Indexes of the right-aligned table columns.
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];
 
-/// A log segment, and the outcome of its offload.
 pub(super) enum SegmentOutcome {
     /// Nothing was done. The plan says whether the segment is to be offloaded or kept.
     Planned(PlannedSegment),
     /// The segment was offloaded to S3 and trimmed (deleted from the table).
     Offloaded(PlannedSegment, OffloadOutcome),
-    /// The offload failed with this error message.
     Failed(PlannedSegment, String),
 }
 
-/// JSON report of `synth offload`.
 #[derive(Serialize)]
 pub(super) struct OffloadReport {
     offload_after_days: Option<u32>,
@@ -52,7 +48,6 @@ struct SegmentRow {
     deleted: u64,
 }
 
-/// Totals over all segments.
 #[derive(Default, Serialize)]
 struct Total {
     segments: usize,
@@ -68,7 +63,6 @@ pub(super) fn is_due(planned: &PlannedSegment) -> bool {
 }
 
 impl OffloadReport {
-    /// Builds the report for a stack for which `offload_after_days` is not configured.
     pub(super) fn not_configured() -> Self {
         Self {
             offload_after_days: None,
@@ -79,7 +73,6 @@ impl OffloadReport {
         }
     }
 
-    /// Builds the report from the outcome for each segment.
     pub(super) fn new(policy: Policy, kind: ReportKind, outcomes: Vec<SegmentOutcome>) -> Self {
         let rows: Vec<SegmentRow> =
             outcomes.into_iter().map(|outcome| SegmentRow::new(outcome, policy)).collect();
@@ -92,7 +85,6 @@ impl OffloadReport {
         }
     }
 
-    /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         let is_same_log =

@@ -22,7 +22,7 @@ struct PlanReport<'a> {
     plan: Option<&'a Plan>,
 }
 
-/// Shows what a deployment would change, and saves the plan. Returns whether there are changes.
+/// Returns whether there are changes.
 pub(crate) async fn save_plan(
     config_selection: ConfigSelection<'_>,
     arguments: &PlanArguments,
@@ -51,7 +51,7 @@ pub(crate) async fn save_plan(
     Ok(has_changes)
 }
 
-/// Writes the plan file. If the plan cannot be written, deletes the change set.
+/// If the plan cannot be written, deletes the change set.
 async fn write_plan_or_discard(
     deployment: &AwsDeployment<'_>,
     preview: &Preview,
@@ -85,7 +85,6 @@ fn print_plan(
     output.print_result(&report, &text);
 }
 
-/// Checks that the changes are permitted, and writes the plan file.
 async fn write_plan(
     deployment: &AwsDeployment<'_>,
     preview: &Preview,
@@ -108,11 +107,6 @@ async fn write_plan(
     Ok(plan)
 }
 
-/// Reads a saved plan and checks that the plan is still valid.
-///
-/// # Errors
-/// Returns [`SynthError::NoPlan`] if the file does not exist. Returns [`SynthError::StalePlan`] if
-/// the plan is stale.
 pub(super) async fn read_valid_plan(
     deployment: &AwsDeployment<'_>,
     path: &Path,

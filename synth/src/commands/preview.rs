@@ -20,31 +20,26 @@ use crate::difference::{OldTemplate, Report, format_as_text};
 use crate::error::SynthError;
 use crate::git;
 
-/// The current stack, and the changes that a deployment would make.
 pub(super) struct Preview {
-    /// The current stack. `None` if the stack does not exist.
+    /// `None` if the stack does not exist.
     pub(super) current_stack: Option<StackState>,
-    /// Hash of the deployed template. `None` if the stack does not exist.
+    /// `None` if the stack does not exist.
     pub(super) deployed_hash: Option<String>,
     old_template: OldTemplate,
     /// Monthly cost of the current stack without usage, in US dollars.
     current_idle_dollars: Option<String>,
-    /// Difference between the deployed template and the new template.
     pub(super) difference: Difference,
-    /// The CloudFormation change set. `None` if there are no changes.
+    /// `None` if there are no changes.
     pub(super) change_set: Option<ChangeSet>,
 }
 
-/// Level of detail of a preview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PreviewDetail {
-    /// All changes are shown.
     All,
     /// All changes to an existing stack are shown, but a new stack is only summarized.
     Changes,
 }
 
-/// Whether the user must confirm the changes of a deployment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confirmation {
     /// Prompt for confirmation if the changes require it.
@@ -54,8 +49,8 @@ pub(super) enum Confirmation {
 }
 
 impl AwsDeployment<'_> {
-    /// Creates a change set and compares the templates. Does not change an existing stack, except
-    /// that a stack whose creation never completed is deleted first.
+    /// Does not change an existing stack, except that a stack whose creation never completed is
+    /// deleted first.
     pub(super) async fn create_preview(
         &self,
         desired: DesiredStack,
@@ -82,7 +77,6 @@ impl AwsDeployment<'_> {
         })
     }
 
-    /// Prints a preview.
     pub(super) fn print_preview(&self, preview: &Preview, detail: PreviewDetail) {
         if preview.current_stack.is_none() && detail == PreviewDetail::Changes {
             self.output.print_note(&new_stack_summary(&preview.difference));
@@ -124,7 +118,6 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Deletes the preview's change set.
     pub(super) async fn delete_change_set(&self, preview: &Preview) -> Result<(), SynthError> {
         let Some(change_set) = &preview.change_set else { return Ok(()) };
         let is_new = preview.current_stack.is_none();
@@ -132,8 +125,6 @@ impl AwsDeployment<'_> {
         Ok(())
     }
 
-    /// Returns the state that a new plan records. The plan can be applied only as long as this
-    /// state does not change. `deployed_hash` is the hash of the deployed template.
     pub(super) fn current_basis(&self, deployed_hash: Option<&str>) -> PlanBasis {
         PlanBasis {
             account: self.aws.account.clone(),
@@ -148,10 +139,6 @@ impl AwsDeployment<'_> {
     /// changed. Returns `None` if the stack must be created.
     ///
     /// If the creation of the stack never completed, deletes the stack and returns `None`.
-    ///
-    /// # Errors
-    /// Returns [`SynthError::ForeignStack`], [`SynthError::StackBusy`] or
-    /// [`SynthError::StackStuck`] if the stack cannot be changed.
     async fn changeable_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
         let Some(stack) = self.idle_stack(stack_name).await? else { return Ok(None) };
         match stack_condition(Some(&stack.status)) {
@@ -173,7 +160,6 @@ impl AwsDeployment<'_> {
         }
     }
 
-    /// Waits until any operation on the stack has ended, and returns the stack.
     async fn idle_stack(&self, stack_name: &str) -> Result<Option<StackState>, SynthError> {
         let Some(stack) = self.find_cellar_stack(stack_name).await? else { return Ok(None) };
         if stack_condition(Some(&stack.status)) != StackCondition::Busy {
@@ -185,8 +171,7 @@ impl AwsDeployment<'_> {
         self.find_cellar_stack(stack_name).await
     }
 
-    /// Returns the alarms that roll back the deployment if they fire. These are the alarms of the
-    /// current stack that the new template keeps and that are not active yet.
+    /// Returns only those alarms that the new template keeps and that are not active yet.
     async fn rollback_alarms(
         &self,
         current_stack: Option<&StackState>,
@@ -215,7 +200,6 @@ impl AwsDeployment<'_> {
 }
 
 impl Preview {
-    /// Returns the changes that CloudFormation predicts for the deployment.
     fn predicted_changes(&self) -> &[Change] {
         self.change_set.as_ref().map_or(&[], |change_set| change_set.changes.as_slice())
     }
@@ -228,7 +212,6 @@ fn describe_changes(change_set: Option<&ChangeSet>) -> String {
     }
 }
 
-/// Returns a summary of a new stack, with the number of resources per type.
 fn new_stack_summary(difference: &Difference) -> String {
     let mut resource_counts: BTreeMap<&str, usize> = BTreeMap::new();
     for change in &difference.resources {
@@ -246,8 +229,7 @@ fn new_stack_summary(difference: &Difference) -> String {
     )
 }
 
-/// Formats the monthly cost of the stack without usage. If the cost changes, includes the cost
-/// before the change.
+/// If the cost changes, includes the cost before the change.
 fn format_idle_cost(current_dollars: Option<&str>, new_dollars: &str) -> String {
     let current_cost = match current_dollars {
         Some(current_dollars) if current_dollars != new_dollars => {

@@ -20,10 +20,8 @@ use crate::project::ConfigSelection;
 /// Token issuer under which this command accesses the catalog (spreadsheet metadata). No real token
 /// has this issuer.
 const OPERATOR_ISSUER: &str = "cellar:operator";
-/// Token subject under which this command accesses the catalog (spreadsheet metadata).
 const OPERATOR_SUBJECT: &str = "synth purge";
 
-/// Purges the due spreadsheets after confirmation.
 pub(crate) async fn purge_spreadsheets(
     config_selection: ConfigSelection<'_>,
     arguments: &PurgeArguments,
@@ -59,7 +57,6 @@ fn create_purger(data: &StackData) -> Result<Purger, SynthError> {
     Ok(Purger::new(ports, catalog, operator))
 }
 
-/// Decides for each deleted spreadsheet whether it is due.
 async fn plan_purges(
     purger: &Purger,
     output: &Output,
@@ -109,8 +106,8 @@ fn is_due(planned: &PlannedPurge) -> bool {
     planned.plan == DeletedPlan::Purge
 }
 
-/// Purges the due spreadsheets one at a time. The spreadsheets are sorted so that a fork precedes
-/// its source, because a source can be purged only after all of its forks.
+/// The spreadsheets are sorted so that a fork precedes its source, because a source can be purged
+/// only after all of its forks.
 async fn purge_due_spreadsheets(
     purger: &Purger,
     planned_purges: Vec<PlannedPurge>,

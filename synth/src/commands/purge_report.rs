@@ -12,17 +12,14 @@ use crate::moment::format_utc;
 
 const BYTES_PER_KB: u64 = 1_024;
 
-/// A deleted spreadsheet, and the outcome of its purge.
 pub(super) enum PurgeOutcome {
     /// Nothing was done. The plan says whether the spreadsheet is to be purged or kept.
     Planned(PlannedPurge),
-    /// The spreadsheet was purged.
     Purged(PlannedPurge, PurgedData),
-    /// The purge failed with this error message. Parts of the spreadsheet may already be removed.
+    /// Parts of the spreadsheet may already be removed.
     Failed(PlannedPurge, String),
 }
 
-/// JSON report of `synth purge`.
 #[derive(Serialize)]
 pub(super) struct PurgeReport {
     dry_run: bool,
@@ -45,7 +42,6 @@ struct SpreadsheetRow {
     object_bytes: u64,
 }
 
-/// Totals over all deleted spreadsheets.
 #[derive(Default, Serialize)]
 struct Total {
     deleted: usize,
@@ -74,14 +70,12 @@ impl Total {
 }
 
 impl PurgeReport {
-    /// Builds the report from the outcome for each spreadsheet.
     pub(super) fn new(kind: ReportKind, outcomes: Vec<PurgeOutcome>) -> Self {
         let rows: Vec<SpreadsheetRow> = outcomes.into_iter().map(SpreadsheetRow::new).collect();
         let dry_run = kind == ReportKind::Plan;
         Self { dry_run, total: Total::of_rows(&rows), spreadsheets: rows }
     }
 
-    /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         if self.total.deleted == 0 {
             return "No spreadsheet is deleted.".to_owned();

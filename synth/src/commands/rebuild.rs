@@ -13,7 +13,6 @@ use super::snapshot_repair::SnapshotRepair;
 use crate::cli::{Output, ReprocessArguments};
 use crate::error::{MaintenanceError, SynthError};
 
-/// Starts to rebuild all snapshots of a spreadsheet after confirmation.
 pub(super) async fn rebuild_snapshots(
     snapshot_repair: &SnapshotRepair,
     log_id: LogId,
@@ -59,14 +58,11 @@ fn planned_outcomes(rebuild_plan: &RebuildPlan) -> Vec<ReprocessOutcome> {
     outcomes
 }
 
-/// A started rebuild: the outcome for each snapshot, and the jobs that were sent to build the
-/// snapshots.
 struct StartedRebuild {
     outcomes: Vec<ReprocessOutcome>,
     sent_jobs: VecDeque<SnapshotJob>,
 }
 
-/// Starts to rebuild the snapshots.
 async fn start_rebuild(
     snapshot_repair: &SnapshotRepair,
     rebuild_plan: &RebuildPlan,

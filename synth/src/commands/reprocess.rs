@@ -18,8 +18,6 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::LocalFunctions;
 use crate::project::ConfigSelection;
 
-/// Repairs missing snapshots and expiring entry bodies after confirmation. With `--rebuild` or
-/// `--cells`, rebuilds all snapshots or replaces lost cells instead.
 pub(crate) async fn reprocess_logs(
     config_selection: ConfigSelection<'_>,
     arguments: &ReprocessArguments,
@@ -89,7 +87,6 @@ async fn repair_logs(
     }
 }
 
-/// Result of checking the logs: the findings, and the number of checked entries and other records.
 struct LogSurvey {
     findings: Vec<Finding>,
     counts: SurveyCounts,
@@ -122,7 +119,6 @@ fn check_nothing_is_lost(lost_count: usize) -> Result<(), SynthError> {
     Ok(())
 }
 
-/// Results of all repairs.
 #[derive(Default)]
 struct Repairs {
     batch: BatchOutcome<ReprocessOutcome, PortError>,
@@ -132,7 +128,6 @@ struct Repairs {
     lost_meanwhile: usize,
 }
 
-/// Repairs the findings one at a time.
 async fn repair_findings(
     snapshot_repair: &SnapshotRepair,
     findings: Vec<Finding>,

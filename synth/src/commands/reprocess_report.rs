@@ -12,41 +12,30 @@ use serde::Serialize;
 
 use crate::cli::ReprocessArguments;
 
-/// Maximum number of table rows per spreadsheet in the text report. The JSON report contains all
-/// rows.
+/// The JSON report contains all rows.
 const MAX_SHOWN_ROWS: usize = 50;
 
-/// A finding or a snapshot to rebuild, and what was done about it.
 pub(super) enum ReprocessOutcome {
-    /// The finding has not been repaired yet.
     Planned(Finding),
     /// The finding was repaired or needed no repair.
     Repaired(Finding, RepairOutcome),
-    /// The repair failed with this error message.
     Failed(Finding, String),
-    /// A snapshot to rebuild.
     ToRebuild(LogId, SnapshotToRebuild),
-    /// The snapshot rebuild was started.
     Started(LogId, SnapshotToRebuild, RebuildStart),
     /// The snapshot is not rebuilt because its log entry has been offloaded to S3.
     Offloaded(LogId, Position),
 }
 
-/// State of the snapshot jobs that the command sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum JobsResult {
-    /// No jobs were sent.
     None,
     /// The running stack will process the jobs after the command has ended.
     #[serde(rename = "left")]
     LeftToStack {
-        /// URL of the stack.
         url: String,
     },
-    /// The command waited for the jobs.
     Waited {
-        /// Number of jobs.
         jobs: usize,
         /// Number of jobs that were unfinished when the command stopped waiting.
         #[serde(rename = "left")]
@@ -54,7 +43,6 @@ pub(super) enum JobsResult {
     },
 }
 
-/// JSON report of `synth reprocess`.
 #[derive(Serialize)]
 pub(super) struct ReprocessReport {
     spreadsheet: Option<LogId>,
@@ -68,7 +56,6 @@ pub(super) struct ReprocessReport {
     jobs: JobsResult,
 }
 
-/// Number of checked records by kind.
 #[derive(Serialize)]
 struct CheckedCounts {
     spreadsheets: u64,
@@ -89,7 +76,6 @@ struct FindingRow {
     reason: String,
 }
 
-/// Number of findings by action.
 #[derive(Default, Serialize)]
 struct ActionCounts {
     found: usize,
@@ -104,7 +90,6 @@ struct ActionCounts {
 }
 
 impl ReprocessReport {
-    /// Builds the report from `outcomes`.
     pub(super) fn new(
         counts: SurveyCounts,
         arguments: &ReprocessArguments,
@@ -129,7 +114,6 @@ impl ReprocessReport {
         }
     }
 
-    /// Returns the report as text.
     pub(super) fn to_text(&self) -> String {
         let jobs_text = match &self.jobs {
             JobsResult::None => return self.plan_text(),
@@ -148,7 +132,7 @@ impl ReprocessReport {
         format!("{}\n{jobs_text}", self.plan_text())
     }
 
-    /// Returns the text report that precedes the confirmation prompt. It omits the job state.
+    /// Omits the job state.
     pub(super) fn plan_text(&self) -> String {
         let mut text = String::new();
         let is_same_log =
@@ -310,8 +294,6 @@ impl FindingRow {
     }
 }
 
-/// Words that describe a finding in the report: its name, the planned action, and the reason for
-/// this action.
 struct FindingDescription {
     name: &'static str,
     planned_action: &'static str,

@@ -29,9 +29,8 @@ use crate::project::{ConfigSelection, Project};
 use crate::raise_incarnation::raise_incarnation;
 use crate::synthesis::synthesize;
 
-/// Polling interval while tables are being restored.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Maximum time to wait for the restore of a table. A large table takes hours.
+/// A large table takes hours.
 const TABLE_TIMEOUT: Duration = Duration::from_secs(12 * 3_600);
 
 /// Restores the tables and imports them into the stack. Prints how to switch the functions to the
@@ -47,7 +46,6 @@ pub(crate) async fn restore_tables(
     run_interruptibly(&project.config.stack, &phase, restore).await
 }
 
-/// A restore in progress.
 struct Restore<'a> {
     project: &'a Project,
     aws: Aws,
@@ -89,9 +87,6 @@ async fn restore_and_import(
 }
 
 impl<'a> Restore<'a> {
-    /// Finds the stack and its tables.
-    ///
-    /// # Errors
     /// Returns [`SynthError::StackBusy`] if a stack operation is in progress. Returns
     /// [`RestoreError::IncompleteStack`] if the stack outputs lack a table name.
     async fn prepare(
@@ -114,7 +109,6 @@ impl<'a> Restore<'a> {
         Ok(Self { project, aws, stack, current_tables, restored_count, output })
     }
 
-    /// Returns the names of the current tables that are to be restored.
     fn source_tables(&self) -> impl Iterator<Item = &String> + Clone {
         self.current_tables.iter().take(self.restored_count)
     }
@@ -168,7 +162,6 @@ impl<'a> Restore<'a> {
         Ok(common_range)
     }
 
-    /// Returns the names that the restored tables get.
     fn restored_names(&self, restore_to_s: u64) -> Vec<String> {
         let stack_name = &self.project.config.stack;
         let logical_ids = table_logical_ids(0).into_iter().take(self.restored_count);
@@ -206,7 +199,6 @@ impl<'a> Restore<'a> {
         confirm("the restore", &question).await
     }
 
-    /// Starts restoring all tables, and waits for each of them.
     async fn restore_all_tables(
         &self,
         restored_names: &[String],
@@ -226,9 +218,6 @@ impl<'a> Restore<'a> {
         Ok(())
     }
 
-    /// Waits until a table is restored.
-    ///
-    /// # Errors
     /// Returns [`RestoreError::NameTaken`] if the table exists but is not the expected restore.
     /// Returns [`RestoreError::Slow`] if the restore takes longer than [`TABLE_TIMEOUT`].
     async fn wait_for_table(
@@ -264,8 +253,7 @@ impl<'a> Restore<'a> {
         Err(RestoreError::Slow { table: restored_name.to_owned() }.into())
     }
 
-    /// Imports the restored tables into the stack. The functions continue to use the current
-    /// tables.
+    /// The functions continue to use the current tables.
     async fn import_tables(&self, plan: &TableRestore) -> Result<(), SynthError> {
         let stack_name = &self.project.config.stack;
         let incomplete_stack =
@@ -301,7 +289,6 @@ impl<'a> Restore<'a> {
         Ok(())
     }
 
-    /// Writes the new incarnation to the configuration file.
     fn update_config(&self, incarnation: u32) -> Result<(), SynthError> {
         if self.project.config.incarnation == incarnation {
             return Ok(());
@@ -315,7 +302,6 @@ impl<'a> Restore<'a> {
         self.project.edit_config(raise, snippet)
     }
 
-    /// Prints the restored tables, and the commands that switch the functions to these tables.
     fn print_result(&self, plan: &TableRestore, restore_to_s: u64) {
         let deploy_command = self.deploy_command(plan);
         let table_names: Vec<&str> =
@@ -372,7 +358,6 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Returns the command that switches the functions to the restored tables.
     fn deploy_command(&self, plan: &TableRestore) -> String {
         let mut command = format!("synth{} deploy", self.stage_option());
         for removed_id in &plan.removed_ids {
@@ -405,7 +390,6 @@ fn table_names(stack_name: &str, stack: &StackState) -> Result<Vec<String>, Rest
     Ok(table_names)
 }
 
-/// Returns whether the stack's EventStream table was created after the requested time.
 async fn event_stream_table_is_newer(
     aws: &Aws,
     stack: &StackState,

@@ -15,10 +15,9 @@ use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Maximum size of the `--resources` file, in bytes. Real resource lists are much smaller.
+/// Real resource lists are much smaller.
 const RESOURCES_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
 
-/// Prints the runbook, or writes it to a file.
 pub(crate) fn write_runbook(
     config_selection: ConfigSelection<'_>,
     arguments: &RunbookArguments,
@@ -50,11 +49,11 @@ struct ResourceListing {
 #[serde(rename_all = "PascalCase")]
 struct ListedResource {
     logical_resource_id: String,
-    /// Physical id of the resource in AWS. `None` until the resource has been created.
+    /// `None` until the resource has been created.
     physical_resource_id: Option<String>,
 }
 
-/// Reads the physical names of resources from a file. The result is keyed by logical id.
+/// The result is keyed by logical id.
 fn read_names(path: &Path) -> Result<BTreeMap<String, String>, SynthError> {
     let read_error = |cause| SynthError::Io { operation: "read", path: path.to_owned(), cause };
     let file = fs::File::open(path).map_err(read_error)?;
@@ -85,8 +84,7 @@ fn parse_names(json_text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(names)
 }
 
-/// Returns whether a name is safe to use without quotes in shell commands and in Markdown. AWS
-/// names, ARNs and URLs are safe.
+/// AWS names, ARNs and URLs are safe.
 fn is_safe_name(name: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+=,".contains(&byte);
     !name.is_empty() && name.bytes().all(is_safe)

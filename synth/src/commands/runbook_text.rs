@@ -39,7 +39,6 @@ const ALARM_SECTIONS: [(&str, &str); 11] = [
 
 const ALARM: &str = ResourceType::Alarm.name();
 
-/// Variables of the runbook template.
 #[derive(Serialize)]
 struct RunbookView<'a> {
     stack: &'a str,
@@ -58,7 +57,6 @@ struct RunbookView<'a> {
     retention_days: u32,
 }
 
-/// Variables of an alarm.
 #[derive(Serialize)]
 struct AlarmView {
     id: &'static str,
@@ -67,8 +65,8 @@ struct AlarmView {
     body: String,
 }
 
-/// Renders the runbook of a stack. `physical_names` contains the physical names of resources by
-/// logical id. If it is `None`, the commands in the runbook look up the names.
+/// `physical_names` contains the physical names of resources by logical id. If it is `None`, the
+/// commands in the runbook look up the names.
 pub(super) fn render_runbook(
     config: &Config,
     template: &Template,
@@ -108,12 +106,10 @@ pub(super) fn render_runbook(
     templates.render_template(RUNBOOK_TEMPLATE, &view)
 }
 
-/// Extracts the region from an ARN `arn:PARTITION:SERVICE:REGION:…`.
 fn region_of_arn(arn: &str) -> Option<&str> {
     arn.split(':').nth(3)
 }
 
-/// Renders one section per alarm.
 fn alarm_views(
     templates: &Handlebars<'_>,
     template: &Template,
@@ -133,7 +129,7 @@ fn alarm_views(
     Ok(views)
 }
 
-/// Describes the SNS topics that alarms notify. Returns `None` if there are no topics.
+/// Returns `None` if there are no topics.
 fn describe_notified_topics(alarm_topic: Option<&str>, config: &Config) -> Option<String> {
     let mut topics = Vec::new();
     if let Some(alarm_topic) = alarm_topic {
@@ -145,7 +141,6 @@ fn describe_notified_topics(alarm_topic: Option<&str>, config: &Config) -> Optio
     if topics.is_empty() { None } else { Some(topics.join(" and ")) }
 }
 
-/// Returns the logical ids of all alarms in the template.
 fn alarm_ids(template: &Template) -> impl Iterator<Item = &str> {
     let alarms = template.resources().filter(|(_, resource)| resource.resource_type == ALARM);
     alarms.map(|(id, _)| id)
@@ -155,7 +150,6 @@ fn string_property(alarm: &Resource, property: &str) -> String {
     alarm.properties.get(property).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Describes the condition under which an alarm fires.
 fn describe_condition(alarm: &Resource) -> String {
     let number_property = |name: &str| alarm.properties.get(name).and_then(Value::as_u64);
     let threshold = number_property("Threshold").unwrap_or_default();
@@ -174,15 +168,14 @@ fn describe_condition(alarm: &Resource) -> String {
 /// Template helper `{{name "LogicalId"}}`, which inserts the name of a resource. Rendering fails if
 /// the stack does not contain the resource.
 struct ResourceNames {
-    /// Physical names by logical id. Empty if the commands in the runbook look up the names.
+    /// Empty if the commands in the runbook look up the names.
     physical: BTreeMap<String, String>,
     template: Template,
     incarnation: u32,
 }
 
 impl ResourceNames {
-    /// Returns the name of a resource for use in a shell command. If the physical name is unknown,
-    /// returns a shell expression that looks up the name.
+    /// If the physical name is unknown, returns a shell expression that looks up the name.
     fn in_command(&self, logical_id: &str) -> String {
         match self.physical.get(logical_id) {
             Some(name) => name.clone(),
@@ -190,8 +183,7 @@ impl ResourceNames {
         }
     }
 
-    /// Returns the logical id of a resource in the current incarnation (restore counter). The
-    /// logical id of a table contains the incarnation, and any other logical id is returned
+    /// The logical id of a table contains the incarnation, and any other logical id is returned
     /// unchanged.
     fn current_id(&self, logical_id: &str) -> String {
         let current_table_ids = table_ids(self.incarnation);
@@ -216,7 +208,6 @@ impl ResourceNames {
     }
 }
 
-/// Returns the logical ids of the tables of an incarnation.
 fn table_ids(incarnation: u32) -> Vec<String> {
     let mut table_ids = Vec::from(table_logical_ids(incarnation));
     table_ids.push(feed_table_logical_id(incarnation));

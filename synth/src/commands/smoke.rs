@@ -13,10 +13,6 @@ use crate::project::{ConfigSelection, Project};
 use crate::smoke::{self, SmokeTarget, TokenSigner};
 use crate::tokens::{operator_key, read_key};
 
-/// Runs the smoke test and prints its report.
-///
-/// # Errors
-/// Returns [`SynthError::Smoke`] if a check fails.
 pub(crate) async fn run_smoke_test(
     config_selection: ConfigSelection<'_>,
     arguments: &SmokeArguments,
@@ -48,8 +44,8 @@ pub(crate) async fn run_smoke_test(
     report.to_result()
 }
 
-/// Returns the saved profile. Returns `None` if `--url` selects another API, because the saved
-/// token must not be sent to another API.
+/// Returns `None` if `--url` selects another API, because the saved token must not be sent to
+/// another API.
 fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, SynthError> {
     let here = env::current_dir().map_err(SynthError::Process)?;
     let url = arguments.url.as_deref();
@@ -59,8 +55,8 @@ fn matching_profile(arguments: &SmokeArguments) -> Result<Option<Profile>, Synth
     Ok(if is_for_url { Some(profile) } else { None })
 }
 
-/// Returns the key pair that signs tokens for the API. The running local stack has its own key
-/// pair, and the stack in the profile has the operator's key pair.
+/// The running local stack has its own key pair, and the stack in the profile has the operator's
+/// key pair.
 fn signing_key(
     project: &Project,
     url: &str,

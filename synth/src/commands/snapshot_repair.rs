@@ -14,23 +14,17 @@ use super::reprocess_report::JobsResult;
 use crate::cli::Output;
 use crate::error::SynthError;
 
-/// Maximum time during which no snapshot finishes. After this time, the command stops waiting.
+/// Maximum time during which no snapshot finishes.
 const STALL_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// Polling interval while snapshots are being built.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Repairs the snapshots and entry bodies of a stack.
 pub(super) struct SnapshotRepair {
-    /// Finds missing snapshots and expiring entry bodies, and repairs them.
     pub(super) reprocess: Reprocess,
     /// URL of the stack if the stack keeps running after this command.
     running_url: Option<String>,
 }
 
 impl SnapshotRepair {
-    /// Creates a repair of the snapshots and entry bodies in `data`.
-    ///
-    /// # Errors
     /// Returns [`SynthError::OtherLocalStack`] if the running local stack is an earlier version,
     /// which has no snapshots.
     pub(super) fn new(data: &StackData) -> Result<Self, SynthError> {
@@ -50,8 +44,7 @@ impl SnapshotRepair {
         Ok(Self { reprocess: Reprocess::new(ports), running_url: data.running_url.clone() })
     }
 
-    /// Waits until the snapshots of `jobs` are built. Does not wait if the stack keeps running,
-    /// because the stack then builds the snapshots later.
+    /// Does not wait if the stack keeps running, because the stack then builds the snapshots later.
     pub(super) async fn wait_for_jobs(
         &self,
         mut jobs: VecDeque<SnapshotJob>,
@@ -79,8 +72,7 @@ impl SnapshotRepair {
         JobsResult::Waited { jobs: job_count, unfinished: jobs.len() }
     }
 
-    /// Removes finished jobs from `jobs` until the list is empty. Stops waiting if no snapshot
-    /// finishes within [`STALL_TIMEOUT`].
+    /// Stops waiting if no snapshot finishes within [`STALL_TIMEOUT`].
     async fn wait_until_finished(&self, jobs: &mut VecDeque<SnapshotJob>) -> Result<(), PortError> {
         let mut last_progress = Instant::now();
         loop {

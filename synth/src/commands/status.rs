@@ -15,12 +15,9 @@ use crate::project::{ConfigSelection, Project};
 
 const BYTES_PER_KB: u64 = 1_024;
 
-/// Status of the local stack.
 #[derive(Serialize)]
 struct LocalStatus<'a> {
-    /// Name of the deployed stack.
     stack: Option<String>,
-    /// The state directory.
     state: &'a Path,
     database_bytes: Option<u64>,
     /// Whether another process is starting or stopping the stack.
@@ -29,7 +26,6 @@ struct LocalStatus<'a> {
     healthy: Option<bool>,
 }
 
-/// Prints the status of the stack.
 pub(crate) async fn show_status(
     config_selection: ConfigSelection<'_>,
     arguments: &StatusArguments,
@@ -115,7 +111,6 @@ impl LocalStatus<'_> {
         )
     }
 
-    /// Returns the state directory and, if known, the size of its database.
     fn state_with_size(&self) -> String {
         let state = self.state.display();
         match self.database_bytes {

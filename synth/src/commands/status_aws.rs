@@ -16,10 +16,8 @@ use crate::error::SynthError;
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
 
-/// Suffix of the logical id of every dead-letter queue.
 const DEAD_LETTERS_SUFFIX: &str = "DeadLetters";
 
-/// Status of a stack in AWS.
 #[derive(Debug, Serialize)]
 struct AwsStatus {
     stack: String,
@@ -28,17 +26,15 @@ struct AwsStatus {
     reason: Option<String>,
     account: String,
     region: String,
-    /// Time of the last change.
     changed: Option<String>,
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
-    /// Active alarms. `None` if they could not be read.
+    /// `None` if they could not be read.
     alarms: Option<Vec<Alarm>>,
-    /// Queues with dead letters. `None` if they could not be read.
+    /// `None` if they could not be read.
     dead_letters: Option<Vec<DeadLetters>>,
-    /// Errors that occurred while the status was read. They are the reason why parts of the status
-    /// are unknown.
+    /// Errors that occurred while the status was read.
     unknown: Vec<String>,
 }
 
@@ -55,8 +51,7 @@ struct DeadLetters {
     messages: u64,
 }
 
-/// Prints the status of the stack in AWS. Alarms and dead letters that cannot be read are shown as
-/// unknown.
+/// Alarms and dead letters that cannot be read are shown as unknown.
 pub(super) async fn show_aws_status(
     config_selection: ConfigSelection<'_>,
     endpoint_url: Option<&str>,
@@ -180,7 +175,6 @@ impl AwsStatus {
         rows
     }
 
-    /// Returns hints for a stack that has problems. The hints contain commands to run.
     fn advice(&self) -> Option<&'static str> {
         let has_alarms = self.alarms.as_ref().is_some_and(|alarms| !alarms.is_empty());
         let has_dead_letters = self.dead_letters.as_ref().is_some_and(|queues| !queues.is_empty());

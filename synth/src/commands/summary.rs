@@ -16,32 +16,22 @@ use crate::tokens::MintedToken;
 
 const LOCAL_TEMPLATE: &str = include_str!("../../../templates/local-summary.txt.hbs");
 const AWS_TEMPLATE: &str = include_str!("../../../templates/aws-summary.txt.hbs");
-/// Example file to import. It exists only in a source checkout of Cellar.
+/// Exists only in a source checkout of Cellar.
 const EXAMPLE_FILE: &str = "tests/data/airports.csv";
 
-/// Result of a deployment on this machine.
 pub(super) struct LocalSummary<'a> {
-    /// URL of the API.
     pub(super) url: &'a str,
-    /// An operator token.
     pub(super) token: &'a MintedToken,
-    /// Whether the stack runs in the background.
     pub(super) is_detached: bool,
-    /// Whether the stack was already running.
     pub(super) was_running: bool,
 }
 
-/// Result of a deployment to AWS.
 pub(super) struct AwsSummary<'a> {
-    /// Reachable API URL.
     pub(super) url: &'a str,
-    /// ARN of the stack.
     pub(super) stack_id: &'a str,
-    /// An operator token. `None` if the signing key is missing.
+    /// `None` if the signing key is missing.
     pub(super) token: Option<&'a MintedToken>,
-    /// AWS account id.
     pub(super) account: &'a str,
-    /// AWS region.
     pub(super) region: &'a str,
 }
 
@@ -88,8 +78,7 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
     }
 }
 
-/// Saves the profile of a local deployment and prints the summary. If a saved profile is for the
-/// same stack, keeps its selected spreadsheet.
+/// If a saved profile is for the same stack, keeps its selected spreadsheet.
 pub(super) fn finish_local_deployment(
     project: &Project,
     summary: &LocalSummary<'_>,
@@ -119,8 +108,7 @@ pub(super) fn finish_local_deployment(
     print_summary(LOCAL_TEMPLATE, &view, output)
 }
 
-/// Saves the profile of a deployment to AWS and prints the summary. If a saved profile is for the
-/// same stack, keeps its token and its selected spreadsheet.
+/// If a saved profile is for the same stack, keeps its token and its selected spreadsheet.
 pub(super) fn finish_aws_deployment(
     project: &Project,
     summary: &AwsSummary<'_>,
@@ -152,7 +140,6 @@ pub(super) fn finish_aws_deployment(
     print_summary(AWS_TEMPLATE, &view, output)
 }
 
-/// Returns the saved profile if the profile is for the stack with `identity`.
 fn profile_of_same_stack(
     project: &Project,
     identity: Option<&str>,

@@ -8,7 +8,6 @@ use crate::output_file::{IfExists, write_output};
 use crate::project::{ConfigSelection, Project};
 use crate::synthesis::synthesize;
 
-/// Prints the template, or writes it to a file.
 pub(crate) fn print_template(
     config_selection: ConfigSelection<'_>,
     arguments: &TemplateArguments,

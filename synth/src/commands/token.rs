@@ -8,10 +8,8 @@ use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
 use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
 
-/// Default token subject.
 const OPERATOR: &str = "operator";
 
-/// Creates a token, or creates the key pair that signs tokens.
 pub(crate) fn run_token_command(
     config_selection: ConfigSelection<'_>,
     arguments: &TokenArguments,
@@ -45,17 +43,13 @@ fn create_token(
     Ok(())
 }
 
-/// The operator's key pair.
 pub(super) struct OperatorKey {
     public_key: PublicKey,
-    /// Whether the private key file already existed.
     existed: bool,
-    /// Whether the configuration already listed the public key.
     was_listed: bool,
 }
 
-/// Creates the operator's key pair and adds its public key to the configuration. Keeps existing
-/// keys, so that an interrupted run can be repeated.
+/// Keeps existing keys, so that an interrupted run can be repeated.
 pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, SynthError> {
     let key_file = project.operator_key();
     let existed = key_file.exists();
@@ -68,7 +62,6 @@ pub(super) fn ensure_operator_key(project: &Project) -> Result<OperatorKey, Synt
 }
 
 impl OperatorKey {
-    /// Describes where the private key and the public key are stored.
     pub(super) fn describe(&self, project: &Project) -> String {
         format!(
             "{} signing key pair.\n  private  {} (keep it secret: it can sign any token)\n  \

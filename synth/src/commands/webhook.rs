@@ -19,17 +19,15 @@ use crate::error::{MaintenanceError, SynthError};
 use crate::local_cloud::{FeedTables, LocalFunctions};
 use crate::project::{ConfigSelection, Project};
 
-/// Maximum duration of a delivery run. The command starts runs until all feed items are delivered.
+/// The command starts runs until all feed items are delivered.
 const MAX_RUN_DURATION: Duration = Duration::from_secs(60);
 
-/// Webhook delivery progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct DeliveryStatus {
     /// Checkpoint after the last feed item that was delivered, if any.
     delivered: Option<u64>,
-    /// Checkpoint of the last feed item. `None` if the feed is empty.
+    /// `None` if the feed is empty.
     last: Option<u64>,
-    /// Whether all feed items have been delivered.
     complete: bool,
 }
 
@@ -39,7 +37,7 @@ struct SecretsReport {
     secrets: Vec<String>,
 }
 
-/// Runs a `synth webhook` subcommand. Returns whether deliveries are pending.
+/// Returns whether deliveries are pending.
 pub(crate) async fn run_webhook_command(
     config_selection: ConfigSelection<'_>,
     command: &WebhookCommand,
@@ -77,7 +75,7 @@ async fn run_with_data(
     Ok(has_pending_deliveries)
 }
 
-/// Prints the newest signing secret. If `rotate` is set, creates a new secret first.
+/// If `rotate` is set, creates a new secret first.
 async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result<(), SynthError> {
     let secret_store = WebhookSecrets::new(Arc::clone(&data.blobs) as _);
     let result = if rotate { secret_store.rotate().await } else { secret_store.get().await };
@@ -95,7 +93,6 @@ async fn print_secret(data: &StackData, rotate: bool, output: &Output) -> Result
     Ok(())
 }
 
-/// Delivers all pending feed items.
 async fn deliver_pending(
     config_selection: ConfigSelection<'_>,
     data: &StackData,
@@ -121,7 +118,7 @@ async fn deliver_pending(
     Ok(())
 }
 
-/// Delivers feed items until no items are pending. Returns the number of delivered items.
+/// Returns the number of delivered items.
 async fn deliver_all(
     data: &StackData,
     webhook: &Webhook,
@@ -143,22 +140,18 @@ async fn deliver_all(
     }
 }
 
-/// Returns the deadline of a delivery run that starts now, in milliseconds since the Unix epoch.
 fn deadline_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from((now + MAX_RUN_DURATION).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The last item of the feed.
 struct LastFeedItem {
-    /// Id of the feed generation.
     generation_id: FeedId,
-    /// Checkpoint of the item.
     checkpoint: Checkpoint,
 }
 
 impl LastFeedItem {
-    /// Reads the last feed item. Returns `None` for an empty feed.
+    /// Returns `None` for an empty feed.
     async fn read(feed: &DynamoFeed) -> Result<Option<Self>, PortError> {
         let Some((partition, generation)) = feed.newest_partition(ReadConsistency::Strong).await?
         else {

@@ -5,7 +5,6 @@ use cellar_log::upkeep::LogPolicy;
 use super::estimate::{HEAD_HALF_READS, TAIL_HALF_READS_PER_THOUSAND, Usage, edits_per_view};
 use super::facts::StackFacts;
 
-/// Formats a number of half read units, such as `7.5`.
 fn format_half_units(half_units: u128) -> String {
     let half = if half_units.is_multiple_of(2) { "" } else { ".5" };
     format!("{}{half}", half_units / 2)

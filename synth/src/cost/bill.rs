@@ -13,28 +13,23 @@ use super::meter::{Meter, Rate};
 
 /// Smallest amount that a bill shows, in pico-dollars. It is $0.0001.
 const PICODOLLARS_SHOWN: u128 = 100_000_000;
-/// Indexes of the right-aligned bill columns.
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
 
-/// Used amounts by meter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Amounts(BTreeMap<Meter, u128>);
 
 impl Amounts {
-    /// Adds to a meter.
     pub(crate) fn add(&mut self, meter: Meter, amount: u128) {
         let sum = self.0.entry(meter).or_default();
         *sum = sum.saturating_add(amount);
     }
 
-    /// Returns the amount of a meter.
     #[cfg(test)]
     pub(crate) fn get(&self, meter: Meter) -> u128 {
         self.0.get(&meter).copied().unwrap_or_default()
     }
 }
 
-/// Itemized bill.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bill {
     items: Vec<BillItem>,
@@ -44,7 +39,6 @@ pub(crate) struct Bill {
     sum: Dollars,
 }
 
-/// The cost of one meter.
 #[derive(Debug, Serialize)]
 struct BillItem {
     service: &'static str,
@@ -53,14 +47,13 @@ struct BillItem {
     /// Used quantity, rounded to thousandths.
     quantity: String,
     unit: &'static str,
-    /// Cost in US dollars, as a decimal number.
     dollars: String,
     #[serde(skip)]
     cost: Dollars,
 }
 
 impl Bill {
-    /// Computes the bill for the used amounts. Meters with an amount of zero are omitted.
+    /// Meters with an amount of zero are omitted.
     pub(crate) fn new(amounts: &Amounts) -> Self {
         let used = amounts.0.iter().filter(|(_, amount)| **amount > 0);
         let items: Vec<BillItem> =
@@ -69,12 +62,10 @@ impl Bill {
         Self { items, total: sum.to_decimal(), sum }
     }
 
-    /// Returns the total in US dollars, as a decimal number.
     pub(crate) fn total(&self) -> &str {
         &self.total
     }
 
-    /// Formats the bill as a table, with the total in the last row.
     pub(crate) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -110,18 +101,15 @@ impl BillItem {
     }
 }
 
-/// Divides two integers and rounds the quotient to the nearest integer.
 fn divide_rounded(dividend: u128, divisor: u128) -> u128 {
     dividend.saturating_add(divisor / 2) / divisor.max(1)
 }
 
-/// Formats a number of thousandths as a decimal number, such as `1234.5`.
 fn format_thousandths(amount: u128) -> String {
     let text = format!("{}.{:03}", amount / 1_000, amount % 1_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Inserts thousands separators into a decimal number, as in `1,234.5`.
 fn with_commas(number: &str) -> String {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
@@ -132,7 +120,6 @@ fn with_commas(number: &str) -> String {
     text
 }
 
-/// Formats a dollar amount with four decimal places.
 fn format_dollars(dollars: Dollars) -> String {
     let ten_thousandths = divide_rounded(dollars.picodollars(), PICODOLLARS_SHOWN);
     if ten_thousandths == 0 && dollars.picodollars() > 0 {

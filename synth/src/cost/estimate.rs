@@ -15,7 +15,6 @@ const EDIT_WRITES: u128 = 1;
 /// Write request units per new spreadsheet: 4 for the log, 1 for the catalog, 2 for the feed, and 1
 /// for a spreadsheet list.
 const CREATE_WRITES: u128 = 8;
-/// Write request units per snapshot.
 const SNAPSHOT_WRITES: u128 = 4;
 /// Write request units per new log segment.
 const ROLL_WRITES: u128 = 6;
@@ -23,29 +22,23 @@ const ROLL_WRITES: u128 = 6;
 const SNAPSHOT_HALF_READS: u128 = 7;
 /// Read request units per thousand edits read, counted in half units.
 pub(super) const TAIL_HALF_READS_PER_THOUSAND: u128 = 26;
-/// Read request units per new log segment, counted in half units.
 const ROLL_HALF_READS: u128 = 2;
 /// Read request units for finding the newest entry of a log that is not cached, counted in half
 /// units.
 pub(super) const HEAD_HALF_READS: u128 = 2;
-/// Number of objects written per snapshot.
 const SNAPSHOT_PUTS: u128 = 3;
-/// Number of objects read per snapshot.
 const SNAPSHOT_GETS: u128 = 3;
-/// Number of writes per imported object. One write creates the object with a tag, and the other
-/// removes the tag after the object has been verified.
+/// One write creates the object with a tag, and the other removes the tag after the object has been
+/// verified.
 const WRITES_PER_IMPORTED_OBJECT: u128 = 2;
 /// Number of objects read when a sheet is viewed for the first time.
 const VIEW_GETS: u128 = 4;
-/// Number of API requests per view of a sheet. One request returns the snapshot root and the newest
-/// log entries, and the other returns the URLs of chunks.
+/// One request returns the snapshot root and the newest log entries, and the other returns the URLs
+/// of chunks.
 const VIEW_REQUESTS: u128 = 2;
-/// Number of cells per imported object.
 const CELLS_PER_OBJECT: u128 = 57_000;
-/// Number of bytes per hundred cells in an imported object.
 const BYTES_PER_HUNDRED_CELLS: u128 = 268;
-/// Stored size of an edit in bytes. Includes the 100 bytes per item that DynamoDB bills as
-/// overhead.
+/// Includes the 100 bytes per item that DynamoDB bills as overhead.
 const EDIT_BYTES: u128 = 200;
 /// Number of log bytes per function invocation. Lambda itself writes most of them.
 const INVOCATION_LOG_BYTES: u128 = 700;
@@ -57,30 +50,21 @@ const INDEXER_HALF_READS: u128 = 10;
 const ENTRIES_PER_INDEXED_BATCH: u128 = 5;
 /// Write request units per indexer invocation: one for the feed item and one for the log position.
 const INDEXER_WRITES: u128 = 2;
-/// Write request units per webhook delivery.
 const DELIVERY_WRITES: u128 = 1;
-/// Read request units per webhook delivery, counted in half units.
 const DELIVERY_HALF_READS: u128 = 5;
-/// Number of objects read per webhook delivery. The only object is the signing secret.
+/// The only object is the signing secret.
 const DELIVERY_GETS: u128 = 1;
-/// Duration of a relay invocation, in milliseconds.
 const RELAY_MS: u128 = 50;
-/// Duration of an indexer invocation, in milliseconds.
 const INDEXER_MS: u128 = 100;
-/// Duration of a webhook invocation, in milliseconds.
 const WEBHOOK_MS: u128 = 500;
-/// Duration of a snapshot invocation, in milliseconds.
 const SNAPSHOT_MS: u128 = 1_000;
-/// Logical id of the function that delivers the feed.
 const WEBHOOK_FUNCTION: &str = "WebhookFunction";
 /// Number of queue requests per job: one to send, one to receive and one to delete the job.
 const JOB_REQUESTS: u128 = 3;
-/// Number of requests per hour with which Lambda polls an idle queue. Five pollers wait up to 20
-/// seconds per request.
+/// Five pollers wait up to 20 seconds per request.
 const POLLS_PER_QUEUE_HOUR: u128 = 5 * 180;
 /// Number of free queue requests per account and month.
 const FREE_QUEUE_REQUESTS: u128 = 1_000_000;
-/// Free alarms per account.
 const FREE_ALARMS: u64 = 10;
 /// Number of invocations per hour that X-Ray traces regardless of the sampling rate.
 const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
@@ -88,30 +72,23 @@ const ALWAYS_TRACED_PER_HOUR: u128 = 3_600;
 /// [`ALWAYS_TRACED_PER_HOUR`].
 const TRACE_SAMPLING: u128 = 20;
 
-/// Expected monthly usage of a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    /// Number of edits per month. Each edit sets up to ten cells.
+    /// Each edit sets up to ten cells.
     pub(crate) edits: u64,
-    /// Number of sheets opened.
     pub(crate) views: u64,
-    /// Number of imported cells.
     pub(crate) imported_cells: u64,
-    /// Number of created spreadsheets.
     pub(crate) new_spreadsheets: u64,
     /// Bytes in the bucket.
     pub(crate) stored_bytes: u64,
-    /// Bytes in the tables.
     pub(crate) table_bytes: u64,
     /// Average duration of an API request, in milliseconds.
     pub(crate) request_ms: u64,
 }
 
-/// Number of operations of each kind, computed from the expected usage.
 struct OperationCounts {
     edits: u128,
     views: u128,
-    /// Number of edits that each view reads from the log.
     edits_per_view: u128,
     new_spreadsheets: u128,
     snapshots: u128,
@@ -121,12 +98,10 @@ struct OperationCounts {
     imports: u128,
     /// Number of indexer invocations for log entries.
     indexed_batches: u128,
-    /// Webhook deliveries.
     deliveries: u128,
 }
 
-/// Estimates the monthly amount per billing meter. `log_policy` determines when snapshots are
-/// built. If it is `None`, snapshots are disabled.
+/// `log_policy` determines when snapshots are built. If it is `None`, snapshots are disabled.
 pub(crate) fn estimated_amounts(
     usage: &Usage,
     stack_facts: &StackFacts,
@@ -241,21 +216,18 @@ fn add_storage(amounts: &mut Amounts, usage: &Usage) {
     amounts.add(Meter::ObjectStorage, object_bytes * MONTH_HOURS);
 }
 
-/// Adds the run time of a function. Lambda bills the run time multiplied by the memory size of the
-/// function.
+/// Lambda bills the run time multiplied by the memory size of the function.
 pub(super) fn add_duration(amounts: &mut Amounts, function: Function, duration_ms: u128) {
     let meter = if function.is_arm { Meter::ArmTime } else { Meter::X86Time };
     amounts.add(meter, u128::from(function.memory_mb).saturating_mul(duration_ms));
 }
 
-/// Adds the storage of new log lines, which are kept for the retention period.
 pub(super) fn add_log_storage(amounts: &mut Amounts, log_bytes: u128, stack_facts: &StackFacts) {
     let hours = u128::from(stack_facts.log_days) * 24;
     amounts.add(Meter::LogStorage, log_bytes.saturating_mul(hours));
 }
 
-/// If tracing is enabled, adds the traced invocations. Assumes that the invocations are spread
-/// evenly over `hours`.
+/// Assumes that the invocations are spread evenly over `hours`.
 pub(super) fn add_traces(
     amounts: &mut Amounts,
     invocations: u128,
@@ -276,7 +248,6 @@ pub(super) fn add_queue_requests(amounts: &mut Amounts, requests: u128, hours: u
     amounts.add(Meter::QueueRequests, requests.saturating_sub(free_requests));
 }
 
-/// Adds the costs that do not depend on usage, for a period of `hours`.
 pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, hours: u128) {
     let billed_alarms = stack_facts.alarms.saturating_sub(FREE_ALARMS);
     amounts.add(Meter::Alarms, u128::from(billed_alarms) * hours);
@@ -284,8 +255,8 @@ pub(super) fn add_fixed_costs(amounts: &mut Amounts, stack_facts: &StackFacts, h
     amounts.add(Meter::KmsKeys, u128::from(stack_facts.has_kms_key) * hours);
 }
 
-/// Returns the number of edits that a view reads. A view reads the edits since the last snapshot, on
-/// average half as many as there are between two snapshots.
+/// A view reads the edits since the last snapshot, on average half as many as there are between two
+/// snapshots.
 pub(super) fn edits_per_view(log_policy: Option<LogPolicy>) -> u32 {
     log_policy.unwrap_or_default().snapshot_entries / 2
 }

@@ -5,37 +5,26 @@ use std::collections::BTreeMap;
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
-/// Default memory of a function, in MB.
 const DEFAULT_MEMORY_MB: u64 = 128;
 
 /// Logical id of the event source mapping that passes log entries to the indexer function.
 const ENTRY_SOURCE: &str = "IndexerEntrySource";
 
-/// A Lambda function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Function {
-    /// Memory in MB.
     pub(crate) memory_mb: u64,
-    /// Whether the architecture is arm64.
     pub(crate) is_arm: bool,
 }
 
-/// Facts about a stack that determine its cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StackFacts {
     /// Functions by logical id.
     pub(crate) functions: BTreeMap<String, Function>,
-    /// Number of alarms.
     pub(crate) alarms: u64,
-    /// Number of dashboards.
     pub(crate) dashboards: u64,
-    /// Number of queues that Lambda polls.
     pub(crate) polled_queues: u64,
-    /// Whether log entries are written to the feed.
     pub(crate) feeds_entries: bool,
-    /// Whether function invocations are traced.
     pub(crate) tracing: bool,
-    /// Whether the stack uses a customer-managed KMS key.
     pub(crate) has_kms_key: bool,
     /// Longest retention period of any log group, in days.
     pub(crate) log_days: u64,
@@ -52,13 +41,12 @@ impl Function {
     }
 }
 
-/// Returns a property of a resource. `path` is a JSON pointer without the leading slash.
+/// `path` is a JSON pointer without the leading slash.
 fn property<'a>(resource: &'a Value, path: &str) -> Option<&'a Value> {
     resource.pointer(&format!("/Properties/{path}"))
 }
 
 impl StackFacts {
-    /// Extracts the facts that determine the cost from a template.
     pub(crate) fn from_template(template: &Value) -> Self {
         let mut stack_facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);

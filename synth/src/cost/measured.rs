@@ -12,14 +12,12 @@ use super::facts::StackFacts;
 use super::meter::Meter;
 use crate::aws::MetricQuery;
 
-/// Period of most metrics, in seconds. CloudWatch retains hourly values longer than values of
-/// shorter periods.
+/// CloudWatch retains hourly values longer than values of shorter periods.
 const HOUR_S: u32 = 3_600;
-/// Period of the metrics for bucket sizes, in seconds. S3 measures bucket sizes once a day.
+/// S3 measures bucket sizes once a day.
 const DAY_S: u32 = 86_400;
 
-/// Number of half units in a read request unit. CloudWatch reports read request units, but the
-/// meter counts half units.
+/// CloudWatch reports read request units, but the meter counts half units.
 const HALF_UNITS_PER_READ_UNIT: f64 = 2.0;
 
 /// Notes for the report on usage that is not measured.
@@ -29,12 +27,10 @@ const NOTES: [&str; 3] = [
     "on-demand prices of us-east-1 without the free tier, except 10 free alarms and a million free queue \
      requests per account; metrics are up to an hour late, and whole hours are counted",
 ];
-/// Note for the report on how the number of traces is determined. It is shown if tracing is
-/// enabled.
+/// Shown if tracing is enabled.
 const TRACES_NOTE: &str =
     "traces are computed from invocations: one per second, and 1 in 20 of the others";
 
-/// A measured quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Quantity {
     WriteUnits,
@@ -46,23 +42,18 @@ enum Quantity {
     StoredBytes,
 }
 
-/// A CloudWatch metric query, and the quantity of the bill to which its values are added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageQuery {
     pub(crate) query: MetricQuery,
     quantity: Quantity,
-    /// Logical id of the measured resource.
     logical_id: String,
 }
 
-/// Usage measured over a period.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MeasuredUsage {
-    /// Measured values by query.
     pub(crate) values: BTreeMap<MetricQuery, Vec<f64>>,
     /// Current size of all tables in bytes.
     pub(crate) table_bytes: u64,
-    /// Length of the measured period in hours.
     pub(crate) hours: u64,
 }
 
@@ -72,7 +63,6 @@ impl MeasuredUsage {
     }
 }
 
-/// Returns the metric queries that measure the usage of a resource.
 pub(crate) fn usage_queries(
     logical_id: &str,
     resource_type: &str,
@@ -100,7 +90,6 @@ pub(crate) fn usage_queries(
     queries
 }
 
-/// Returns the metrics that measure the usage of a resource type, each with the measured quantity.
 fn measured_metrics(resource_type: ResourceType) -> &'static [(Quantity, &'static str)] {
     match resource_type {
         ResourceType::Table => &[
@@ -150,7 +139,6 @@ fn daily_bucket_size(metric: &'static str, bucket: &str) -> MetricQuery {
     }
 }
 
-/// Returns the notes on the limitations of the measurement, for the report.
 pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     let mut notes = NOTES.map(str::to_owned).to_vec();
     if stack_facts.tracing {
@@ -159,7 +147,6 @@ pub(crate) fn measurement_notes(stack_facts: &StackFacts) -> Vec<String> {
     notes
 }
 
-/// Converts the measured usage to the amount of each billing meter.
 pub(crate) fn measured_amounts(
     queries: &[UsageQuery],
     usage: &MeasuredUsage,
@@ -214,7 +201,6 @@ fn add_measured_quantity(
     }
 }
 
-/// Returns the total of a measured quantity over all resources.
 fn total_over_resources(quantity: Quantity, queries: &[UsageQuery], usage: &MeasuredUsage) -> u128 {
     let mut total = 0;
     for usage_query in queries {
@@ -233,7 +219,7 @@ fn average(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Rounds a value to the nearest non-negative integer. Returns 0 if the value is not finite.
+/// Returns 0 if the value is not finite.
 fn to_integer(value: f64) -> u128 {
     format!("{:.0}", value.max(0.0)).parse().unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use cellar_api::cost::Prices;
 
 use super::units::{GB, MONTH_HOURS};
 
-/// A quantity that AWS bills. The items of a bill are in the order of these variants.
+/// The items of a bill are in the order of these variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meter {
     /// Write request units.
@@ -15,7 +15,6 @@ pub(crate) enum Meter {
     TableStorage,
     /// Table data that is covered by point-in-time recovery, in byte-hours.
     TableBackup,
-    /// Function invocations.
     Invocations,
     /// Function run time on arm64, in megabyte-milliseconds.
     ArmTime,
@@ -23,17 +22,13 @@ pub(crate) enum Meter {
     X86Time,
     /// S3 requests that write objects or tags.
     ObjectWrites,
-    /// S3 requests that read objects.
     ObjectReads,
     /// Byte-hours of objects in the bucket.
     ObjectStorage,
-    /// Requests to queues.
     QueueRequests,
-    /// Bytes written to logs.
     LogBytes,
     /// Byte-hours of stored logs.
     LogStorage,
-    /// Traced invocations.
     Traces,
     /// Alarms, in hours. The free alarms of the account are not counted.
     Alarms,
@@ -43,14 +38,10 @@ pub(crate) enum Meter {
     KmsKeys,
 }
 
-/// The price of a billed quantity, and how a bill names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// Name of the service.
     pub(crate) service: &'static str,
-    /// Name of the quantity.
     pub(crate) item: &'static str,
-    /// Billed unit.
     pub(crate) unit: &'static str,
     /// Number of metered units per billed unit. For example, storage is metered in byte-hours and
     /// billed in GB-months.
@@ -77,7 +68,6 @@ impl Rate {
 
 /// Number of pico-dollars in a thousandth of a US dollar.
 const MILLIDOLLAR: u128 = 1_000_000_000;
-/// Number of byte-hours in a GB-month.
 const GB_MONTH: u128 = GB * MONTH_HOURS;
 /// Number of megabyte-milliseconds in a gigabyte-second, the unit in which Lambda bills run time.
 const GB_SECOND: u128 = 1_024 * 1_000;

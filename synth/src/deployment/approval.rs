@@ -8,22 +8,17 @@ use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Risk, 
 
 use crate::aws::{Change, PlannedAction, Replacement};
 
-/// Maximum number of logical ids that a message lists.
 const SHOWN_IDS_MAX: usize = 5;
 
-/// The approval that a deployment needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {
-    /// The deployment is harmless and needs no confirmation.
     NotNeeded,
-    /// The deployment needs confirmation, for these reasons.
     Needed(ConfirmationReasons),
     /// The deployment is refused because it would delete or replace these resources. They contain
     /// data, and `--allow-data-loss` does not cover them.
     Refused(BTreeSet<String>),
 }
 
-/// Reasons why a deployment needs confirmation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfirmationReasons {
     /// Resources whose data is deleted or becomes less protected.
@@ -34,9 +29,7 @@ pub(crate) struct ConfirmationReasons {
     pub(crate) replaced: BTreeSet<String>,
 }
 
-/// Returns the approval that a deployment needs, based on the difference between the templates and
-/// on the changes that CloudFormation predicts. `allowed_losses` contains the logical ids given
-/// with `--allow-data-loss`.
+/// `allowed_losses` contains the logical ids given with `--allow-data-loss`.
 pub(crate) fn required_approval(
     difference: &Difference,
     predicted_changes: &[Change],
@@ -63,7 +56,6 @@ pub(crate) fn required_approval(
     }
 }
 
-/// Returns the logical ids of the resources whose change in the template satisfies `matches`.
 fn template_change_ids(
     difference: &Difference,
     matches: impl Fn(&ResourceChange) -> bool,
@@ -72,7 +64,6 @@ fn template_change_ids(
     matching_changes.map(|change| change.logical_id.clone()).collect()
 }
 
-/// Returns the logical ids of the resources whose predicted change satisfies `matches`.
 fn predicted_change_ids(
     predicted_changes: &[Change],
     matches: impl Fn(&Change) -> bool,
@@ -98,7 +89,6 @@ fn is_certainly_replaced(change: &Change) -> bool {
     change.certain && change.replacement != Replacement::No
 }
 
-/// Returns whether a predicted change deletes or replaces a resource that contains data.
 fn deletes_data(change: &Change) -> bool {
     let is_deleted = change.action == PlannedAction::Remove
         || (change.action != PlannedAction::Add && change.replacement != Replacement::No);
@@ -126,7 +116,6 @@ impl fmt::Display for ConfirmationReasons {
     }
 }
 
-/// Formats a list of logical ids. Shortens a long list with an ellipsis.
 fn format_ids(ids: &BTreeSet<String>) -> String {
     let shown_ids: Vec<&str> = ids.iter().take(SHOWN_IDS_MAX).map(String::as_str).collect();
     let ellipsis = if ids.len() > SHOWN_IDS_MAX { ", …" } else { "" };

@@ -6,19 +6,15 @@ use crate::aws::{DeploymentEvent, STACK_TYPE, denied_action};
 const CANCELLED_REASONS: [&str; 3] =
     ["Resource creation cancelled", "Resource update cancelled", "Resource deletion cancelled"];
 
-/// The root cause of a failed deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeploymentFailure {
-    /// Logical id of the failed resource. `None` if the stack itself failed.
+    /// `None` if the stack itself failed.
     pub(crate) logical_id: Option<String>,
-    /// Type of the failed resource, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// Reason given by AWS.
     pub(crate) reason: String,
 }
 
-/// Advice for known status reasons. The advice applies if the lower-cased status reason contains
-/// one of the substrings.
+/// The advice applies if the lower-cased status reason contains one of the substrings.
 const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
     (
         &["already exists"],
@@ -51,7 +47,6 @@ const ADVICE_BY_REASON: [(&[&str], &str); 6] = [
 ];
 
 impl DeploymentFailure {
-    /// Returns the suggested fix, worded as an instruction.
     pub(crate) fn advice(&self) -> String {
         if let Some(action) = denied_action(&self.reason) {
             return format!("grant the permission {action} to the AWS identity that deploys");
@@ -71,8 +66,7 @@ impl DeploymentFailure {
     }
 }
 
-/// Returns the first primary failure. Prefers the failure of a resource to the failure of the
-/// stack.
+/// Prefers the failure of a resource to the failure of the stack.
 pub(crate) fn first_failure(failures: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let first_resource_failure =
         failures.iter().find(|event| is_primary_failure(event) && is_resource_event(event));
@@ -97,8 +91,7 @@ fn is_resource_event(event: &DeploymentEvent) -> bool {
     event.resource_type != STACK_TYPE
 }
 
-/// Returns the root cause of the last failed stack operation. `events` contains all events of the
-/// stack, oldest first.
+/// `events` contains all events of the stack, oldest first.
 pub(crate) fn last_operation_failure(events: &[DeploymentEvent]) -> Option<DeploymentFailure> {
     let starts_operation = |event: &DeploymentEvent| {
         event.resource_type == STACK_TYPE && event.status.ends_with("_IN_PROGRESS")

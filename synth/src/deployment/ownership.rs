@@ -10,8 +10,8 @@ pub(crate) const STACK_TAG: &str = "cellar:stack";
 /// Outputs that identify a Cellar stack without the tag. No other stack has all of these outputs.
 const IDENTIFYING_OUTPUTS: [&str; 3] = [OUTPUT_API_URL, OUTPUT_BUCKET, OUTPUT_ENTRY_TABLE];
 
-/// Returns whether a stack belongs to Cellar. Also returns true for a deleted stack and for a stack
-/// that consists only of change sets, because these stacks contain nothing that could be lost.
+/// Also returns true for a deleted stack and for a stack that consists only of change sets, because
+/// these stacks contain nothing that could be lost.
 pub(crate) fn is_cellar_stack(stack_name: &str, stack: &StackState) -> bool {
     let is_tagged = stack.tags.get(STACK_TAG).is_some_and(|tag_value| tag_value == stack_name);
     let has_all_outputs =

@@ -1,23 +1,18 @@
 //! Phases of an operation on an AWS stack, and the consequences of an interrupt in each phase.
 
-/// Phase of an operation on an AWS stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum DeploymentPhase {
-    /// The stack is unchanged.
     #[default]
     Preparing,
-    /// AWS is changing the stack.
     Changing,
-    /// AWS is restoring tables. The stack still uses its current tables.
+    /// The stack still uses its current tables.
     Restoring,
-    /// The stack is being deleted. With `--delete-data`, its data is also deleted.
+    /// With `--delete-data`, the data is also deleted.
     Deleting,
-    /// The change is complete, and the stack is being checked.
     Checking,
 }
 
 impl DeploymentPhase {
-    /// Describes the state of the stack after an interrupt in this phase.
     pub(crate) fn stack_after_interrupt(self, stack_name: &str) -> String {
         match self {
             Self::Preparing => format!("stack {stack_name} was not changed"),
@@ -30,7 +25,6 @@ impl DeploymentPhase {
         }
     }
 
-    /// Returns the action to take after an interrupt in this phase.
     pub(crate) fn advice_after_interrupt(self, stack_name: &str) -> String {
         match self {
             Self::Preparing => {

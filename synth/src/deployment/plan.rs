@@ -4,34 +4,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::Commit;
 
-/// Version of the plan file format.
 pub(crate) const PLAN_VERSION: u32 = 1;
 
-/// A saved plan, which `synth deploy --plan` applies. Contains no secrets.
+/// Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
-    /// Version of the plan file format. A plan can be applied only if it is [`PLAN_VERSION`].
+    /// A plan can be applied only if its version is [`PLAN_VERSION`].
     pub(crate) version: u32,
-    /// Name of the stack.
     pub(crate) stack: String,
-    /// ARN of the stack.
     pub(crate) stack_id: String,
     /// ARN of the change set.
     pub(crate) change_set: String,
-    /// State for which the plan was created.
     pub(crate) basis: PlanBasis,
 }
 
-/// The state for which a plan was created. The plan can be applied only if this state is unchanged.
+/// The plan can be applied only if this state is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanBasis {
-    /// AWS account id.
     pub(crate) account: String,
-    /// AWS region.
     pub(crate) region: String,
-    /// The checked-out commit. `None` outside a git repository.
+    /// `None` outside a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) commit: Option<Commit>,
     /// BLAKE3 hash of the new template, in hexadecimal.
@@ -41,31 +35,24 @@ pub(crate) struct PlanBasis {
     pub(crate) deployed: Option<String>,
 }
 
-/// Reason why a plan is stale.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StalePlan {
-    /// The plan was created by a `synth` version with another plan format.
     #[error("its format has version {0}, but this version of synth reads version {PLAN_VERSION}")]
     Version(u32),
-    /// The plan was created for another stack than the configured one.
     #[error("it was created for stack {0}")]
     Stack(String),
-    /// The plan was created for another account or region than the current one.
     #[error("it was created for account {account}, {region}")]
     AccountOrRegion {
         /// Account of the plan.
         account: String,
-        /// Region of the plan.
         region: String,
     },
-    /// Another commit has been checked out since the plan was created.
     #[error("it was created at commit {0}")]
     Commit(String),
     /// The synthesized template has changed, although the same commit is checked out. Either files
     /// were modified, or this machine has another default architecture.
     #[error("the synthesized template has changed since the plan was created")]
     Template,
-    /// The stack has been deployed since the plan was created.
     #[error("the stack was changed after the plan was created")]
     Deployed,
     /// The change set of the plan was deleted or has already been executed.
@@ -74,7 +61,6 @@ pub(crate) enum StalePlan {
 }
 
 impl Plan {
-    /// Checks that the state for which the plan was created is unchanged.
     pub(crate) fn check_basis(
         &self,
         stack_name: &str,

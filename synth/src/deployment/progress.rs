@@ -6,37 +6,26 @@ use serde::Serialize;
 
 use crate::aws::{DeploymentEvent, STACK_TYPE};
 
-/// Progress of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EventMark {
-    /// A change has started.
     #[serde(rename = "begun")]
     Started,
-    /// The change has succeeded.
     Done,
-    /// The change has failed.
     Failed,
 }
 
-/// An event of a stack operation, as it is shown to the user.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EventLine {
-    /// Progress of the resource.
     pub(crate) mark: EventMark,
-    /// Logical id of the resource.
     pub(crate) logical_id: String,
-    /// Resource type, such as `AWS::S3::Bucket`.
     pub(crate) resource_type: String,
-    /// CloudFormation status of the resource.
     pub(crate) status: String,
-    /// Duration of the resource change in milliseconds. `None` until the change has ended.
+    /// `None` until the change has ended.
     pub(crate) took_ms: Option<u64>,
-    /// CloudFormation status reason.
     pub(crate) reason: Option<String>,
 }
 
-/// Progress of a stack operation, as derived from the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct DeploymentProgress {
     seen_ids: HashSet<String>,
@@ -49,15 +38,13 @@ pub(crate) struct DeploymentProgress {
 }
 
 impl DeploymentProgress {
-    /// Creates the progress of an operation that has not started yet. `earlier_events` are all
-    /// stack events so far.
+    /// `earlier_events` are all stack events so far.
     pub(crate) fn starting_after(earlier_events: &[DeploymentEvent]) -> Self {
         let seen_ids = earlier_events.iter().map(|event| event.id.clone()).collect();
         Self { seen_ids, ..Self::default() }
     }
 
-    /// Creates the progress of an operation that is already in progress. `events` are all stack
-    /// events so far. They are not reported again.
+    /// `events` are all stack events so far. They are not reported again.
     pub(crate) fn in_progress(events: &[DeploymentEvent]) -> Self {
         Self { has_started: true, ..Self::starting_after(events) }
     }
@@ -67,12 +54,10 @@ impl DeploymentProgress {
         self.seen_ids.contains(event_id)
     }
 
-    /// Returns whether the operation has started.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started
     }
 
-    /// Returns the number of finished resources.
     pub(crate) fn finished_resources(&self) -> usize {
         self.finished_ids.len()
     }
@@ -96,8 +81,7 @@ impl DeploymentProgress {
         lines
     }
 
-    /// Adds an event and returns the line to show for it. Returns `None` if the event repeats the
-    /// start of a resource change.
+    /// Returns `None` if the event repeats the start of a resource change.
     fn add_event(&mut self, event: DeploymentEvent) -> Option<EventLine> {
         let mark = EventMark::of_status(&event.status);
         if mark == EventMark::Failed || is_rollback_with_reason(&event) {
@@ -144,8 +128,7 @@ impl EventMark {
     }
 }
 
-/// Returns whether the event starts a rollback and has a reason. If an alarm triggers the rollback,
-/// no resource fails, so only this event contains the reason.
+/// If an alarm triggers the rollback, no resource fails, so only this event contains the reason.
 fn is_rollback_with_reason(event: &DeploymentEvent) -> bool {
     event.resource_type == STACK_TYPE
         && event.status.ends_with("ROLLBACK_IN_PROGRESS")

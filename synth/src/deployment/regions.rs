@@ -16,7 +16,6 @@ const REGIONS_WITHOUT_FUNCTION_URLS: [&str; 11] = [
     "me-central-1",
 ];
 
-/// Returns whether Lambda has function URLs in a region.
 pub(crate) fn has_function_urls(region: &str) -> bool {
     !REGIONS_WITHOUT_FUNCTION_URLS.contains(&region)
 }

@@ -19,10 +19,8 @@ use crate::moment::format_utc;
 const UNRESTORED_PROPERTIES: [&str; 3] =
     ["StreamSpecification", "PointInTimeRecoverySpecification", "Tags"];
 
-/// Reasons why tables cannot be restored.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum RestoreError {
-    /// Point-in-time recovery is disabled for a table.
     #[error("point-in-time recovery is disabled for table {table}")]
     #[diagnostic(
         code(synth::restore::no_recovery),
@@ -35,21 +33,17 @@ pub(crate) enum RestoreError {
         /// Name of the table.
         table: String,
     },
-    /// The requested time is outside a table's restorable range.
     #[error("cannot restore the tables to {at}: the restorable range is {from} to {to}")]
     #[diagnostic(
         code(synth::restore::out_of_range),
         help("pass a time in this range with --to, or `--to latest`")
     )]
     OutOfRange {
-        /// The requested time.
         at: String,
         /// Start of the restorable range of times.
         from: String,
-        /// End of the restorable range of times.
         to: String,
     },
-    /// Another table already uses the name of a restored table.
     #[error("table {table} already exists, but was not restored from {source_table} to this time")]
     #[diagnostic(
         code(synth::restore::name_taken),
@@ -60,10 +54,8 @@ pub(crate) enum RestoreError {
     NameTaken {
         /// Name of the table that already exists.
         table: String,
-        /// Name of the table to restore.
         source_table: String,
     },
-    /// The deployed stack lacks something that the restore requires.
     #[error("the deployed stack {stack} has no {missing}")]
     #[diagnostic(
         code(synth::restore::other_stack),
@@ -74,7 +66,6 @@ pub(crate) enum RestoreError {
         stack: String,
         missing: &'static str,
     },
-    /// A restore takes longer than expected.
     #[error("the table {table} is not restored yet")]
     #[diagnostic(
         code(synth::restore::slow),
@@ -86,20 +77,16 @@ pub(crate) enum RestoreError {
     },
 }
 
-/// Restore plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRestore {
     /// Incarnation (restore counter) of the restored tables.
     pub(crate) incarnation: u32,
-    /// The restored tables.
     pub(crate) tables: Vec<ImportedTable>,
     /// Logical ids of the tables that the next deployment removes from the stack.
     pub(crate) removed_ids: Vec<String>,
-    /// Whether the restored tables are already in the stack.
     pub(crate) is_imported: bool,
 }
 
-/// The logical id and the physical name of a resource in the stack.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StackResource<'a> {
     pub(crate) logical_id: &'a str,
@@ -107,8 +94,6 @@ pub(crate) struct StackResource<'a> {
 }
 
 impl TableRestore {
-    /// Plans a restore.
-    ///
     /// `restored_names` contains the names of the restored tables, in the order of
     /// [`table_logical_ids`]. It contains fewer names if only the first tables are restored.
     ///
@@ -147,9 +132,8 @@ impl TableRestore {
         }
     }
 
-    /// Returns the deployed template with the restored tables added. `new_template` is the template
-    /// of the new incarnation. Returns `None` if either template is invalid or if `new_template`
-    /// lacks a restored table.
+    /// `new_template` is the template of the new incarnation. Returns `None` if either template is
+    /// invalid or if `new_template` lacks a restored table.
     pub(crate) fn import_template(
         &self,
         deployed_template: &str,
@@ -165,8 +149,7 @@ impl TableRestore {
     }
 }
 
-/// Returns the incarnation under which an earlier run has imported the restored tables into the
-/// stack. Returns `None` if the restored tables are not in the stack.
+/// Returns `None` if the restored tables are not in the stack.
 fn imported_incarnation(
     restored_names: &[String],
     stack_resources: &[StackResource<'_>],
@@ -179,8 +162,6 @@ fn imported_incarnation(
         .find_map(|resource| incarnation_of_entry_table(resource.logical_id))
 }
 
-/// Returns the logical ids of the tables in the stack that belong to the given incarnation (restore
-/// counter).
 fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> Vec<String> {
     let mut logical_ids = Vec::from(table_logical_ids(incarnation));
     logical_ids.push(feed_table_logical_id(incarnation));
@@ -190,8 +171,8 @@ fn tables_in_stack(incarnation: u32, stack_resources: &[StackResource<'_>]) -> V
     logical_ids
 }
 
-/// Returns the resource definition of a table as restored by DynamoDB. The definition has no
-/// `TableName`, because adding or removing that property later would replace the table.
+/// The definition has no `TableName`, because adding or removing that property later would replace
+/// the table.
 fn restored_definition(definition: &Value) -> Option<Value> {
     let mut restored = definition.clone();
     let properties: &mut Map<String, Value> = restored.get_mut("Properties")?.as_object_mut()?;
@@ -200,8 +181,7 @@ fn restored_definition(definition: &Value) -> Option<Value> {
     Some(restored)
 }
 
-/// Returns the incarnation that the logical id of an Entry table contains. Returns `None` for the
-/// logical id of any other resource.
+/// Returns `None` for the logical id of any other resource.
 fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     let [first_id, ..] = table_logical_ids(0);
     let suffix = logical_id.strip_prefix(first_id.as_str())?;
@@ -214,13 +194,11 @@ fn incarnation_of_entry_table(logical_id: &str) -> Option<u32> {
     (canonical_id == logical_id).then_some(incarnation)
 }
 
-/// Returns whether a table existed at the given time. Only such tables are restored. Both times are
-/// in seconds since the Unix epoch.
+/// Only tables that existed at the requested time are restored.
 pub(crate) fn existed_at(created_s: u64, time_s: u64) -> bool {
     created_s < time_s
 }
 
-/// Returns the name of a table that is restored to the given time, in seconds since the Unix epoch.
 /// The same arguments always yield the same name, so that an interrupted restore finds its tables
 /// again.
 pub(crate) fn restored_table_name(stack_name: &str, logical_id: &str, time_s: u64) -> String {

@@ -1,36 +1,29 @@
 //! Interprets the statuses of CloudFormation stacks.
 
-/// Condition of a stack, which determines the operations that are possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StackCondition {
     /// The stack can be created, because it does not exist or consists only of change sets.
     Missing,
-    /// The stack can be updated.
     Ready,
     /// The first deployment failed. The stack must be deleted before it can be created again.
     Incomplete,
-    /// Another operation is changing the stack.
     Busy,
     /// A rollback or deletion failed, or an update failed while rollback was disabled. The user must
     /// repair the stack.
     Stuck,
 }
 
-/// Result of an operation on a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperationResult {
     /// The stack was created, updated, or extended by an import.
     Succeeded,
-    /// The stack was rolled back to its previous state.
     RolledBack,
-    /// The stack was deleted.
     Deleted,
     /// The operation failed and was not rolled back completely.
     Failed,
 }
 
-/// Returns the condition of a stack with a CloudFormation status. If `status` is `None`, the stack
-/// does not exist.
+/// If `status` is `None`, the stack does not exist.
 pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     match status {
         None | Some("DELETE_COMPLETE" | "REVIEW_IN_PROGRESS") => StackCondition::Missing,
@@ -45,8 +38,8 @@ pub(crate) fn stack_condition(status: Option<&str>) -> StackCondition {
     }
 }
 
-/// Returns the result of the last stack operation, or `None` if the operation is in progress. An
-/// operation has ended even if the cleanup after a successful update is still in progress.
+/// Returns `None` if the operation is in progress. An operation has ended even if the cleanup after
+/// a successful update is still in progress.
 pub(crate) fn operation_result(status: &str) -> Option<OperationResult> {
     match status {
         "CREATE_COMPLETE"

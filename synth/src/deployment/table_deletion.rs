@@ -3,27 +3,21 @@
 
 use crate::aws::TableState;
 
-/// Maximum number of times that the state of a table is read during its deletion. At one read per
-/// second, this is ten minutes; DynamoDB usually needs less than one.
+/// At one read per second, this is ten minutes; DynamoDB usually needs less than one.
 pub(crate) const MAX_TABLE_READS: u32 = 600;
 
-/// Next step of a table's deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TableDeletionStep {
-    /// Turn off the deletion protection.
     Unprotect,
-    /// Request the deletion.
     Delete,
     /// Wait, because DynamoDB is still changing or deleting the table.
     Wait,
-    /// The table is gone.
     Finish,
-    /// The table was read too often and still exists.
     GiveUp,
 }
 
-/// Returns the next step of a table's deletion. `table` is `None` if the table does not exist.
-/// `read_count` is the number of times that the state of the table was read.
+/// `table` is `None` if the table does not exist. `read_count` is the number of times that the
+/// state of the table was read.
 pub(crate) fn next_deletion_step(table: Option<&TableState>, read_count: u32) -> TableDeletionStep {
     let Some(table) = table else { return TableDeletionStep::Finish };
     if read_count >= MAX_TABLE_READS {

@@ -15,13 +15,10 @@ const ALARM: &str = ResourceType::Alarm.name();
 /// days, and its alarm would roll back every deployment until then.
 const WATCHED_PARTS: [&str; 3] = ["Error", "Throttle", "Age"];
 
-/// The alarms of a stack that can roll back a deployment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RollbackAlarmNames {
-    /// Alarms that roll back the deployment if they fire.
     pub(crate) watched: Vec<String>,
-    /// Alarms that were active before the deployment. CloudFormation would roll back the deployment
-    /// at once if it watched them.
+    /// CloudFormation would roll back the deployment at once if it watched these alarms.
     pub(crate) active: Vec<String>,
 }
 

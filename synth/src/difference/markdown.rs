@@ -10,14 +10,12 @@ use crate::error::SynthError;
 
 const COMMENT_TEMPLATE: &str = include_str!("../../../templates/diff.md.hbs");
 
-/// Maximum length of a GitHub comment. GitHub counts characters. The limit is applied to bytes,
-/// which is stricter.
+/// GitHub counts characters. The limit is applied to bytes, which is stricter.
 pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
-/// Maximum number of characters of a value or name that are shown.
 const VALUE_CHARS_MAX: usize = 400;
 
-/// Variables of the Markdown template. They contain plain text, which the template escapes.
+/// The values are plain text, which the template escapes.
 #[derive(Clone, Serialize)]
 struct CommentView {
     marker: String,
@@ -26,10 +24,8 @@ struct CommentView {
     summary: String,
     severity: &'static str,
     is_empty: bool,
-    /// Changed resources.
     rows: Vec<ResourceRow>,
     broadened: Vec<String>,
-    /// Changed properties, grouped by resource.
     details: Vec<ResourceDetail>,
     narrowed: Vec<String>,
     sections: Vec<PropertyLine>,
@@ -38,7 +34,6 @@ struct CommentView {
     cut: Option<Truncation>,
 }
 
-/// A changed resource.
 #[derive(Clone, Serialize)]
 struct ResourceRow {
     logical_id: String,
@@ -48,14 +43,12 @@ struct ResourceRow {
     remarks: Vec<String>,
 }
 
-/// Changed properties of a resource.
 #[derive(Clone, Serialize)]
 struct ResourceDetail {
     logical_id: String,
     lines: Vec<PropertyLine>,
 }
 
-/// A changed property.
 #[derive(Clone, Serialize)]
 struct PropertyLine {
     path: String,
@@ -63,20 +56,17 @@ struct PropertyLine {
     new: Option<String>,
 }
 
-/// Number of lines that a truncated comment shows, and the total number of lines.
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
     total: usize,
 }
 
-/// Formats a difference as Markdown, truncated to the maximum GitHub comment length.
 pub(crate) fn format_as_markdown(report: &Report<'_>) -> Result<String, SynthError> {
     render_within(&CommentView::new(report), COMMENT_BYTES_MAX)
 }
 
-/// Renders a comment of at most `bytes_max` bytes. If the comment is longer, omits its least severe
-/// lines.
+/// If the comment is longer, omits its least severe lines.
 fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -132,7 +122,6 @@ impl CommentView {
         }
     }
 
-    /// Returns the number of lines that can be omitted from a long comment.
     fn line_count(&self) -> usize {
         let detail_lines: usize = self.details.iter().map(|detail| detail.lines.len()).sum();
         self.rows.len()
@@ -142,7 +131,6 @@ impl CommentView {
             + self.sections.len()
     }
 
-    /// Returns a copy of the view that contains only the first lines.
     fn truncated(&self, truncation: Truncation) -> Self {
         let mut line_budget = truncation.shown;
         let rows = take_from_budget(&self.rows, &mut line_budget);
@@ -178,7 +166,6 @@ fn grant_lines(grants: &[Grant], direction: Direction) -> Vec<String> {
     grants.iter().map(|grant| shorten(&words::describe_grant(grant, direction))).collect()
 }
 
-/// Takes up to `budget` items from the start of `items`, and subtracts their number from `budget`.
 fn take_from_budget<T: Clone>(items: &[T], budget: &mut usize) -> Vec<T> {
     let first_items: Vec<T> = items.iter().take(*budget).cloned().collect();
     *budget -= first_items.len();
@@ -208,8 +195,7 @@ impl PropertyLine {
     }
 }
 
-/// Returns the first line of the pull request comment for a stack. The line is an invisible marker
-/// by which the workflow finds its earlier comment.
+/// By this invisible line, the workflow finds its earlier comment.
 pub(crate) fn marker(stack_name: &str) -> String {
     let sanitize = |character: char| {
         if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }

@@ -14,32 +14,25 @@ use crate::error::SynthError;
 use crate::project::{Project, config_of_stage};
 use crate::synthesis::synthesize;
 
-/// Source of the old template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct TemplateSource {
     /// Where the template was read from: `deployed`, `file` or `revision`.
     pub(crate) kind: &'static str,
     /// Name of the stack, file or git revision.
     pub(crate) name: String,
-    /// Whether the template exists.
     pub(crate) exists: bool,
 }
 
-/// The old template of a comparison.
 #[derive(Debug)]
 pub(crate) struct OldTemplate {
-    /// Source of the template.
     pub(crate) source: TemplateSource,
-    /// The parsed template. `None` if the template does not exist, in which case everything counts
-    /// as added.
+    /// `None` if the template does not exist, in which case everything counts as added.
     pub(crate) document: Option<Document>,
-    /// Notes on the limitations of the comparison.
     pub(crate) notes: Vec<String>,
 }
 
 impl OldTemplate {
-    /// Creates the old side of a comparison from a deployed template. `template_text` is `None` if
-    /// nothing is deployed. `stack_description` describes the stack.
+    /// `template_text` is `None` if nothing is deployed.
     pub(crate) fn from_deployed(
         stack_description: &str,
         template_text: Option<&str>,
@@ -71,8 +64,8 @@ impl OldTemplate {
         Self::parse("file", &path.display().to_string(), Some(&template_text))
     }
 
-    /// Reads a template at a git revision. For `REV:PATH`, reads the template from git. For `REV`,
-    /// synthesizes the template from the configuration at that revision.
+    /// For `REV:PATH`, reads the template from git. For `REV`, synthesizes the template from the
+    /// configuration at that revision.
     pub(crate) fn from_revision(project: &Project, revision: &str) -> Result<Self, SynthError> {
         match Revision::parse(revision)? {
             Revision::File(revision_and_path) => {
@@ -121,8 +114,8 @@ impl OldTemplate {
     }
 }
 
-/// Reads the text of a template. Stops one byte after the size limit, so that [`Document::read`]
-/// can reject a template that is too large.
+/// Stops one byte after the size limit, so that [`Document::read`] can reject a template that is
+/// too large.
 fn read_template(source: impl Read, path: &Path) -> Result<String, SynthError> {
     let read_limit = u64::try_from(TEMPLATE_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();

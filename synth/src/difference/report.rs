@@ -5,36 +5,27 @@ use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
 
-/// The difference between two templates, with the source of the old template.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
-    /// Name of the stack.
     pub(crate) stack: &'a str,
-    /// Source of the old template.
     pub(crate) against: &'a TemplateSource,
-    /// Notes on what the comparison does not cover.
     pub(crate) notes: &'a [String],
-    /// Number of changes by kind.
     pub(crate) counts: Counts,
     #[serde(flatten)]
     pub(crate) difference: &'a Difference,
 }
 
-/// Number of changes by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
-    /// Changed resources.
     pub(crate) resources: usize,
     /// Number of changes that put data at risk.
     pub(crate) destructive: usize,
-    /// Number of permission groups that are broadened.
     pub(crate) broadened: usize,
     /// Number of resources that are replaced or may be replaced.
     pub(crate) replaced: usize,
 }
 
 impl<'a> Report<'a> {
-    /// Builds the report and counts the changes.
     pub(crate) fn new(
         stack_name: &'a str,
         old_template: &'a OldTemplate,
@@ -59,7 +50,6 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns whether a resource is replaced or may be replaced.
 pub(super) fn is_replaced(change: &ResourceChange) -> bool {
     matches!(change.action, ChangeAction::Replace | ChangeAction::MayReplace)
 }

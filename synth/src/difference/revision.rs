@@ -4,19 +4,14 @@ use std::path::Path;
 
 use crate::git::{GitError, run_git};
 
-/// A git revision given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision<'a> {
     /// A file at a revision, written as `REV:PATH`.
     File(&'a str),
-    /// A revision, `REV`.
     Commit(&'a str),
 }
 
 impl<'a> Revision<'a> {
-    /// Parses a git revision.
-    ///
-    /// # Errors
     /// Returns [`GitError`] if the revision is empty or starts with `-`. Git would interpret a
     /// revision that starts with `-` as an option.
     pub(super) fn parse(revision: &'a str) -> Result<Self, GitError> {
@@ -28,12 +23,12 @@ impl<'a> Revision<'a> {
     }
 }
 
-/// Reads a file given as `REV:PATH`. If `PATH` starts with `./`, it is relative to `folder`.
+/// If `PATH` starts with `./`, it is relative to `folder`.
 pub(super) fn read_file_at(folder: &Path, revision_and_path: &str) -> Result<String, GitError> {
     run_git(folder, revision_and_path, &["cat-file", "blob", revision_and_path])
 }
 
-/// Reads a file in `folder` at a commit. Returns `None` if the file does not exist at that commit.
+/// Returns `None` if the file does not exist at that commit.
 pub(super) fn read_file_in_folder_at(
     folder: &Path,
     commit: &str,

@@ -14,7 +14,6 @@ use super::report::Report;
 /// them.
 const UPDATE_VARIABLE: &str = "UPDATE_SNAPSHOTS";
 
-/// A named difference.
 pub(super) struct Sample {
     pub(super) name: &'static str,
     old: OldTemplate,
@@ -41,8 +40,8 @@ fn cellar_template() -> Value {
     cellar_stack(&config, Architecture::Arm64).unwrap().to_value()
 }
 
-/// Returns the difference that results from editing Cellar's template. Each edit consists of a JSON
-/// pointer and a new value. If the value is `null`, the key is removed.
+/// Each edit consists of a JSON pointer and a new value. If the value is `null`, the key is
+/// removed.
 fn edited_sample(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     let old = cellar_template();
     let mut new = old.clone();
@@ -58,8 +57,6 @@ fn edited_sample(name: &'static str, edits: &[(&str, Value)]) -> Sample {
     Sample::new(name, Some(&old), &new)
 }
 
-/// Returns a difference in which a table is replaced, a role is broadened, a log group is renamed,
-/// and smaller changes are made.
 fn mixed_sample() -> Sample {
     edited_sample(
         "mixed",
@@ -84,7 +81,6 @@ fn mixed_sample() -> Sample {
     )
 }
 
-/// Returns a difference whose names and values contain `word`.
 fn sample_with_word(name: &'static str, word: &str) -> Sample {
     let resource = |value: &str| {
         json!({"Description": format!("{value} of old"), "Resources": {
@@ -104,7 +100,6 @@ fn sample_with_word(name: &'static str, word: &str) -> Sample {
 const HOSTILE: &str = "x | y\n| z `` ``` <b>--> </details> </code> @team #1 [a](http://b) **c** \
                        _d_ & &amp; \u{1b}[31m \u{202e} \\| ~~e~~";
 
-/// Returns all samples.
 pub(super) fn samples() -> Vec<Sample> {
     vec![
         edited_sample("none", &[]),
@@ -130,7 +125,7 @@ pub(super) fn largest_sample() -> Sample {
     Sample::new("largest", Some(&template("|")), &template("<"))
 }
 
-/// Like [`check_snapshot`], but for JSON. The order of keys is ignored.
+/// The order of keys is ignored.
 pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     let committed = fs::read_to_string(&path).unwrap_or_default();
@@ -139,7 +134,6 @@ pub(super) fn check_json_snapshot(name: &str, actual: &Value) {
     }
 }
 
-/// Compares `actual` with a golden file, or overwrites the file if [`UPDATE_VARIABLE`] is set.
 pub(super) fn check_snapshot(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(name);
     if env::var_os(UPDATE_VARIABLE).is_some() {

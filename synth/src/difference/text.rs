@@ -8,7 +8,6 @@ use console::Style;
 use super::report::{Report, is_replaced};
 use super::words::{self, Direction};
 
-/// Formats a difference as text.
 pub(crate) fn format_as_text(report: &Report<'_>, with_colours: bool) -> String {
     let mut page = Page { text: String::new(), with_colours };
     page.add_title(report);
@@ -37,7 +36,6 @@ pub(crate) fn format_as_text(report: &Report<'_>, with_colours: bool) -> String 
     page.text
 }
 
-/// The output so far.
 struct Page {
     text: String,
     with_colours: bool,

@@ -8,7 +8,6 @@ use cellar_stacks::difference::{
 
 use super::report::Report;
 
-/// Returns the character that marks an action in a list of changes, such as `+`.
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
         ChangeAction::Add => '+',
@@ -48,7 +47,6 @@ pub(super) fn resource_remarks(change: &ResourceChange) -> Vec<String> {
     remarks
 }
 
-/// Returns the sign and the description of a changed property.
 pub(super) fn describe_property(change: &PropertyChange) -> (char, String) {
     let path = printable(&change.path);
     match (&change.old, &change.new) {
@@ -59,16 +57,12 @@ pub(super) fn describe_property(change: &PropertyChange) -> (char, String) {
     }
 }
 
-/// Direction of a permission change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// More is allowed than before.
     Broadened,
-    /// Less is allowed than before.
     Narrowed,
 }
 
-/// Describes a changed permission.
 pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
     let principal_names: Vec<&str> = grant
         .principals
@@ -92,7 +86,6 @@ pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
     printable(&description)
 }
 
-/// Returns a one-line summary.
 pub(super) fn summarize(report: &Report<'_>) -> String {
     if report.difference.is_empty() {
         return "no difference".to_owned();
@@ -113,7 +106,6 @@ pub(super) fn summarize(report: &Report<'_>) -> String {
     parts.join(", ")
 }
 
-/// Describes the old template of the comparison.
 pub(super) fn describe_old_template(report: &Report<'_>) -> String {
     let name = printable(&report.against.name);
     if report.against.exists {

@@ -9,32 +9,26 @@ use cellar_engine::reprocess::RebuildRefusal;
 use cellar_engine::retention::RetentionError;
 use miette::Diagnostic;
 
-/// Reasons why a maintenance command failed.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub(crate) enum MaintenanceError {
-    /// The feed could not be compared, repaired or rebuilt.
     #[error("the feed could not be verified or repaired: {0}")]
     #[diagnostic(
         code(synth::feed),
         help("the event streams were not changed; run the command again to resume")
     )]
     Feed(FeedError),
-    /// The stack was deployed by a version without a feed.
     #[error("the stack has no Feed table: it was deployed by an earlier version")]
     #[diagnostic(code(synth::no_index), help("update it with `synth deploy`"))]
     NoFeedTable,
-    /// `cellar.yaml` configures no webhook.
     #[error("no `webhook` is configured in cellar.yaml")]
     #[diagnostic(
         code(synth::no_webhook),
         help("add `webhook:` with a `url:` to cellar.yaml, and deploy the stack")
     )]
     NoWebhook,
-    /// The progress or the signing secret of the webhook cannot be read or written.
     #[error("cannot read or write the state of the webhook: {0}")]
     #[diagnostic(code(synth::webhook), help("nothing is lost; run the command again"))]
     WebhookState(PortError),
-    /// The webhook receiver did not accept every delivery.
     #[error("not all feed items were delivered: {0}")]
     #[diagnostic(
         code(synth::not_delivered),
@@ -44,26 +38,20 @@ pub(crate) enum MaintenanceError {
         )
     )]
     NotDelivered(WebhookError),
-    /// The log segments could not be listed.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::survey), help("nothing was changed; run the command again"))]
     OffloadSurvey(RetentionError),
-    /// Some segments could not be offloaded.
     #[error("cannot offload {failed_count} of {}: {first_error}", count(*item_count, "segment", "segments"))]
     #[diagnostic(code(synth::offload), help("nothing is lost; run the command again to resume"))]
     Offload {
         /// Number of segments that could not be offloaded.
         failed_count: usize,
-        /// Number of segments to offload.
         item_count: usize,
-        /// Error of the first failed item.
         first_error: RetentionError,
     },
-    /// The deleted spreadsheets could not be listed.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::purge_survey), help("nothing was changed; run the command again"))]
     PurgeSurvey(PurgeError),
-    /// Some deleted spreadsheets could not be purged.
     #[error(
         "cannot purge {failed_count} of {}: {first_error}",
         count(*item_count, "deleted spreadsheet", "deleted spreadsheets")
@@ -72,27 +60,20 @@ pub(crate) enum MaintenanceError {
     Purge {
         /// Number of spreadsheets that could not be purged.
         failed_count: usize,
-        /// Number of spreadsheets to purge.
         item_count: usize,
-        /// Error of the first failed item.
         first_error: PurgeError,
     },
-    /// The logs could not be searched for missing snapshots and entry bodies.
     #[error("cannot read the tables: {0}")]
     #[diagnostic(code(synth::reprocess_survey), help("nothing was changed; run the command again"))]
     ReprocessSurvey(PortError),
-    /// Some findings could not be repaired.
     #[error("{failed_count} of {} failed: {first_error}", count(*item_count, "repair", "repairs"))]
     #[diagnostic(code(synth::reprocess), help("nothing is lost; run the command again to resume"))]
     Reprocess {
-        /// Number of failed repairs.
         failed_count: usize,
-        /// Number of findings to repair.
         item_count: usize,
         /// Error of the first failed item.
         first_error: PortError,
     },
-    /// Data is lost, and this command cannot restore it.
     #[error(
         "{} cannot be repaired by this command",
         count(*lost_count, "finding", "findings")
@@ -108,14 +89,12 @@ pub(crate) enum MaintenanceError {
         /// Number of findings that cannot be repaired.
         lost_count: usize,
     },
-    /// Some cells whose text is lost could not be found or replaced.
     #[error("not all cells were checked and replaced: {0}")]
     #[diagnostic(
         code(synth::lost_cells),
         help("fix the cause and run the command again; no cell is replaced twice")
     )]
     LostCells(LogError),
-    /// A rebuild did not start or finish.
     #[error("not all snapshots were rebuilt: {0}")]
     #[diagnostic(
         code(synth::rebuild),

@@ -12,34 +12,24 @@ use serde_json::Value;
 
 use crate::error::SynthError;
 
-/// Timeout for the start of the background process.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which the state of the background process is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A background process that was just started.
 struct BackgroundProcess {
     child: Child,
     /// Length of the log file before the process was started, in bytes.
     log_start: u64,
 }
 
-/// A local stack that runs in a background process of this program.
 pub(crate) struct DetachedStack<'a> {
-    /// The template as JSON.
     pub(crate) template: &'a str,
-    /// State directory of the stack.
     pub(crate) folder: &'a StateFolder,
     pub(crate) stack_name: &'a str,
     pub(crate) port: u16,
-    /// File to which the process appends its output.
     pub(crate) log_file: &'a Path,
 }
 
 impl DetachedStack<'_> {
-    /// Starts the process and waits until the stack is ready.
-    ///
-    /// # Errors
     /// Returns [`SynthError::Detached`] if the process exits or is not ready in time. The error
     /// contains the last message of the process.
     pub(crate) async fn start(&self) -> Result<RunningStack, SynthError> {
@@ -85,8 +75,7 @@ impl DetachedStack<'_> {
     }
 }
 
-/// Creates the error for a background process that failed to start. The last message in its log is
-/// the error, encoded as JSON.
+/// The last message in the log of the process is the error, encoded as JSON.
 fn start_error(log_file: &Path, log_start: u64) -> SynthError {
     let log_hint = format!("its log is {}", log_file.display());
     let log_bytes = fs::read(log_file).unwrap_or_default();

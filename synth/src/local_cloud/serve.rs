@@ -6,7 +6,6 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::SynthError;
 
-/// Starts the local stack that a template describes.
 pub(crate) async fn start_local_cloud(
     template_text: &str,
     folder: &StateFolder,
@@ -20,13 +19,11 @@ pub(crate) async fn start_local_cloud(
     Ok(LocalCloud::start_with(&template, folder, options, ports).await?)
 }
 
-/// Serves requests until Ctrl-C or SIGTERM. In-flight requests are completed before the stack
-/// stops.
+/// In-flight requests are completed before the stack stops.
 pub(crate) async fn serve_until_stopped(cloud: LocalCloud) {
     cloud.serve(shutdown_signal()).await;
 }
 
-/// Waits until Ctrl-C or SIGTERM is received.
 async fn shutdown_signal() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         // If the SIGTERM handler cannot be installed, only Ctrl-C stops the stack.

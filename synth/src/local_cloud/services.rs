@@ -17,69 +17,55 @@ use super::serve::start_local_cloud;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Region with which requests to local queues are signed.
 const SIGNING_REGION: &str = "local";
 
-/// Port number that selects any free port.
 const FREE_PORT: u16 = 0;
 
-/// Whether the functions of a local stack run if the stack is started for a single command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalFunctions {
-    /// The functions run, and the API serves requests.
     Running,
     /// No functions run, so that queues and tables do not change in the background.
     Suspended,
 }
 
-/// The EventStream table and the Feed table.
 pub(crate) struct FeedTables {
-    /// The EventStream table.
     pub(crate) streams: Arc<DynamoStreams>,
-    /// The Feed table.
     pub(crate) feed: Arc<DynamoFeed>,
-    /// Incarnation (restore counter) of the tables.
     pub(crate) incarnation: u32,
 }
 
-/// The PendingSnapshots table and the queue of snapshot jobs.
 #[derive(Clone)]
 pub(crate) struct SnapshotServices {
-    /// The PendingSnapshots table.
     pub(crate) pending: Arc<DynamoPendingSnapshots>,
-    /// The queue of snapshot jobs.
     pub(crate) jobs: Arc<SqsQueue>,
 }
 
 /// Services of a local stack, which was already running or was started for this command. In either
 /// case, the process of the stack holds the lock on the state directory.
 pub(crate) struct LocalServices {
-    /// URL of the running stack. `None` if the stack was started for this command.
+    /// `None` if the stack was started for this command.
     pub(crate) running_url: Option<String>,
     endpoints: Endpoints,
     access_key: String,
     secret_key: String,
-    /// The stack that was started for this command, if any.
     temporary_stack: Option<TemporaryStack>,
 }
 
 enum TemporaryStack {
     /// A task of this process runs the functions.
     Serving {
-        /// Stops the task.
         stop_sender: oneshot::Sender<()>,
         /// The task, which ends when in-flight requests have been completed.
         task: JoinHandle<()>,
     },
-    /// Functions are suspended.
     Suspended(Box<LocalCloud>),
 }
 
 impl LocalServices {
-    /// Connects to the running stack. If no stack is running, starts the stack whose data is in the
-    /// state directory.
+    /// If no stack is running, starts the stack whose data is in the state directory.
     ///
     /// # Errors
+    ///
     /// Returns [`SynthError::NoLocalStack`] if nothing was deployed from this directory. Returns
     /// [`SynthError::Busy`] if another process is starting or stopping the stack.
     pub(crate) async fn open(
@@ -101,7 +87,6 @@ impl LocalServices {
         Ok(Self { running_url, endpoints, access_key, secret_key, temporary_stack })
     }
 
-    /// Returns the Entry table and the Segment table.
     pub(crate) fn tables(&self, meter: &Arc<Meter>) -> Arc<DynamoTables> {
         let Endpoints { entry_table, segment_table, .. } = &self.endpoints;
         let tables =
@@ -109,8 +94,7 @@ impl LocalServices {
         Arc::new(tables)
     }
 
-    /// Returns the EventStream table and the Feed table. Returns `None` if the running stack is an
-    /// earlier version, which has no feed.
+    /// Returns `None` if the running stack is an earlier version, which has no feed.
     pub(crate) fn feed(&self, meter: &Arc<Meter>) -> Option<FeedTables> {
         let Endpoints { event_stream_table, feed_table, tables_incarnation, .. } = &self.endpoints;
         let streams =
@@ -123,8 +107,7 @@ impl LocalServices {
         })
     }
 
-    /// Returns the PendingSnapshots table and the queue of snapshot jobs. Returns `None` if the
-    /// running stack is an earlier version, which has no snapshots.
+    /// Returns `None` if the running stack is an earlier version, which has no snapshots.
     pub(crate) fn snapshots(&self, meter: &Arc<Meter>) -> Option<SnapshotServices> {
         let snapshot_endpoints = self.endpoints.snapshots.as_ref()?;
         let pending_snapshots = DynamoPendingSnapshots::named(
@@ -143,7 +126,6 @@ impl LocalServices {
         Some(SnapshotServices { pending: Arc::new(pending_snapshots), jobs: Arc::new(job_queue) })
     }
 
-    /// Returns the bucket.
     pub(crate) fn blobs(&self, meter: &Arc<Meter>) -> Arc<S3Blobs> {
         let url = &self.endpoints.buckets_url;
         let client = s3::client_for_endpoint(url, &self.access_key, &self.secret_key);
@@ -168,7 +150,6 @@ impl LocalServices {
     }
 }
 
-/// Starts the stack whose data is in the state directory, on a free port.
 async fn start_temporary_stack(
     folder: &StateFolder,
     functions: LocalFunctions,

@@ -8,14 +8,10 @@ use crate::error::SynthError;
 
 /// Time that in-flight requests have to complete.
 const GRACE_PERIOD: Duration = Duration::from_secs(15);
-/// Interval at which the lock on the state directory is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Stops the process of the local stack and waits until the process has released the lock on the
 /// state directory. Returns the stopped process, or `None` if no process was running.
-///
-/// # Errors
-/// Returns [`SynthError::Stop`] if the process does not exit in time.
 pub(crate) async fn stop_running_stack(
     folder: &StateFolder,
 ) -> Result<Option<RunningStack>, SynthError> {

@@ -3,20 +3,18 @@
 
 use std::collections::BTreeSet;
 
-/// Maximum number of lines that are remembered to detect duplicates.
 const LINES_MAX: usize = 200_000;
 
-/// The recently read log lines. They are remembered to detect lines that are read again.
 #[derive(Debug, Default)]
 pub(crate) struct SeenLines {
     /// Time and id of each remembered line. Times are in milliseconds since the Unix epoch.
     lines: BTreeSet<(u64, String)>,
-    /// Time of the newest line, in milliseconds since the Unix epoch. 0 before the first line.
+    /// 0 before the first line.
     newest_ms: u64,
 }
 
 impl SeenLines {
-    /// Records a line. Returns whether the line is new.
+    /// Returns whether the line is new.
     pub(crate) fn insert(&mut self, at_ms: u64, id: String) -> bool {
         self.newest_ms = self.newest_ms.max(at_ms);
         let is_new = self.lines.insert((at_ms, id));

@@ -4,16 +4,13 @@
 use cellar::text::escape;
 use serde_json::{Map, Value};
 
-/// Words for the CloudWatch Logs filter, which preselects faults. Every line for which [`is_fault`]
-/// returns true contains one of these words.
+/// Every line for which [`is_fault`] returns true contains one of these words.
 pub(crate) const FAULT_WORDS: [&str; 10] = [
     "ERROR", "WARN", "FATAL", "CRITICAL", "timed", "panicked", "exited", "timeout", "failure",
     "error",
 ];
-/// Substrings by which a plain-text line is recognized as a fault.
 const FAULT_TEXTS: [&str; 7] =
     ["ERROR", "WARN", "FATAL", "CRITICAL", "Task timed out", "panicked", "Runtime exited"];
-/// Log levels of faults.
 const FAULT_LEVELS: [&str; 4] = ["ERROR", "WARN", "FATAL", "CRITICAL"];
 /// Prefixes of platform lines that Lambda writes in plain text.
 const PLATFORM_PREFIXES: [&str; 5] =
@@ -40,7 +37,7 @@ pub(crate) fn is_fault(message: &str) -> bool {
     FAULT_LEVELS.contains(&level)
 }
 
-/// Formats a line for a terminal. Escapes control characters and shortens Cellar's JSON lines.
+/// Escapes control characters and shortens Cellar's JSON lines.
 pub(crate) fn format_message(message: &str) -> String {
     let message = message.trim_end();
     let cellar_line = parse_object(message).and_then(|line| format_cellar_line(&line));
@@ -72,8 +69,7 @@ fn parse_object(message: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(message).ok()
 }
 
-/// Returns whether Lambda wrote a JSON line. The type of such a line starts with `platform.`, as in
-/// `platform.report`.
+/// The type of a line that Lambda wrote starts with `platform.`, as in `platform.report`.
 fn is_platform_object(line: &Map<String, Value>) -> bool {
     let line_type = line.get("type").and_then(Value::as_str);
     line_type.is_some_and(|line_type| line_type.starts_with("platform."))

@@ -11,21 +11,17 @@ pub(crate) use newest::Newest;
 
 use serde::Serialize;
 
-/// A function's log line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct LogLine {
     /// Timestamp in RFC 3339 format, with milliseconds.
     pub(crate) at: String,
-    /// Name of the function.
     pub(crate) function: &'static str,
-    /// Raw text of the line.
     pub(crate) message: String,
-    /// Name of the log stream. Each execution environment of a function has its own log stream.
     pub(crate) stream: String,
 }
 
 impl LogLine {
-    /// Formats the line for a terminal. `width` is the width of the column with the function name.
+    /// `width` is the width of the column with the function name.
     pub(crate) fn to_text(&self, width: usize) -> String {
         let time_in_seconds = self.at.split('.').next().unwrap_or_default();
         let message = format_message(&self.message);

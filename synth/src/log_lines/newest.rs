@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A collection of limited size that keeps the newest values. Values can be added in any order.
+/// Values can be added in any order.
 #[derive(Debug)]
 pub(crate) struct Newest<T> {
     max: usize,
@@ -12,12 +12,10 @@ pub(crate) struct Newest<T> {
 }
 
 impl<T> Newest<T> {
-    /// Creates a collection that keeps at most `max` values.
     pub(crate) fn new(max: usize) -> Self {
         Self { max, values: BTreeMap::new(), added_count: 0 }
     }
 
-    /// Adds a value. `at_ms` is the time of the value in milliseconds since the Unix epoch.
     pub(crate) fn push(&mut self, at_ms: u64, value: T) {
         self.values.insert((at_ms, self.added_count), value);
         self.added_count += 1;

@@ -13,10 +13,6 @@ use crate::error::SynthError;
 pub(crate) use checks::run_checks;
 pub(crate) use target::{SmokeTarget, TokenSigner};
 
-/// Runs the smoke test as a step of a deployment.
-///
-/// # Errors
-/// Returns [`SynthError::Smoke`] if a check fails.
 pub(crate) async fn check_with_progress(
     target: &SmokeTarget<'_>,
     output: &Output,

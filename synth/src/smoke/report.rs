@@ -9,7 +9,6 @@ use crate::error::SynthError;
 
 const JUNIT_TEMPLATE: &str = include_str!("../../../templates/smoke.junit.xml.hbs");
 
-/// The checks that ran in a smoke test, in order.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct SmokeReport {
     pub(crate) checks: Vec<Check>,
@@ -17,24 +16,16 @@ pub(crate) struct SmokeReport {
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Check {
-    /// Name of the check.
     pub(crate) name: &'static str,
-    /// Outcome of the check.
     pub(crate) outcome: CheckOutcome,
-    /// Duration of the check in milliseconds.
     pub(crate) elapsed_ms: u128,
 }
 
-/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CheckOutcome {
-    /// The stack behaves as expected.
     Passed,
-    /// The check was skipped, for this reason.
     Skipped(String),
-    /// The check failed, because the stack did not behave as expected. Contains a description of
-    /// the failure.
     Failed(String),
 }
 
@@ -53,7 +44,6 @@ impl CheckOutcome {
     }
 }
 
-/// Variables of the JUnit XML template.
 #[derive(Serialize)]
 struct JunitSuite<'a> {
     url: String,
@@ -64,7 +54,6 @@ struct JunitSuite<'a> {
     cases: Vec<JunitCase<'a>>,
 }
 
-/// A test case in the JUnit XML template.
 #[derive(Serialize)]
 struct JunitCase<'a> {
     name: &'a str,
@@ -73,7 +62,6 @@ struct JunitCase<'a> {
     skipped: Option<String>,
 }
 
-/// Removes characters that are invalid in XML.
 fn remove_invalid_xml(text: &str) -> String {
     let is_valid = |character: &char| {
         matches!(character, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..)
@@ -83,10 +71,6 @@ fn remove_invalid_xml(text: &str) -> String {
 }
 
 impl SmokeReport {
-    /// Adds a check to the report.
-    ///
-    /// # Errors
-    /// Returns [`CheckFailed`] if the check failed.
     pub(super) fn add_check(
         &mut self,
         name: &'static str,
@@ -102,7 +86,6 @@ impl SmokeReport {
         self.checks.iter().filter(|check| matches!(check.outcome, CheckOutcome::Failed(_))).count()
     }
 
-    /// Returns a one-line summary.
     pub(crate) fn summary(&self) -> String {
         let is_skipped = |check: &&Check| matches!(check.outcome, CheckOutcome::Skipped(_));
         let skipped_count = self.checks.iter().filter(is_skipped).count();
@@ -114,13 +97,11 @@ impl SmokeReport {
         }
     }
 
-    /// Returns the report as text, one line per check.
     pub(crate) fn to_text(&self) -> String {
         let lines: Vec<String> = self.checks.iter().map(Check::to_line).collect();
         lines.join("\n")
     }
 
-    /// Returns the report as JUnit XML.
     pub(crate) fn to_junit(&self, url: &str) -> Result<String, SynthError> {
         let cases: Vec<JunitCase<'_>> = self.checks.iter().map(JunitCase::new).collect();
         let suite = JunitSuite {
@@ -134,9 +115,6 @@ impl SmokeReport {
         Ok(Handlebars::new().render_template(JUNIT_TEMPLATE, &suite)?)
     }
 
-    /// Returns the overall result.
-    ///
-    /// # Errors
     /// Returns [`SynthError::Smoke`] if a check failed or no check ran.
     pub(crate) fn to_result(&self) -> Result<(), SynthError> {
         let first_failure = self.checks.iter().find_map(|check| match &check.outcome {

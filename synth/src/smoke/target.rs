@@ -11,22 +11,17 @@ use cellar_stacks::Config;
 use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
-/// Lifetime of the tokens that the smoke test signs.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
 
-/// The stack that a smoke test checks.
 pub(crate) struct SmokeTarget<'a> {
-    /// URL of the API.
     pub(crate) url: &'a str,
     /// A token with the role editor for all spreadsheets.
     pub(crate) token: &'a str,
-    /// Signer for further tokens. If `None`, checks that need further tokens are skipped.
+    /// If `None`, checks that need further tokens are skipped.
     pub(crate) signer: Option<TokenSigner<'a>>,
-    /// Startup timeout for a new stack.
     pub(crate) startup_timeout: Duration,
 }
 
-/// Signs tokens for a stack.
 #[derive(Clone, Copy)]
 pub(crate) struct TokenSigner<'a> {
     pub(crate) key_pair: &'a KeyPair,
@@ -34,12 +29,11 @@ pub(crate) struct TokenSigner<'a> {
 }
 
 impl SmokeTarget<'_> {
-    /// Returns a client that uses `token`.
     pub(super) fn client(&self, token: Option<&str>) -> Result<Client, SynthError> {
         Ok(Client::new(self.url, token)?)
     }
 
-    /// Signs a token for a single spreadsheet. Returns `None` if the signing key is missing.
+    /// Returns `None` if the signing key is missing.
     pub(super) fn token_for(
         &self,
         log_id: LogId,

@@ -7,7 +7,7 @@ use cellar_runtime::settings::PublicKey;
 use cellar_stacks::Config;
 use cellar_stacks::config::TokenKey;
 
-/// Returns the text with the key added. Returns `None` if the text cannot be edited safely.
+/// Returns `None` if the text cannot be edited safely.
 pub(crate) fn add_public_key(config_text: &str, key: &PublicKey) -> Option<String> {
     let mut expected_config = Config::parse(config_text, "").ok()?;
     expected_config
@@ -25,7 +25,6 @@ pub(crate) fn add_public_key(config_text: &str, key: &PublicKey) -> Option<Strin
     edited_texts.into_iter().flatten().find(is_safe_edit)
 }
 
-/// Formats a key as a YAML list item for `keys`.
 fn format_item(indent: &str, key: &PublicKey) -> String {
     format!("{indent}- id: {}\n{indent}  public_key: {}\n", quote(&key.id), quote(&key.public_key))
 }
@@ -35,7 +34,6 @@ fn quote(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Appends the key to an existing `keys` list.
 fn append_item(config_text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
     let keys_index = lines.iter().position(|line| line.trim() == "keys:")?;
@@ -56,12 +54,10 @@ fn is_list_item(line: &str) -> bool {
     line.trim_start().starts_with("- ")
 }
 
-/// Returns the number of spaces at the start of a line.
 fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Replaces an empty list `keys: []`, or adds a `keys` list to an existing `tokens` section.
 fn add_list(config_text: &str, key: &PublicKey) -> Option<String> {
     let keys_list = format!("  keys:\n{}", format_item("    ", key));
     let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
@@ -74,14 +70,12 @@ fn add_list(config_text: &str, key: &PublicKey) -> Option<String> {
     insert_before(&lines, tokens_index + 1, &keys_list)
 }
 
-/// Appends a new `tokens` section with the key.
 fn append_section(config_text: &str, key: &PublicKey) -> Option<String> {
     let lines: Vec<&str> = config_text.split_inclusive('\n').collect();
     let section = format!("tokens:\n  keys:\n{}", format_item("    ", key));
     insert_before(&lines, lines.len(), &section)
 }
 
-/// Joins the lines. Inserts `insertion` before the line with the given index.
 fn insert_before(lines: &[&str], index: usize, insertion: &str) -> Option<String> {
     let (before, after) = lines.split_at_checked(index)?;
     let before = before.concat();

@@ -10,9 +10,6 @@ use cellar_runtime::token::KeyPair;
 use crate::error::SynthError;
 use crate::project::Project;
 
-/// Reads a key pair from its private key file.
-///
-/// # Errors
 /// Returns [`SynthError::NoKey`] if the file does not exist.
 pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     match fs::read_to_string(path) {
@@ -24,8 +21,7 @@ pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     }
 }
 
-/// Reads the operator's key pair for stacks in AWS. Returns `None` if the key file does not exist
-/// or if the public key is not configured.
+/// Returns `None` if the key file does not exist or if the public key is not configured.
 pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthError> {
     let path = project.operator_key();
     if !path.exists() {
@@ -37,7 +33,6 @@ pub(crate) fn operator_key(project: &Project) -> Result<Option<KeyPair>, SynthEr
     Ok(if is_listed { Some(key_pair) } else { None })
 }
 
-/// Creates a key pair and writes it to a new file.
 fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     if path.exists() {
         return Err(SynthError::Exists { path: path.to_owned() });
@@ -47,7 +42,6 @@ fn create_key(path: &Path) -> Result<KeyPair, SynthError> {
     Ok(key_pair)
 }
 
-/// Reads a key pair from a file. If the file does not exist, creates the key pair and the file.
 pub(crate) fn read_or_create_key(path: &Path) -> Result<KeyPair, SynthError> {
     match read_key(path) {
         Err(SynthError::NoKey { .. }) => create_key(path),

@@ -7,28 +7,21 @@ use cellar_catalog::access::Role;
 use cellar_runtime::token::{Claims, KeyPair, MintError, Spreadsheets};
 use cellar_stacks::Config;
 
-/// The access that a token grants.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
-    /// Subject of the token.
     pub(crate) subject: String,
-    /// Spreadsheets to which the token grants access.
     pub(crate) spreadsheets: Spreadsheets,
     /// Maximum role.
     pub(crate) role: Role,
-    /// Lifetime of the token.
     pub(crate) lifetime: Duration,
 }
 
 /// Lifetime of the operator token that a deployment saves in the profile.
 const OPERATOR_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A signed token.
 #[derive(Clone)]
 pub(crate) struct MintedToken {
-    /// The token, as sent in requests.
     pub(crate) text: String,
-    /// Expiry time in seconds since the Unix epoch.
     pub(crate) expires_s: u64,
 }
 
@@ -50,11 +43,6 @@ pub(crate) fn mint_for_operator(
     mint(key_pair, config, grant)
 }
 
-/// Signs a token for a stack.
-///
-/// # Errors
-/// Returns [`MintError`] if the subject is empty or too long, or if too many spreadsheets are
-/// listed.
 pub(crate) fn mint(
     key_pair: &KeyPair,
     config: &Config,
@@ -77,7 +65,6 @@ pub(crate) fn mint(
     Ok(MintedToken { text: key_pair.sign(&claims)?, expires_s })
 }
 
-/// Checks the limits of a grant.
 fn check_grant(grant: &Grant) -> Result<(), MintError> {
     if !has_valid_subject_length(&grant.subject) {
         let subject_bytes = grant.subject.len();

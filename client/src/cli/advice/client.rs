@@ -61,8 +61,6 @@ impl CommandAdvice for ClientError {
     }
 }
 
-/// Returns advice for a problem that the server returned. The error message contains the problem's
-/// details.
 fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {

@@ -58,7 +58,6 @@ impl CommandAdvice for EditorError {
     }
 }
 
-/// Returns advice for an invalid edit.
 fn invalid_edit_help(fault: &InvalidOperation) -> &'static str {
     match fault {
         InvalidOperation::TooLong { .. } => {

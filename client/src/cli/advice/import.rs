@@ -10,10 +10,8 @@ use crate::ClientError;
 use crate::import::ImportError;
 use crate::text::escape;
 
-/// Advice for a file that is too large to import into an existing sheet.
 const AS_NEW_SHEET: &str =
     "import the file as a new sheet, which can have any size: omit --sheet and --cell";
-/// Maximum number of sheet names to list.
 const MAX_LISTED_SHEETS: usize = 10;
 
 impl CommandAdvice for ImportError {
@@ -69,7 +67,6 @@ impl CommandAdvice for ImportError {
     }
 }
 
-/// Returns fixed advice for an error, or `None` if no advice exists.
 fn help_of_variant(error: &ImportError) -> Option<&'static str> {
     Some(match error {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
@@ -98,7 +95,6 @@ fn help_of_variant(error: &ImportError) -> Option<&'static str> {
     })
 }
 
-/// Returns advice for an import file that cannot be parsed.
 fn read_error_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
@@ -108,7 +104,6 @@ fn read_error_help(error: &ReadError) -> Option<&'static str> {
     }
 }
 
-/// Returns advice for an import into an existing sheet that failed before sending anything.
 fn nothing_sent_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -121,7 +116,6 @@ fn nothing_sent_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns advice for an interrupted import into an existing sheet, which can be resumed.
 fn interrupted_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -137,7 +131,6 @@ fn interrupted_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns advice for an import of new sheets that failed before committing anything.
 fn nothing_imported_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::NotFound) => {
@@ -155,7 +148,6 @@ fn nothing_imported_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns advice for an import of new sheets whose outcome is unknown.
 fn uncertain_help(error: &ClientError) -> &'static str {
     match error.problem_kind() {
         Some(ProblemKind::UnknownBase | ProblemKind::ReloadRequired | ProblemKind::MutationGap) => {
@@ -169,7 +161,6 @@ fn uncertain_help(error: &ClientError) -> &'static str {
     }
 }
 
-/// Returns advice that lists the sheets of a file.
 fn list_file_sheets(sheets: &[String]) -> String {
     let mut names: Vec<String> =
         sheets.iter().take(MAX_LISTED_SHEETS).map(|name| escape(name)).collect();

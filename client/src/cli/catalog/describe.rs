@@ -8,7 +8,6 @@ use crate::cli::output::{COLUMN_GAP, format_rows};
 use crate::cli::time::format_utc;
 use crate::text::escape;
 
-/// Formats a spreadsheet's details. Each property, member and share link has its own line.
 pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
@@ -59,13 +58,11 @@ pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
     format_rows([Alignment::Left; 4], &rows)
 }
 
-/// Formats changes of a spreadsheet's details, one change per line.
 pub(super) fn format_changes(changes: &[ChangeView]) -> Vec<String> {
     let rows: Vec<_> = changes.iter().map(change_columns).collect();
     format_rows([Alignment::Left; 3], &rows)
 }
 
-/// Formats a change of a spreadsheet's details: its time, author and description.
 pub(in crate::cli) fn format_change(change: &ChangeView) -> String {
     change_columns(change).join(COLUMN_GAP)
 }
@@ -116,8 +113,7 @@ pub(super) fn describe_status(details: &DetailsReply) -> String {
     }
 }
 
-/// Appends a preposition and a time to `text`, such as `since 2026-11-01T12:00:00Z`. Returns `text`
-/// unchanged if the time is unknown.
+/// Returns `text` unchanged if the time is unknown.
 fn append_time(text: &str, preposition: &str, unix_s: Option<u64>) -> String {
     match unix_s {
         Some(unix_s) => format!("{text} {preposition} {}", format_utc(unix_s)),

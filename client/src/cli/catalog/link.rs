@@ -2,8 +2,7 @@
 
 use cellar_catalog::spreadsheet::LinkSecret;
 
-/// Generates a random 128-bit secret. The secret is the hash of two random UUIDs, because a single
-/// UUID has only 122 random bits.
+/// Returns the hash of two random UUIDs, because a single UUID has only 122 random bits.
 pub(super) fn generate_secret() -> LinkSecret {
     let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 link secret");
     hasher.update(uuid::Uuid::new_v4().as_bytes());

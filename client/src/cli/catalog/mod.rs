@@ -117,8 +117,7 @@ pub(super) async fn undelete_spreadsheet(
     Ok(output.print_line("undeleted: the spreadsheet is editable")?)
 }
 
-/// Makes an archived or deleted spreadsheet active again. Fails if its status is neither
-/// `expected_status` nor active.
+/// Fails if the spreadsheet's status is neither `expected_status` nor active.
 async fn activate_spreadsheet(
     context: &Context,
     output: &Output,
@@ -213,9 +212,8 @@ async fn set_status(
     .await
 }
 
-/// Changes the spreadsheet's details and prints the new details as JSON. The request contains the
-/// version of the details that was just read, so the server rejects the change if the details have
-/// changed in the meantime.
+/// The request contains the version of the details that was just read, so the server rejects the
+/// change if the details have changed in the meantime.
 async fn change_details<F>(
     context: &Context,
     output: &Output,

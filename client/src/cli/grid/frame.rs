@@ -16,7 +16,7 @@ const HELP: &str = "type to set · Enter edit cell · ^G go to · ^O insert row 
                     ^PgDn next sheet · ^Q quit";
 const ELLIPSIS: &str = "…";
 
-/// Text style on the screen. Colors are not used, so that the text is readable on any background.
+/// Colors are not used, so that the text is readable on any background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -28,10 +28,8 @@ pub(super) enum Style {
     Changed,
 }
 
-/// A line on the screen. Its parts are ordered from left to right and have one style each.
 pub(super) type FrameLine = Vec<(String, Style)>;
 
-/// Contents of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) lines: Vec<FrameLine>,
@@ -39,14 +37,12 @@ pub(super) struct Frame {
     pub(super) text_cursor: Option<(u16, u16)>,
 }
 
-/// Terminal size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) columns: u16,
     pub(super) lines: u16,
 }
 
-/// The visible part of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Contents {
     pub(super) sheet_name: String,
@@ -64,13 +60,11 @@ pub(super) struct VisibleCell {
 }
 
 impl Contents {
-    /// Returns the text of a visible cell, or an empty string if the cell is blank.
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
     }
 }
 
-/// The screen size and the column width, from which the layout of the grid is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     size: Size,
@@ -82,7 +76,6 @@ impl Layout {
         Self { size, column_width: usize::from(column_width.max(1)) }
     }
 
-    /// Returns how many rows and columns are visible if `first_row` is the first visible row.
     pub(super) fn visible_size(&self, first_row: u32) -> VisibleSize {
         let rows = u32::from(self.size.lines.saturating_sub(OTHER_LINES)).max(1);
         let width_of_cells = self.width().saturating_sub(gutter_width(first_row, rows));
@@ -125,7 +118,6 @@ impl Layout {
         vec![(title, Style::Plain), (format!(" {status}"), Style::Dim)]
     }
 
-    /// Truncates text to the width of the screen.
     fn truncate(&self, text: &str) -> String {
         truncate_str(text, self.width(), ELLIPSIS).into_owned()
     }
@@ -169,13 +161,12 @@ impl Layout {
         line
     }
 
-    /// Pads or truncates text to the column width. The last character is always a space.
+    /// The last character is always a space.
     fn pad_cell(&self, text: &str, alignment: Alignment) -> String {
         let text_width = self.column_width.saturating_sub(1);
         format!("{} ", pad_str(text, text_width, alignment, Some(ELLIPSIS)))
     }
 
-    /// Renders the current message, or the list of keys if there is no message.
     fn message_line(&self, grid: &Grid) -> FrameLine {
         match &grid.notice {
             Some(notice) => vec![(self.truncate(&escape(notice)), Style::Selected)],
@@ -183,8 +174,6 @@ impl Layout {
         }
     }
 
-    /// Renders the text that the user is typing. Returns the line and the screen position of the
-    /// text cursor.
     fn input_line(&self, input_name: &str, input: &TextInput) -> (FrameLine, Option<(u16, u16)>) {
         let label = format!("{input_name}: ");
         let label_width = measure_text_width(&label);
@@ -206,7 +195,6 @@ fn visible_columns(grid: &Grid, visible_size: VisibleSize) -> RangeInclusive<u32
     visible_cells.first.column..=visible_cells.last.column
 }
 
-/// Returns the style of a column letter or row number.
 fn label_style(is_at_cursor: bool) -> Style {
     if is_at_cursor { Style::Selected } else { Style::Dim }
 }
@@ -221,7 +209,7 @@ fn cell_style(cell_name: CellName, grid: &Grid, contents: &Contents) -> Style {
     }
 }
 
-/// Returns the longest suffix of `text` that is at most `max_width` columns wide.
+/// `max_width` is a number of screen columns.
 fn longest_fitting_suffix(text: &str, max_width: usize) -> &str {
     let mut suffix = text.chars();
     while measure_text_width(suffix.as_str()) > max_width {
@@ -230,7 +218,7 @@ fn longest_fitting_suffix(text: &str, max_width: usize) -> &str {
     suffix.as_str()
 }
 
-/// Returns the width of the row numbers, including a trailing space.
+/// Includes a trailing space.
 fn gutter_width(first_row: u32, row_count: u32) -> usize {
     let last_row_number = u64::from(first_row) + u64::from(row_count);
     last_row_number.to_string().len() + 1

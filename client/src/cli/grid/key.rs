@@ -3,7 +3,6 @@
 /// A key press, independent of how the terminal encodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    /// A character to type.
     Character(char),
     Up,
     Down,
@@ -11,15 +10,14 @@ pub(super) enum Key {
     Right,
     Home,
     End,
-    /// Moves to the first cell of the sheet.
     FirstCell,
     PageUp,
     PageDown,
     Enter,
     Tab,
     BackTab,
-    /// Moves to the next row. If the user has pressed Tab before, returns to the column in which
-    /// the first Tab was pressed.
+    /// If the user has pressed Tab before, returns to the column in which the first Tab was
+    /// pressed.
     NextRow,
     Escape,
     Backspace,

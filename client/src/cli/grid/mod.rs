@@ -26,8 +26,7 @@ use session::Session;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
-/// Maximum time to wait for the visible cells. After that, the grid is drawn with the previous
-/// cells.
+/// After this time, the grid is drawn with the previous cells.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum time to wait for unsent edits to be sent after the user has quit.
 const FINAL_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
@@ -76,7 +75,6 @@ fn print_unsent_edits_note(output: &Output, edit_count: usize) {
     }
 }
 
-/// The grid on the screen.
 struct GridScreen<'a> {
     session: &'a mut Session,
     terminal: &'a Terminal,
@@ -85,14 +83,12 @@ struct GridScreen<'a> {
     next_sync: Instant,
 }
 
-/// Whether the grid is still open.
 #[derive(PartialEq, Eq)]
 enum GridStatus {
     Open,
     Quit,
 }
 
-/// Shows the grid and handles keys until the user quits.
 async fn run_grid(
     session: &mut Session,
     terminal: &Terminal,
@@ -121,8 +117,7 @@ async fn run_grid(
 }
 
 impl GridScreen<'_> {
-    /// Loads the visible cells and draws the grid. If loading times out, the grid shows the
-    /// previous cells.
+    /// If loading times out, the grid shows the previous cells.
     async fn redraw(&mut self) -> Result<(), CliError> {
         if timeout(REFRESH_TIMEOUT, self.session.refresh(&self.layout)).await.is_err() {
             self.session.grid.notice = Some("still loading cells…".to_owned());

@@ -23,10 +23,8 @@ use crate::live::{
     EditOutcome, LiveError, LiveSheet, SetAsideEdits, Settlement, SyncReport, poll_event,
 };
 
-/// Maximum number of edits of a session that the user can undo. Older edits are forgotten.
 const MAX_UNDOABLE_EDITS: usize = 1_000;
 
-/// A live spreadsheet and the grid that shows it.
 pub(super) struct Session {
     live: LiveSheet,
     pokes: Pokes,
@@ -39,7 +37,6 @@ pub(super) struct Session {
     undoable: Vec<Position>,
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
-    /// The visible rectangle and the log position when the cells were last read.
     last_refresh: Option<(Rectangle, Position)>,
     formulas_in_view: bool,
 }
@@ -73,8 +70,7 @@ impl Session {
         std::mem::take(&mut self.messages)
     }
 
-    /// Handles a key press. If the key makes an edit, the edit is saved on disk before this
-    /// function returns.
+    /// If the key makes an edit, the edit is saved on disk before this function returns.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
         let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
@@ -111,7 +107,6 @@ impl Session {
         Ok(())
     }
 
-    /// Shows the next or previous sheet, if there is one.
     fn switch_sheet(&mut self, direction: SheetDirection) {
         let sheets = self.live.sheets();
         let is_current = |sheet: &SheetView| sheet.sheet == self.grid.sheet;
@@ -125,13 +120,11 @@ impl Session {
         }
     }
 
-    /// Waits until the server notifies the client of new log entries.
     pub(super) async fn wait_for_poke(&mut self) {
         self.pokes.wait_beyond(self.live.position()).await;
     }
 
-    /// Sends unsent edits and fetches new log entries. Returns the delay until the next sync, in
-    /// milliseconds.
+    /// Returns the delay until the next sync, in milliseconds.
     pub(super) async fn sync(&mut self) -> u64 {
         let result = self.live.sync().await;
         let (polling, delay_ms) = self.polling.step(poll_event(&result), random());
@@ -161,7 +154,6 @@ impl Session {
         }
     }
 
-    /// Shows the reason why an edit was rejected, or allows the user to undo a committed edit.
     fn apply_settlement(&mut self, settlement: &Settlement) {
         match &settlement.outcome {
             EditOutcome::Rejected(rejection) => {
@@ -181,13 +173,11 @@ impl Session {
         self.messages.push(message);
     }
 
-    /// Forgets the oldest undoable edits if there are more than [`MAX_UNDOABLE_EDITS`].
     fn trim_undoable(&mut self) {
         let excess_count = self.undoable.len().saturating_sub(MAX_UNDOABLE_EDITS);
         self.undoable.drain(..excess_count);
     }
 
-    /// Scrolls to the cursor and reads the visible cells.
     pub(super) async fn refresh(&mut self, layout: &Layout) {
         let Some(sheet_name) = self.sheet_name() else { return };
         self.grid.scroll_to_cursor(layout.visible_size(self.grid.top_left.row));
@@ -202,8 +192,7 @@ impl Session {
         self.contents.status = self.status();
     }
 
-    /// Returns the current sheet's name. If another user has deleted the current sheet, switches to
-    /// the first sheet.
+    /// Switches to the first sheet if another user has deleted the current sheet.
     fn sheet_name(&mut self) -> Option<String> {
         let sheets = self.live.sheets();
         let is_current = |sheet: &&SheetView| sheet.sheet == self.grid.sheet;
@@ -231,9 +220,8 @@ impl Session {
         self.last_refresh = Some((rectangle, self.live.position()));
     }
 
-    /// Returns whether the displayed cells have changed only because of other users' edits. Returns
-    /// `false` after the user has scrolled and while edits are unsent, because scrolling and the
-    /// user's own edits also change the displayed cells.
+    /// Returns `false` after the user has scrolled and while edits are unsent, because scrolling
+    /// and the user's own edits also change the displayed cells.
     fn are_differences_by_others(&self, rectangle: Rectangle) -> bool {
         let Some((shown_rectangle, shown_position)) = self.last_refresh else { return false };
         let has_unsent_edits = self.live.pending().next().is_some();

@@ -12,7 +12,6 @@ use super::text_input::TextInput;
 
 const FIRST_CELL: CellName = CellName { row: 0, column: 0 };
 
-/// An action that the caller must perform after a key press.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum GridAction {
     None,
@@ -22,26 +21,23 @@ pub(super) enum GridAction {
     Quit,
 }
 
-/// Which neighbor of the current sheet to show, in tab order.
+/// In tab order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SheetDirection {
     Next,
     Previous,
 }
 
-/// Number of visible rows and columns, each at least 1.
+/// Both numbers are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct VisibleSize {
     pub(super) rows: u32,
     pub(super) columns: u32,
 }
 
-/// The text that the user is typing. The variant determines how the text is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Typing {
-    /// The new value of the cell under the cursor.
     Cell(TextInput),
-    /// The cell to go to.
     GoTo(TextInput),
 }
 
@@ -53,12 +49,10 @@ impl Typing {
     }
 }
 
-/// State of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) sheet: SheetId,
     pub(super) cursor: CellName,
-    /// The first visible cell.
     pub(super) top_left: CellName,
     pub(super) typing: Option<Typing>,
     /// Column in which the user started to press Tab. Enter returns to this column, in the next
@@ -80,7 +74,6 @@ impl Grid {
         }
     }
 
-    /// Returns the rectangle of cells on the screen.
     pub(super) fn visible_cells(&self, size: VisibleSize) -> Rectangle {
         let last_visible = CellName {
             row: last_visible_index(self.top_left.row, size.rows).min(MAX_ROWS - 1),
@@ -89,12 +82,11 @@ impl Grid {
         Rectangle { first: self.top_left, last: last_visible }
     }
 
-    /// Shows another sheet, with the cursor at its first cell.
     pub(super) fn switch_to_sheet(&mut self, sheet: SheetId) {
         *self = Self::new(sheet);
     }
 
-    /// Handles a key press. `cell_text` is the text of the cell under the cursor.
+    /// `cell_text` is the text of the cell under the cursor.
     pub(super) fn press(
         mut self,
         key: Key,
@@ -164,7 +156,6 @@ impl Grid {
         }
     }
 
-    /// Returns an action that sets the value of the cell under the cursor.
     fn set_cell_action(&self, text: &str) -> GridAction {
         let TypedText { value, format } = typed_or_text(text);
         let CellName { row, column } = self.cursor;
@@ -222,7 +213,7 @@ impl Grid {
         self.cursor = CellName { row: row.min(MAX_ROWS - 1), column: column.min(MAX_COLUMNS - 1) };
     }
 
-    /// Scrolls as little as necessary to make the cursor visible.
+    /// Scrolls as little as necessary.
     pub(super) fn scroll_to_cursor(&mut self, size: VisibleSize) {
         let Self { top_left, cursor, .. } = self;
         top_left.row = scrolled_start(top_left.row, cursor.row, size.rows);
@@ -230,12 +221,11 @@ impl Grid {
     }
 }
 
-/// Returns the last visible row or column. `visible_count` must be at least 1.
+/// `visible_count` must be at least 1.
 fn last_visible_index(first_visible: u32, visible_count: u32) -> u32 {
     first_visible.saturating_add(visible_count - 1)
 }
 
-/// Returns the first visible row or column after scrolling until the cursor is visible.
 fn scrolled_start(first_visible: u32, cursor: u32, visible_count: u32) -> u32 {
     if cursor < first_visible {
         return cursor;

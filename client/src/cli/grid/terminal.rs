@@ -22,14 +22,13 @@ use super::key::Key;
 /// Time between two checks of the reading thread whether its inputs are still needed.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A terminal event that the grid handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Key(Key),
     Resized,
 }
 
-/// The terminal in raw mode with the alternate screen. Dropping this value restores the terminal.
+/// Dropping this value restores the terminal.
 pub(super) struct Terminal(());
 
 impl Terminal {
@@ -81,8 +80,7 @@ fn attribute_of(style: Style) -> Attribute {
     }
 }
 
-/// Starts a thread that reads terminal events. Returns a channel that receives the inputs. The
-/// channel is closed when the terminal is closed.
+/// The channel is closed when the terminal is closed.
 pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     let (sender, receiver) = mpsc::unbounded_channel();
     // Reading blocks, so it needs a thread.
@@ -90,7 +88,6 @@ pub(super) fn spawn_input_reader() -> mpsc::UnboundedReceiver<Input> {
     receiver
 }
 
-/// Sends inputs to the channel until the terminal is closed or the receiver is dropped.
 fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     while !sender.is_closed() {
         let Ok(event) = read_event(POLL_INTERVAL) else { return };
@@ -102,7 +99,6 @@ fn send_inputs(sender: &mpsc::UnboundedSender<Input>) {
     }
 }
 
-/// Waits for the next terminal event. Returns `None` on timeout.
 fn read_event(timeout: Duration) -> io::Result<Option<Event>> {
     if !poll(timeout)? {
         return Ok(None);

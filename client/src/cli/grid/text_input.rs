@@ -2,7 +2,6 @@
 
 use super::key::Key;
 
-/// Text that the user is editing, split at the text cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextInput {
     before_cursor: String,
@@ -10,7 +9,7 @@ pub(super) struct TextInput {
 }
 
 impl TextInput {
-    /// Creates an input with the cursor at the end of `text`.
+    /// The cursor is at the end of `text`.
     pub(super) fn new(text: &str) -> Self {
         Self { before_cursor: text.to_owned(), after_cursor: String::new() }
     }
@@ -27,7 +26,6 @@ impl TextInput {
         &self.after_cursor
     }
 
-    /// Edits the text or moves the cursor. All other keys are ignored.
     pub(super) fn press(&mut self, key: Key) {
         match key {
             Key::Character(character) => self.before_cursor.push(character),
@@ -53,7 +51,6 @@ impl TextInput {
         }
     }
 
-    /// Removes and returns the character after the cursor, if any.
     fn take_next_character(&mut self) -> Option<char> {
         if self.after_cursor.is_empty() {
             return None;

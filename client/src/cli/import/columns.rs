@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
 use crate::text::escape;
 
-/// Maximum number of column groups to list.
 const MAX_GROUPS: usize = 8;
 
 /// Describes the column types, such as `Columns: A:E text, F:G numbers`. Returns `None` for
@@ -21,7 +20,6 @@ pub(super) fn describe_types(survey: Option<&Survey>) -> Option<String> {
     Some(format!("Columns: {}", phrases.join(", ")))
 }
 
-/// Adjacent columns of the same kind.
 struct ColumnGroup {
     first_column: usize,
     last_column: usize,
@@ -51,7 +49,7 @@ fn group_by_kind(typings: &[ColumnTyping]) -> Vec<ColumnGroup> {
     groups
 }
 
-/// Returns a JSON array with the type of each column, or null for workbooks.
+/// Returns null for workbooks.
 pub(super) fn types_as_json(survey: Option<&Survey>) -> Value {
     let Some(survey) = survey else { return Value::Null };
     let mut columns = Vec::with_capacity(survey.typings.len());
@@ -86,7 +84,6 @@ fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-/// Quotes a sheet name so that it can be pasted into a shell.
 pub(super) fn shell_quoted(name: &str) -> String {
     let escaped_name = escape(name);
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -81,7 +81,7 @@ fn print_import(
     Ok(())
 }
 
-/// Imports the cells and shows the progress. Returns [`CliError::Interrupted`] on Ctrl-C.
+/// Returns [`CliError::Interrupted`] on Ctrl-C.
 async fn import_unless_interrupted(
     client: &Client,
     output: &Output,

@@ -19,15 +19,12 @@ use crate::import::sheets::{
 use crate::import::{ImportError, ReadOptions, name_of_file};
 use crate::text::escape;
 
-/// Time between progress updates, in milliseconds.
 const PROGRESS_INTERVAL_MS: u64 = 100;
-/// Time between progress lines if stderr is not a terminal, in seconds.
+/// Used if stderr is not a terminal.
 const LINE_INTERVAL_S: u64 = 10;
 const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
-/// Maximum number of imported sheets that the command lists.
 const MAX_LISTED_SHEETS: usize = 10;
 
-/// Reads the file and prints what would be imported, without importing it (`--dry-run`).
 pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
     let started = Instant::now();
@@ -113,7 +110,6 @@ fn record_import_position(context: &Context, client: &Client, imported: &Importe
     }
 }
 
-/// The printable result of an import.
 struct ImportReport {
     imported: Imported,
     progress: UploadProgress,
@@ -155,8 +151,6 @@ impl ImportReport {
         })
     }
 
-    /// Summarizes the import in one line. If only one sheet was imported, the line contains its
-    /// name.
     fn summary(&self, file_path: &Path) -> String {
         let Self { imported, progress, seconds, .. } = self;
         let contents = describe_contents(file_path, &imported.sheets);
@@ -176,7 +170,7 @@ impl ImportReport {
     }
 }
 
-/// Runs an import and shows its progress. Fails if the user presses Ctrl-C.
+/// Fails if the user presses Ctrl-C.
 async fn show_progress<T>(
     output: Output,
     progress: &ProgressMonitor,
@@ -231,9 +225,8 @@ fn sheets_as_json(sheets: &[ImportedSheet]) -> serde_json::Value {
     sheets.iter().map(sheet_as_json).collect()
 }
 
-/// Describes the contents of a file. A file with one sheet is described like `airports.csv: 3,377
-/// rows, 7 columns, 23,639 cells`, and a file with several sheets like `budget.xlsx: 3 sheets, 40
-/// cells`.
+/// A file with one sheet is described like `airports.csv: 3,377 rows, 7 columns, 23,639 cells`, and
+/// a file with several sheets like `budget.xlsx: 3 sheets, 40 cells`.
 fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     let cells = count(count_cells(sheets), "cell", "cells");
     let file_name = file.display();
@@ -245,7 +238,6 @@ fn describe_contents(file: &Path, sheets: &[ImportedSheet]) -> String {
     format!("{file_name}: {}, {cells}", count(sheets.len(), "sheet", "sheets"))
 }
 
-/// Lists the sheets. Prints nothing if there is only one.
 fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError> {
     if sheets.len() < 2 {
         return Ok(());
@@ -281,7 +273,6 @@ fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
     }
 }
 
-/// Suggests a command that prints the imported cells.
 fn next_command_note(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {

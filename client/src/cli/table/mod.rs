@@ -72,13 +72,11 @@ pub fn render_table(cells: &[CellAt], window: Window, max_width: Option<usize>) 
     RenderedTable { text: lines.join("\n"), columns: shown_columns }
 }
 
-/// A cell's escaped text and alignment.
 struct CellText {
     text: String,
     alignment: CellAlignment,
 }
 
-/// The cells of a window.
 struct Grid {
     window: Window,
     /// Cells by their row and column offset from the first cell of the window.
@@ -100,7 +98,6 @@ impl Grid {
         column_name(self.window.first.column.saturating_add(column_offset))
     }
 
-    /// Returns the widths of the shown columns.
     fn column_widths(&self, max_table_width: Option<usize>) -> Vec<usize> {
         let natural_widths = self.natural_widths();
         match max_table_width {
@@ -114,13 +111,11 @@ impl Grid {
         }
     }
 
-    /// Returns the width of the row numbers, including the table's left border.
     fn row_header_width(&self) -> usize {
         let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
         last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1
     }
 
-    /// Returns the width that each column needs to show its longest text.
     fn natural_widths(&self) -> Vec<usize> {
         let mut widths = Vec::new();
         for column_offset in 0..self.window.columns {
@@ -135,7 +130,6 @@ impl Grid {
         widths
     }
 
-    /// Returns the header row with the column letters of the first `column_count` columns.
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let mut header = vec![comfy_table::Cell::new("")];
         for column_offset in (0..self.window.columns).take(column_count) {
@@ -145,8 +139,6 @@ impl Grid {
         header
     }
 
-    /// Returns a table row with the row number and the cells. Each text is truncated to the width
-    /// of its column.
     fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let row_number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
         let mut table_row =

@@ -4,8 +4,7 @@ use cellar_api::wire::{EntryView, MutationView};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId, Span, Spans};
 
-/// Returns whether a log entry changes or moves cells of a rectangle. Returns `true` for every
-/// entry with an external body, because external bodies are not read.
+/// Returns `true` for every entry with an external body, because external bodies are not read.
 pub(super) fn affects_range(entry: &EntryView, sheet: SheetId, rectangle: Rectangle) -> bool {
     if entry.external_body.is_some() {
         return true;
@@ -46,7 +45,6 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
     }
 }
 
-/// Returns whether any cell of the rectangle is in both the given rows and the given columns.
 fn overlaps(rectangle: Rectangle, rows: &Spans, columns: &Spans) -> bool {
     let Rectangle { first, last } = rectangle;
     intersects(rows, first.row, last.row) && intersects(columns, first.column, last.column)

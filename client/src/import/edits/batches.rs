@@ -13,17 +13,14 @@ pub(super) const BATCH_BYTES: usize = 192 * 1024;
 /// fields.
 pub(super) const MAX_CELL_BYTES: usize = MAX_MUTATION_BYTES - 1024;
 
-/// A cell whose JSON is longer than `MAX_CELL_BYTES`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellTooLong {
-    /// Row of the cell.
     pub(super) row: u32,
     pub(super) column: u32,
     /// JSON length of the cell.
     pub(super) bytes: usize,
 }
 
-/// Maximum size of a batch.
 #[derive(Debug, Clone, Copy)]
 struct BatchLimits {
     cells: usize,
@@ -33,9 +30,9 @@ struct BatchLimits {
 
 const LIMITS: BatchLimits = BatchLimits { cells: MAX_CELLS_PER_OPERATION, bytes: BATCH_BYTES };
 
-/// Splits cells into batches without changing their order. A batch has at most
-/// `MAX_CELLS_PER_OPERATION` cells and about `BATCH_BYTES` bytes. Equal cells always yield equal
-/// batches, because a resumed import must send the same batches as before.
+/// The order of the cells does not change. A batch has at most `MAX_CELLS_PER_OPERATION` cells and
+/// about `BATCH_BYTES` bytes. Equal cells always yield equal batches, because a resumed import must
+/// send the same batches as before.
 pub(super) fn split_into_batches(cells: Vec<CellEdit>) -> Result<Vec<Vec<CellEdit>>, CellTooLong> {
     split_with_limits(cells, LIMITS)
 }
@@ -66,7 +63,6 @@ fn split_with_limits(
     Ok(batches)
 }
 
-/// Returns the length of a cell as JSON, including a comma.
 fn encoded_bytes(cell: &CellEdit) -> usize {
     // Encoding plain data cannot fail. If it did, the cell would be reported as too long.
     serde_json::to_vec(cell).map_or(usize::MAX, |json| json.len().saturating_add(1))

@@ -14,7 +14,6 @@ use crate::files::{FileError, StateFile, read_json, write_json};
 use crate::import::{ImportError, journal_path};
 use crate::outbox::new_client_id;
 
-/// Format version of the journal.
 const JOURNAL_VERSION: u32 = 2;
 
 /// Identifies an import. If the keys of two calls are equal, the second call resumes the import of
@@ -54,12 +53,11 @@ pub struct Journal {
     source: String,
     /// Hash of the imported cells ([`Plan::fingerprint`]).
     plan: String,
-    /// Client id of the import. The server numbers mutations separately for each client id.
+    /// The server numbers mutations separately for each client id.
     #[serde(rename = "client")]
     client_id: String,
-    /// The target spreadsheet.
     spreadsheet: LogId,
-    /// Number of the target sheet. Once known, it never changes.
+    /// Once known, the number never changes.
     sheet: Option<SheetId>,
     /// Newest known position and its table incarnation. `None` until the server has responded for
     /// the first time.
@@ -137,8 +135,7 @@ impl Journal {
         Ok(Some(journal))
     }
 
-    /// Returns whether the fields of the journal are consistent with an import of `batch_count`
-    /// batches. At most one batch may be sent but not acknowledged.
+    /// At most one batch may be sent but not acknowledged.
     fn is_consistent(&self, batch_count: usize) -> bool {
         let sent_count = self.bases.len();
         let max_sent_count = self.acknowledged.saturating_add(1).min(batch_count);

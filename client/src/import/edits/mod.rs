@@ -105,29 +105,22 @@ pub async fn import_edits(
     }
 }
 
-/// Reason why an import is incomplete.
 enum ImportFailure {
-    /// The import can be resumed from its journal later.
     Resumable(ImportError),
-    /// The import cannot be resumed.
     Final(ImportError),
 }
 
-/// A running import.
 struct EditImport<'a> {
     client: &'a Client,
     plan: &'a Plan,
     target: &'a Target,
     journal: Journal,
-    /// Whether this call resumes an interrupted import.
     is_resumed: bool,
     /// Number of cells that were already imported when this call started.
     resumed_cells: usize,
 }
 
 impl<'a> EditImport<'a> {
-    /// Reads the journal of an interrupted import. If there is none, creates a journal and saves it
-    /// on disk.
     fn start_or_resume(
         client: &'a Client,
         plan: &'a Plan,
@@ -142,8 +135,7 @@ impl<'a> EditImport<'a> {
         Ok(Self { client, plan, target, journal, is_resumed, resumed_cells })
     }
 
-    /// Runs steps of the import until all batches are committed. The journal is saved after each
-    /// step.
+    /// The journal is saved after each step.
     async fn run_steps(
         &mut self,
         mut report_progress: impl FnMut(EditsProgress),
@@ -173,7 +165,6 @@ impl<'a> EditImport<'a> {
         self.journal.next_step(self.plan.batches.len())
     }
 
-    /// Determines whether the import can be resumed after a step has failed.
     fn classify_failure(
         &self,
         failed_step: ImportEditStep,
@@ -190,7 +181,6 @@ impl<'a> EditImport<'a> {
         }
     }
 
-    /// Runs a step and records its result in the journal.
     async fn run_step(&mut self, step: ImportEditStep) -> Result<(), StepError> {
         match step {
             ImportEditStep::FindSheet(spreadsheet) => self.find_sheet(spreadsheet).await?,
@@ -203,7 +193,6 @@ impl<'a> EditImport<'a> {
         Ok(())
     }
 
-    /// Looks up the number of the target sheet.
     async fn find_sheet(&mut self, spreadsheet: LogId) -> Result<(), StepError> {
         let reply = self.client.spreadsheet(spreadsheet).sheets().await?;
         let sheet = sheet_number(&reply, &self.target.sheet).map_err(StepError::Permanent)?;
@@ -211,7 +200,7 @@ impl<'a> EditImport<'a> {
         Ok(())
     }
 
-    /// Sends a batch. If another client has deleted the sheet, the import fails permanently.
+    /// If another client has deleted the sheet, the import fails permanently.
     async fn send_batch(
         &mut self,
         spreadsheet: LogId,
@@ -239,11 +228,8 @@ impl<'a> EditImport<'a> {
     }
 }
 
-/// Reason why an import step failed.
 enum StepError {
-    /// A request failed; the import may be resumed.
     Request(ClientError),
-    /// The import cannot be resumed.
     Permanent(ImportError),
 }
 
@@ -263,7 +249,6 @@ fn sheet_number(reply: &SheetsReply, name: &str) -> Result<SheetId, ImportError>
     }
 }
 
-/// Returns whether the import can be resumed after a request of `step` has failed.
 fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bool {
     match step {
         // Nothing was sent, because the target sheet is not known yet.
@@ -276,12 +261,10 @@ fn can_resume(step: ImportEditStep, is_resumed: bool, error: &ClientError) -> bo
     }
 }
 
-/// Builds the error for an import that failed before sending anything.
 fn nothing_sent_error(error: ClientError, cells: usize) -> ImportError {
     ImportError::Interrupted { acknowledged: 0, cells, was_sent: false, source: Box::new(error) }
 }
 
-/// Builds the error for an import that can be resumed.
 fn interrupted_error(error: ClientError, acknowledged: usize, cells: usize) -> ImportError {
     ImportError::Interrupted { acknowledged, cells, was_sent: true, source: Box::new(error) }
 }

@@ -74,7 +74,7 @@ impl Plan {
     }
 }
 
-/// Reads the cells of a file. Fails unless exactly one sheet of the file is selected.
+/// Fails unless exactly one sheet of the file is selected.
 fn collect_only_sheet(
     file: &mut SheetReader,
     target: CellName,
@@ -99,8 +99,6 @@ fn collect_only_sheet(
     Ok(collected)
 }
 
-/// Creates the error for a cell that is too large for a request. The error states the cell's place
-/// in the file.
 fn encoded_too_long_error(cell: CellTooLong, target: CellName) -> ImportError {
     let cell_in_file = CellName {
         row: cell.row.saturating_sub(target.row),
@@ -109,7 +107,6 @@ fn encoded_too_long_error(cell: CellTooLong, target: CellName) -> ImportError {
     ImportError::EncodedTooLong { cell: cell_in_file, bytes: cell.bytes }
 }
 
-/// Collects a sheet's cells as edits.
 #[derive(Debug)]
 struct CellCollector {
     target: CellName,
@@ -144,7 +141,6 @@ impl CellCollector {
     }
 }
 
-/// Returns the total length of an edit's formula and text, in bytes.
 fn text_bytes(edit: &CellEdit) -> u64 {
     let formula_bytes = edit.formula.as_ref().map_or(0, String::len);
     let value_bytes = match &edit.value {
@@ -154,7 +150,6 @@ fn text_bytes(edit: &CellEdit) -> u64 {
     u64::try_from(formula_bytes.saturating_add(value_bytes)).unwrap_or(u64::MAX)
 }
 
-/// Converts a cell of the file to an edit of the sheet.
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
     // If the file's cell has a number without a format, clear the number format of the sheet's
@@ -174,9 +169,8 @@ fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportErro
     })
 }
 
-/// Converts a row or column index in the file to an index in the sheet. `target_index` is the row
-/// or column of the sheet where the import starts. Fails if the result is not below `axis_length`,
-/// the number of rows or columns of a sheet.
+/// `target_index` is the row or column of the sheet where the import starts. Fails if the result is
+/// not below `axis_length`, the number of rows or columns of a sheet.
 fn shift_index(index: u32, target_index: u32, axis_length: u32) -> Result<u32, ImportError> {
     match target_index.checked_add(index) {
         Some(shifted_index) if shifted_index < axis_length => Ok(shifted_index),

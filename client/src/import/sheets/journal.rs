@@ -14,7 +14,6 @@ use crate::import::file::unreadable;
 use crate::import::{ImportError, ReadOptions, journal_path};
 use crate::outbox::new_client_id;
 
-/// Format version of the journal.
 const JOURNAL_VERSION: u32 = 1;
 
 /// Identifies an import. If the keys of two calls are equal, the second call resumes the import of
@@ -65,7 +64,6 @@ impl FileStamp {
     }
 }
 
-/// The persisted journal of one import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Journal {
@@ -74,22 +72,21 @@ pub(super) struct Journal {
     source: String,
     /// Idempotency key of the request that creates the spreadsheet.
     pub(super) nonce: String,
-    /// Client id of the import. The server numbers mutations separately for each client id.
+    /// The server numbers mutations separately for each client id.
     #[serde(rename = "client")]
     pub(super) client_id: String,
     /// Target spreadsheet, or `None` if it has not been created yet.
     pub(super) spreadsheet: Option<LogId>,
     /// Metadata of the file from which `requests` were built.
     pub(super) stamp: Option<FileStamp>,
-    /// The requests that append the sheets. They are built after the file has been read, and never
-    /// change once one of them may have been sent.
+    /// The requests are built after the file has been read, and never change once one of them may
+    /// have been sent.
     pub(super) requests: Vec<AppendRequest>,
     /// Number of requests that are known to be committed.
     pub(super) acknowledged: usize,
 }
 
 impl Journal {
-    /// Creates the journal of a new import.
     pub(super) fn new(source: &Path, into: Option<LogId>) -> Self {
         Self {
             version: JOURNAL_VERSION,
@@ -103,7 +100,6 @@ impl Journal {
         }
     }
 
-    /// Reads the journal of an interrupted import. Returns `None` if there is no journal.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, ImportError> {
         let Some(journal) = read_json::<Self>(path, StateFile::SheetImport)? else {
             return Ok(None);
@@ -125,24 +121,20 @@ impl Journal {
         write_json(path, self)
     }
 
-    /// Returns the requests that are not known to be committed.
     pub(super) fn unacknowledged(&self) -> &[AppendRequest] {
         self.requests.get(self.acknowledged..).unwrap_or_default()
     }
 
-    /// Returns whether all requests are known to be committed.
     pub(super) fn is_finished(&self) -> bool {
         !self.requests.is_empty() && self.unacknowledged().is_empty()
     }
 
-    /// Returns whether `requests` would import the same cells as the journal's requests.
     pub(super) fn has_same_cells(&self, requests: &[AppendRequest]) -> bool {
         imported_cells(&self.requests).eq(imported_cells(requests))
     }
 }
 
-/// Returns the extent, cell count and tile index of each imported sheet. These values depend only
-/// on the file and not on the target spreadsheet.
+/// The result depends only on the file and not on the target spreadsheet.
 fn imported_cells(requests: &[AppendRequest]) -> impl Iterator<Item = impl PartialEq> {
     let operations = requests.iter().flat_map(|request| &request.mutations);
     operations.filter_map(|sent| match &sent.op {

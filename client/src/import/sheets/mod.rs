@@ -149,7 +149,6 @@ pub async fn import_sheets(
     result
 }
 
-/// A running import.
 struct SheetImport<'a> {
     path: &'a Path,
     options: &'a ReadOptions,
@@ -175,8 +174,8 @@ impl SheetImport<'_> {
         self.read_import_result(replies, Some(file_summary)).await
     }
 
-    /// Sends the requests that an interrupted import has built. Returns `None` if the uploaded
-    /// objects have expired. In this case, the file must be read and uploaded again.
+    /// Returns `None` if the uploaded objects have expired. In this case, the file must be read and
+    /// uploaded again.
     async fn append_earlier_requests(&mut self) -> Result<Option<Imported>, ImportError> {
         match self.send_append_requests().await {
             Ok(replies) => Ok(Some(self.read_import_result(replies, None).await?)),
@@ -187,7 +186,6 @@ impl SheetImport<'_> {
         }
     }
 
-    /// Reads the file and uploads all objects of its sheets.
     async fn read_and_upload_sheets(
         &mut self,
     ) -> Result<(FileSheets, Option<Survey>), ImportError> {
@@ -221,7 +219,6 @@ impl SheetImport<'_> {
         Ok((sheets, survey))
     }
 
-    /// Sends the requests in the journal that are not known to be committed.
     async fn send_append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
         self.progress.set_appending();
         let mut replies = Vec::new();
@@ -240,8 +237,8 @@ impl SheetImport<'_> {
         Ok(replies)
     }
 
-    /// Creates the result of a successful import. The sheet names are read from the newest state of
-    /// the spreadsheet. If that fails, the result contains the requested names.
+    /// The sheet names are read from the newest state of the spreadsheet. If that fails, the result
+    /// contains the requested names.
     async fn read_import_result(
         &self,
         replies: Vec<AppendReply>,
@@ -267,8 +264,6 @@ impl SheetImport<'_> {
     }
 }
 
-/// Returns the sheets that `requests` import. If the current sheet names are known, they replace
-/// the requested names.
 fn list_imported_sheets(
     requests: &[AppendRequest],
     replies: &[AppendReply],
@@ -286,14 +281,12 @@ fn list_imported_sheets(
     sheets
 }
 
-/// A worker thread that reads a file and packs its cells.
 struct ReaderThread {
     path: PathBuf,
     thread: tokio::task::JoinHandle<Result<Option<Survey>, ImportError>>,
 }
 
 impl ReaderThread {
-    /// Waits until the thread has finished. Returns the column types of a CSV file.
     async fn join(self) -> Result<Option<Survey>, ImportError> {
         match self.thread.await {
             Ok(result) => result,
@@ -302,8 +295,7 @@ impl ReaderThread {
     }
 }
 
-/// Starts a worker thread that reads a file and packs its cells. The thread blocks while the
-/// channel is full, and exits when the receiver is dropped.
+/// The thread blocks while the channel is full, and exits when the receiver is dropped.
 fn start_reading(
     path: &Path,
     options: &ReadOptions,
@@ -335,8 +327,7 @@ fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> F
     FileSummary { sheets: sheets.iter().map(to_imported_sheet).collect(), hidden, survey }
 }
 
-/// Returns the name of a sheet in the file. For a CSV file, this is the file name without its
-/// extension.
+/// For a CSV file, this is the file name without its extension.
 fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     match &sheet.name {
         Some(name) => sheet_name_from(name),
@@ -344,8 +335,6 @@ fn sheet_name(path: &Path, sheet: &FileSheet) -> String {
     }
 }
 
-/// Returns the current name of an imported sheet, or the requested name if the current name is
-/// unknown.
 fn current_name(
     import: &ImportSheet,
     result: Option<&AppendedMutation>,
@@ -363,7 +352,6 @@ fn current_name(
     }
 }
 
-/// Fails if the server has not added an imported sheet.
 fn check_sheet_was_added(
     result: &AppendedMutation,
     operation: &Operation,
@@ -380,13 +368,10 @@ fn check_sheet_was_added(
     Err(ImportError::Rejected { name, why })
 }
 
-/// Returns whether the server reports that uploaded objects are missing, for example because they
-/// have expired.
 fn are_objects_missing(error: &ClientError) -> bool {
     error.problem_kind() == Some(ProblemKind::IncompleteImport)
 }
 
-/// Builds the error for an import that failed before committing anything.
 fn nothing_imported(error: ClientError) -> ImportError {
     ImportError::NothingImported { source: Box::new(error) }
 }

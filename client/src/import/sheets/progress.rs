@@ -68,7 +68,6 @@ impl ProgressMonitor {
         self.0.formulas.fetch_add(to_u64(tile.formula_count()), Ordering::Relaxed);
     }
 
-    /// Resets the number of cells before a sheet is read again.
     pub(super) fn reset_cells(&self) {
         self.0.cells.store(0, Ordering::Relaxed);
         self.0.formulas.store(0, Ordering::Relaxed);

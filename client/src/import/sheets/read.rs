@@ -18,9 +18,9 @@ use super::progress::ProgressMonitor;
 use crate::import::file::SheetReader;
 use crate::import::{ImportError, ReadOptions};
 
-/// Maximum number of object hashes that are remembered. They prevent a text that occurs in many
-/// cells from being uploaded more than once. When the limit is reached, all hashes are forgotten,
-/// which is harmless because an object may be uploaded again.
+/// The hashes prevent a text that occurs in many cells from being uploaded more than once. When the
+/// limit is reached, all hashes are forgotten, which is harmless because an object may be uploaded
+/// again.
 const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 
 /// Number of bytes at the start of a CSV file from which column types are detected.
@@ -30,10 +30,8 @@ const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 /// completely before its cells are packed.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Maximum number of steps that wait between the parser and the packer.
 const STEP_QUEUE_LENGTH: usize = 1;
 
-/// Output of the reader.
 #[derive(Debug)]
 pub(super) enum PackedItem {
     /// An object of the next sheet.
@@ -42,27 +40,23 @@ pub(super) enum PackedItem {
     Sheet(PackedSheet),
 }
 
-/// An object to upload.
 #[derive(Debug, Clone)]
 pub(super) struct PackedChunk {
     pub(super) packed: PackedObject,
-    /// Number of long texts to which the object refers.
     pub(super) long_text_count: usize,
 }
 
-/// A sheet whose cells have been packed.
 #[derive(Debug)]
 pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
     pub(super) written: WrittenSheet,
 }
 
-/// Receives packed objects and sheets. If the sink is closed, reading stops.
+/// If the sink is closed, reading stops.
 pub(super) trait Sink {
-    /// Passes an item to the receiver. Blocks while the sink is full.
+    /// Blocks while the sink is full.
     fn send(&mut self, item: PackedItem) -> Result<(), PackStop>;
 
-    /// Returns whether the receiver was dropped.
     fn is_closed(&self) -> bool;
 }
 
@@ -76,9 +70,7 @@ impl Sink for tokio::sync::mpsc::Sender<PackedItem> {
     }
 }
 
-/// Reason why packing ended before the end of the file.
 pub(super) enum PackStop {
-    /// The receiver was dropped, so no more items are needed.
     SinkClosed,
     Failed(ImportError),
 }
@@ -89,8 +81,6 @@ impl From<ImportError> for PackStop {
     }
 }
 
-/// Reads a file until its end or until the sink is closed. Returns the column types of a CSV file.
-///
 /// A second thread parses the file while this thread packs the cells into chunks.
 pub(super) fn read_file(
     path: &Path,
@@ -111,15 +101,12 @@ pub(super) fn read_file(
     })
 }
 
-/// A message from the parser to the packer.
 enum ParserMessage {
     Step(ImportStep),
-    /// The whole file was read. Not sent if reading fails.
+    /// Not sent if reading fails.
     EndOfFile,
 }
 
-/// Parses a file and sends its parts. Stops when the receiver is dropped. Returns the column types
-/// of a CSV file.
 fn parse_file(
     mut file: SheetReader,
     progress: &ProgressMonitor,
@@ -139,13 +126,11 @@ fn parse_file(
     Ok(file.survey().cloned())
 }
 
-/// Packs the cells of sheets into chunks.
 struct SheetPacker<'a, S> {
     sheet: Option<(SheetStart, SheetWriter)>,
-    /// Hashes of objects that were already passed to the sink.
     sent_hashes: HashSet<ChunkHash>,
-    /// Number of long texts in each packed chunk. Chunks without long texts, and chunks that were
-    /// already passed to the sink, are not included.
+    /// Chunks without long texts, and chunks that were already passed to the sink, are not
+    /// included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
     sink: &'a mut S,
 }
@@ -160,8 +145,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         }
     }
 
-    /// Packs all parts of a file. Stops early if the sink is closed, or if the parser closes the
-    /// channel because of an error.
+    /// Stops early if the sink is closed, or if the parser closes the channel because of an error.
     fn pack_steps(
         mut self,
         receiver: &Receiver<ParserMessage>,
@@ -207,7 +191,6 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Packs a block of cells and passes its new objects to the sink.
     fn pack_block(&mut self, block: Block) -> Result<(), PackStop> {
         let Some((_, writer)) = &mut self.sheet else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -218,16 +201,14 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.send_new_chunks(chunks)
     }
 
-    /// Discards the current sheet's cells, because the parser will send all of them again. Objects
-    /// that were already uploaded are reused or expire.
+    /// The parser will send all cells of the sheet again. Objects that were already uploaded are
+    /// reused or expire.
     fn restart_sheet(&mut self) {
         if let Some((_, writer)) = &mut self.sheet {
             *writer = SheetWriter::default();
         }
     }
 
-    /// Packs the current sheet's remaining cells, and passes the last objects and the sheet to the
-    /// sink.
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
         let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -237,7 +218,6 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Passes chunks to the sink, except for those that were passed before.
     fn send_new_chunks(&mut self, chunks: Vec<PackedObject>) -> Result<(), PackStop> {
         let long_text_counts = self.long_text_counts.take();
         for packed in chunks {
@@ -248,7 +228,6 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         Ok(())
     }
 
-    /// Passes a long text to the sink, unless it was passed before.
     fn send_long_text_if_new(&mut self, body: &LongBlockText) -> Result<(), PackStop> {
         let hash = ChunkHash(body.hash);
         if self.sent_hashes.contains(&hash) {
@@ -259,13 +238,12 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         self.send_if_new(hash, PackedChunk { packed, long_text_count: 0 })
     }
 
-    /// Returns the current sheet's name in the file, or an empty string for a CSV file.
+    /// Returns an empty string for a CSV file.
     fn sheet_name(&self) -> String {
         let start = self.sheet.as_ref().map(|(start, _)| start);
         start.and_then(|start| start.name.clone()).unwrap_or_default()
     }
 
-    /// Passes an object to the sink, unless an object with the same hash was passed before.
     fn send_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {
         if self.sent_hashes.len() >= MAX_REMEMBERED_HASHES {
             self.sent_hashes.clear();
@@ -278,7 +256,6 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 }
 
-/// Encodes a tile and records the number of long texts to which it refers.
 fn encode_tile(
     tile: &Tile,
     long_text_counts: &RefCell<HashMap<ChunkHash, usize>>,

@@ -19,15 +19,13 @@ use super::read::PackedSheet;
 /// exceed this limit refers to a single index object instead. The limit is half of
 /// `MAX_IMPORT_OBJECTS`, so that the other half remains for index objects.
 const MAX_DIRECT_OBJECTS: usize = MAX_IMPORT_OBJECTS / 2;
-/// Maximum total size of the tile indexes in one request, in bytes. Encoded as Base64, indexes of
-/// this size fit in one log entry and are much shorter than `MAX_REQUEST_BYTES`.
+/// Encoded as Base64, indexes of this size fit in one log entry and are much shorter than
+/// `MAX_REQUEST_BYTES`.
 const MAX_INDEX_BYTES: usize = MAX_REQUEST_BYTES / 8;
 
-/// Sheets of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileSheets {
     sheets: Vec<FileSheet>,
-    /// Number and size of the objects to which the tile indexes of all sheets refer directly.
     direct_objects: ReferencedObjects,
 }
 
@@ -57,7 +55,6 @@ impl ReferencedObjects {
 #[derive(Debug, Clone, Copy, Default)]
 struct RequestSize {
     objects: ReferencedObjects,
-    /// Total size of the tile indexes, in bytes.
     index_bytes: usize,
 }
 
@@ -76,7 +73,6 @@ impl RequestSize {
     }
 }
 
-/// A sheet of a file.
 #[derive(Debug, Clone)]
 pub(super) struct FileSheet {
     /// Sheet name in the file, or `None` for a CSV file.
@@ -88,7 +84,6 @@ pub(super) struct FileSheet {
     objects: ReferencedObjects,
 }
 
-/// A tile index chunk.
 #[derive(Debug, Clone)]
 pub(super) struct IndexObject {
     pub(super) packed: PackedObject,
@@ -105,12 +100,10 @@ impl IndexObject {
     }
 }
 
-/// The state of the spreadsheet to which an import adds sheets.
 #[derive(Debug, Clone)]
 pub(super) struct ImportTarget {
     pub(super) incarnation: u32,
     pub(super) base: Position,
-    /// Number of the first new sheet.
     pub(super) next_sheet: SheetId,
     /// The existing sheet that is replaced by the first imported sheet, if any.
     pub(super) replaces: Option<SheetId>,
@@ -119,8 +112,8 @@ pub(super) struct ImportTarget {
 }
 
 impl ImportTarget {
-    /// Creates the operation that imports a sheet. `sheet_index` is the number of preceding sheets
-    /// in the file. Only the first sheet can replace an existing sheet.
+    /// `sheet_index` is the number of preceding sheets in the file. Only the first sheet can
+    /// replace an existing sheet.
     fn import_operation(
         &self,
         sheet: &FileSheet,
@@ -143,8 +136,8 @@ impl FileSheets {
         self.sheets.iter()
     }
 
-    /// Adds a sheet. Returns the chunks of its tile index. A chunk never precedes the chunks to
-    /// which it refers.
+    /// Returns the chunks of the sheet's tile index. A chunk never precedes the chunks to which it
+    /// refers.
     pub(super) fn add_sheet(
         &mut self,
         sheet: PackedSheet,
@@ -164,9 +157,8 @@ impl FileSheets {
         index_chunks.into_iter().map(IndexObject::new).collect()
     }
 
-    /// Packs the tile index of the next sheet. If all sheets together would refer directly to too
-    /// many objects, or to too large objects, the next sheet refers to a single index chunk
-    /// instead.
+    /// If all sheets together would refer directly to too many objects, or to too large objects,
+    /// the next sheet refers to a single index chunk instead.
     fn pack_tile_index(
         &self,
         stripes: &[Stripe],
@@ -180,8 +172,7 @@ impl FileSheets {
         Ok((index, index_chunks))
     }
 
-    /// Builds the requests that append the sheets. `name_of` returns the name of a sheet in the
-    /// file. A single request is sufficient unless the file has hundreds of sheets.
+    /// A single request is sufficient unless the file has hundreds of sheets.
     pub(super) fn build_append_requests(
         &self,
         client_id: &str,
@@ -212,8 +203,7 @@ impl FileSheets {
         requests
     }
 
-    /// Splits the sheets into groups that each fit in one request, without changing their order.
-    /// Returns at least one group.
+    /// The order of the sheets does not change. Returns at least one group.
     fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
         let mut groups = Vec::new();
         let mut group_start = 0;

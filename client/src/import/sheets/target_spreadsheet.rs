@@ -17,7 +17,6 @@ use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
 use crate::{Client, ClientError, Spreadsheet};
 
-/// The target spreadsheet and the journal of an import.
 #[derive(Debug)]
 pub(super) struct TargetSpreadsheet<'a> {
     client: &'a Client,
@@ -26,7 +25,6 @@ pub(super) struct TargetSpreadsheet<'a> {
     /// The server's response to the request that created the spreadsheet. `None` if this call has
     /// not sent that request.
     created: Option<CreateReply>,
-    /// Whether this call resumes an interrupted import.
     is_resumed: bool,
     /// Whether the journal contained unacknowledged requests when this call started. The
     /// interrupted import may have sent them.
@@ -36,8 +34,6 @@ pub(super) struct TargetSpreadsheet<'a> {
 }
 
 impl<'a> TargetSpreadsheet<'a> {
-    /// Reads the journal of an interrupted import, or creates a journal if there is none or if the
-    /// import must start over. `stamp` is that of the imported file.
     pub(super) fn start_or_resume(
         client: &'a Client,
         source: &Path,
@@ -71,7 +67,6 @@ impl<'a> TargetSpreadsheet<'a> {
         &self.target.journal
     }
 
-    /// Returns the target spreadsheet. Creates it if the import has no target.
     pub(super) async fn find_or_create(&mut self) -> Result<Spreadsheet, ImportError> {
         if let Some(spreadsheet) = self.spreadsheet() {
             return Ok(spreadsheet);
@@ -89,14 +84,12 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(spreadsheet)
     }
 
-    /// Returns the target spreadsheet, or `None` if it has not been created yet.
     pub(super) fn spreadsheet(&self) -> Option<Spreadsheet> {
         let id = self.journal.spreadsheet?;
         Some(self.client.spreadsheet(id))
     }
 
-    /// Checks that the target spreadsheet and the sheet to replace exist. No-op if the import
-    /// creates a spreadsheet. Must be called before the file is read.
+    /// No-op if the import creates a spreadsheet. Must be called before the file is read.
     pub(super) async fn check_target_exists(&mut self) -> Result<(), ImportError> {
         if let Some(into) = self.target.into {
             let reply = self.client.spreadsheet(into).sheets().await.map_err(nothing_imported)?;
@@ -122,7 +115,7 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Finds the sheet to replace. Returns `None` if the import only adds sheets.
+    /// Returns `None` if the import only adds sheets.
     fn find_replaced<'s>(
         &self,
         reply: &'s SheetsReply,
@@ -137,8 +130,6 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Builds the requests that append the file's sheets to the spreadsheet. They are based on the
-    /// newest state of the spreadsheet.
     pub(super) async fn build_requests(
         &mut self,
         sheets: &FileSheets,
@@ -152,8 +143,7 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(sheets.build_append_requests(&self.journal.client_id, &import_target, name_of))
     }
 
-    /// Reads the newest state of the spreadsheet. Fails if adding `file_sheets` sheets would exceed
-    /// the maximum number of sheets.
+    /// Fails if adding `file_sheets` sheets would exceed the maximum number of sheets.
     async fn read_import_target(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -182,9 +172,8 @@ impl<'a> TargetSpreadsheet<'a> {
         })
     }
 
-    /// Saves the requests in the journal. Must be called before the first request is sent. If the
-    /// journal already contains the requests of an interrupted import, they are kept. Fails if they
-    /// import other cells.
+    /// Must be called before the first request is sent. If the journal already contains the
+    /// requests of an interrupted import, they are kept. Fails if they import other cells.
     pub(super) fn save_requests(
         &mut self,
         requests: Vec<AppendRequest>,
@@ -202,14 +191,13 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Records in the journal that the next request was committed.
     pub(super) fn acknowledge_request(&mut self) -> Result<(), ImportError> {
         self.journal.acknowledged = self.journal.acknowledged.saturating_add(1);
         Ok(self.journal.save(&self.target.journal)?)
     }
 
-    /// Creates the error for a failed append request. If nothing was committed, removes the
-    /// requests from the journal, so that new requests are built when the import is repeated.
+    /// If nothing was committed, removes the requests from the journal, so that new requests are
+    /// built when the import is repeated.
     pub(super) fn append_error(&mut self, error: ClientError) -> ImportError {
         // If objects are missing, the request was not committed: the server does not report missing
         // objects for a committed request.
@@ -231,8 +219,8 @@ impl<'a> TargetSpreadsheet<'a> {
         Ok(())
     }
 
-    /// Returns whether the import can be resumed, so that its journal must be kept. `error` is the
-    /// error with which the import failed, or `None` if it succeeded.
+    /// If the import can be resumed, its journal must be kept. `error` is the error with which the
+    /// import failed, or `None` if it succeeded.
     pub(super) fn can_resume(&self, error: Option<&ImportError>) -> bool {
         match error {
             None | Some(ImportError::Rejected { .. }) => false,
@@ -240,8 +228,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// Returns whether this import may have created a spreadsheet. If so, the journal must be kept,
-    /// so that a repeated import uses this spreadsheet instead of leaving it empty.
+    /// The journal of such an import must be kept, so that a repeated import uses the created
+    /// spreadsheet instead of leaving it empty.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;
@@ -252,9 +240,8 @@ impl<'a> TargetSpreadsheet<'a> {
     }
 }
 
-/// Returns the import target for a spreadsheet that was just created. No request is needed, because
-/// a new spreadsheet always has the same single sheet. Returns `None` if the spreadsheet has
-/// changed since then.
+/// No request is needed, because a new spreadsheet always has the same single sheet. Returns `None`
+/// if the spreadsheet has changed since then.
 fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     if created.head != Position::FIRST {
         return None;
@@ -268,9 +255,8 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
     })
 }
 
-/// Returns whether a journal belongs to a finished import of an earlier version of the file. Such a
-/// journal remains if the process is killed after the import has finished and before the journal is
-/// deleted.
+/// The journal of a finished import remains if the process is killed after the import has finished
+/// and before the journal is deleted.
 fn is_stale(journal: &Journal, stamp: FileStamp) -> bool {
     journal.is_finished() && journal.stamp != Some(stamp)
 }
@@ -279,7 +265,6 @@ fn count_other_sheets(reply: &SheetsReply, replaced: Option<&SheetView>) -> usiz
     reply.sheets.len().saturating_sub(usize::from(replaced.is_some()))
 }
 
-/// Builds the error for an import whose outcome is unknown.
 fn uncertain_import(error: ClientError) -> ImportError {
     ImportError::Uncertain { source: Box::new(error) }
 }

@@ -21,45 +21,35 @@ use crate::{ClientError, Spreadsheet};
 /// Total size at which a batch of objects is uploaded, in bytes. A batch is also uploaded when it
 /// contains as many objects as one request for upload URLs allows.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum number of concurrent uploads.
 const MAX_CONCURRENT_UPLOADS: usize = 8;
-/// Maximum number of concurrent requests that verify objects. The number is low, because the server
-/// reads many objects for each request.
+/// The number is low, because the server reads many objects for each request.
 const MAX_CONCURRENT_CHECKS: usize = 4;
-/// Maximum number of upload URLs that are requested for an object. More than one may be necessary,
-/// because a URL expires after a few minutes.
+/// More than one URL may be necessary, because a URL expires after a few minutes.
 const MAX_UPLOAD_URLS: u32 = 3;
 
-/// The objects of an import that have not been uploaded or verified yet.
 #[derive(Debug)]
 pub(super) struct UploadQueue {
-    /// Client id of the import.
     client_id: String,
     progress: ProgressMonitor,
     batch: Vec<PackedChunk>,
     batch_bytes: usize,
     running_uploads: JoinSet<Result<UploadedObject, ClientError>>,
-    /// Uploaded tiles that refer to long texts.
     tiles_with_texts: Vec<TileWithTexts>,
-    /// Tile index chunks that refer only to tiles. They are verified after all uploads.
+    /// Verified after all uploads.
     leaf_indexes: Vec<UploadedChunk>,
-    /// Tile index chunks that refer to other index chunks. They are verified in this order, after
-    /// the chunks in `leaf_indexes`.
+    /// Verified in this order, after the chunks in `leaf_indexes`.
     inner_indexes: Vec<UploadedChunk>,
 }
 
-/// Sends an import's requests.
 #[derive(Debug, Clone)]
 struct Uploader {
     spreadsheet: Spreadsheet,
     client_id: String,
 }
 
-/// An uploaded tile that refers to long texts.
 #[derive(Debug)]
 struct TileWithTexts {
     tile: UploadedChunk,
-    /// Number of long texts to which the tile refers.
     long_text_count: usize,
 }
 
@@ -80,7 +70,6 @@ impl ChunkCheck {
     }
 }
 
-/// An object that was uploaded.
 #[derive(Debug)]
 struct UploadedObject {
     chunk: ChunkRef,
@@ -101,14 +90,12 @@ impl UploadQueue {
         }
     }
 
-    /// Adds an object to the current batch.
     pub(super) fn add(&mut self, object: PackedChunk) {
         self.batch_bytes = self.batch_bytes.saturating_add(object.packed.stored.len());
         self.batch.push(object);
     }
 
-    /// Adds a tile index chunk to the current batch. The chunks to which it refers must have been
-    /// added before.
+    /// The chunks to which the index refers must have been added before.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
         let chunk = to_uploaded_chunk(packed.chunk);
@@ -120,12 +107,10 @@ impl UploadQueue {
         self.add(PackedChunk { packed, long_text_count: 0 });
     }
 
-    /// Returns whether the current batch is large enough to send.
     pub(super) fn is_batch_full(&self) -> bool {
         self.batch.len() >= MAX_IMPORT_OBJECTS || self.batch_bytes >= BATCH_BYTES
     }
 
-    /// Returns whether all objects were uploaded and verified.
     pub(super) fn is_empty(&self) -> bool {
         self.batch.is_empty()
             && self.running_uploads.is_empty()
@@ -134,7 +119,7 @@ impl UploadQueue {
             && self.inner_indexes.is_empty()
     }
 
-    /// Starts uploading the current batch. Returns before the uploads are complete.
+    /// Returns before the uploads are complete.
     pub(super) async fn start_batch_uploads(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -161,8 +146,7 @@ impl UploadQueue {
         Uploader { spreadsheet: spreadsheet.clone(), client_id: self.client_id.clone() }
     }
 
-    /// Uploads the remaining objects, waits for all uploads, and lets the server verify all
-    /// objects. A tile index chunk is verified after the chunks to which it refers.
+    /// A tile index chunk is verified after the chunks to which it refers.
     pub(super) async fn finish_and_check(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -195,9 +179,8 @@ impl UploadQueue {
     }
 }
 
-/// Splits tiles with long texts into groups, each of which is verified by one request. The tiles
-/// and long texts of a group are at most `MAX_IMPORT_OBJECTS` objects, except that a tile with more
-/// long texts has a group of its own.
+/// The tiles and long texts of a group are at most `MAX_IMPORT_OBJECTS` objects, except that a tile
+/// with more long texts has a group of its own.
 fn group_tiles_by_check(tiles: Vec<TileWithTexts>) -> Vec<Vec<UploadedChunk>> {
     let mut groups: Vec<Vec<UploadedChunk>> = Vec::new();
     // Number of objects that can still be added to the last group.
@@ -227,8 +210,6 @@ impl Uploader {
         self.spreadsheet.request_import_uploads(request).await
     }
 
-    /// Lets the server verify uploaded chunks. Each check is a request, and at most
-    /// `MAX_CONCURRENT_CHECKS` requests run at the same time.
     async fn check_concurrently(
         &self,
         checks: impl Iterator<Item = ChunkCheck>,
@@ -247,7 +228,7 @@ impl Uploader {
         Ok(())
     }
 
-    /// Uploads an object. If the upload URL has expired, requests a new one.
+    /// If the upload URL has expired, requests a new one.
     async fn upload(
         self,
         mut upload_url: ChunkUpload,
@@ -271,8 +252,8 @@ impl Uploader {
     }
 }
 
-/// Returns whether the upload may succeed with a new URL. This is the case if the URL has expired
-/// (403), or if the object was uploaded twice at the same time (409).
+/// A new URL is needed if the URL has expired (403), or if the object was uploaded twice at the
+/// same time (409).
 fn needs_new_url(error: &ClientError) -> bool {
     matches!(error, ClientError::UnexpectedStatus { status: 403 | 409, .. })
 }

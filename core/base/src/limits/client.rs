@@ -1,7 +1,7 @@
 //! Limits of client caches, live sheets and polling.
 
 use super::api::{MAX_MUTATIONS_PER_REQUEST, MAX_REPLAY_BYTES};
-use super::log::SNAPSHOT_ENTRIES;
+use super::log::{MAX_SNAPSHOT_ENTRIES, SNAPSHOT_ENTRIES};
 
 /// Maximum size of a client's on-disk cache of snapshot objects, in bytes.
 pub const MAX_CHUNK_CACHE_BYTES: u64 = 256 * 1024 * 1024;
@@ -15,10 +15,14 @@ pub const MAX_READ_BAND_TILES: usize = 32;
 /// change.
 pub const MAX_READ_BEGINNINGS: u32 = 4;
 
-/// Maximum number of entries that a live sheet keeps in addition to a snapshot. If more entries
-/// arrive, the live sheet loads a newer snapshot. By default, there are half as many entries
-/// between two snapshots.
-pub const MAX_LIVE_ENTRIES: usize = 2 * SNAPSHOT_ENTRIES as usize;
+/// Maximum number of entries after the snapshot root that a live sheet keeps. It is twice the
+/// maximum number of entries between two snapshots, so that a live sheet can be opened offline
+/// whatever the policy of the stack is.
+pub const MAX_LIVE_ENTRIES: usize = 2 * MAX_SNAPSHOT_ENTRIES as usize;
+/// Minimum number of entries that a live sheet applies before it loads a newer snapshot root. If
+/// more entries followed the root when it was loaded, their number is used instead, because
+/// snapshots are then less frequent than by default.
+pub const LIVE_RELOAD_ENTRIES: usize = 2 * SNAPSHOT_ENTRIES as usize;
 /// Maximum total size of the entries that a live sheet keeps in addition to a snapshot, in bytes.
 pub const MAX_LIVE_ENTRY_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of unsent edits per live sheet. All of them usually fit into a single request.

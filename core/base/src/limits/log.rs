@@ -54,6 +54,8 @@ pub const MAX_PAGE_ENTRIES: u32 = 1_000;
 
 /// Default number of entries between two Snapshot entries.
 pub const SNAPSHOT_ENTRIES: u32 = 1_000;
+/// Maximum number of entries between two Snapshot entries that a stack can configure.
+pub const MAX_SNAPSHOT_ENTRIES: u32 = 10_000;
 /// Default total size of the entry bodies between two Snapshot entries, in bytes.
 pub const SNAPSHOT_BYTES: u64 = 256 * 1024;
 /// Maximum number of attempts to write a Snapshot entry after an append. If another writer appends

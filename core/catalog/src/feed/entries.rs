@@ -26,11 +26,9 @@ const SEGMENT_DIGITS: usize = 7;
 /// Event kind that represents a log entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A Snapshot entry.
     Snapshot,
     /// Edits of a client, stored in the entry or as an object.
     Edits,
-    /// The last entry of a segment.
     EndSegment,
     /// An entry that was moved to S3 before it was added to the feed, so its kind is unknown.
     Offloaded,
@@ -75,9 +73,6 @@ impl EntryKind {
 }
 
 /// Decodes only the key and the type of an entry record.
-///
-/// # Errors
-/// Returns a [`RecordError`] with the name of the invalid attribute or the unknown type.
 fn decode_kind(item: &Item) -> Result<(LogId, Position, EntryKind), RecordError> {
     let (log, position, letter) = decode_key_and_type(item)?;
     let kind = EntryKind::of_letter(&letter);

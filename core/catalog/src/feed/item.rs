@@ -24,7 +24,6 @@ pub struct Item {
 /// Content of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Content {
-    /// Appended events.
     Spans(Vec<Span>),
     /// The partition ends here. The next partition belongs to this generation of the feed.
     End(Feed),

@@ -12,7 +12,6 @@ const ITEM: &str = "item of the feed";
 const PARTITION: &str = "partition of the feed";
 const MARK: &str = "mark of a stream";
 
-/// Sort key of a stream's high-water mark.
 const MARK_SORT: &str = "mark";
 /// Partition key under which the feed partitions are listed.
 pub const PARTITIONS: &str = "$AppendsIndex-0";
@@ -193,7 +192,7 @@ fn decode_feed(reader: &Reader<'_>) -> Result<Feed, RecordError> {
     Ok(Feed { id: FeedId(reader.array(FEED)?), first_partition: reader.number(FIRST_PARTITION)? })
 }
 
-/// Decodes a sort key that is a number. Error messages contain `expected` as its description.
+/// Error messages contain `expected` as the description of the sort key.
 fn decode_sort_key(reader: &Reader<'_>, expected: &'static str) -> Result<u64, RecordError> {
     let sort_key = reader.text(FEED_SORT_KEY)?;
     let has_only_digits = sort_key.bytes().all(|byte| byte.is_ascii_digit());

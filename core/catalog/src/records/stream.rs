@@ -216,7 +216,7 @@ fn decode_name(reader: &Reader<'_>) -> Result<StreamName, RecordError> {
     reader.text(STREAM)?.parse().map_err(|_| reader.attribute_error(STREAM, "a stream name"))
 }
 
-/// Decodes the events of an item with their kinds. An item without events is invalid.
+/// An item without events is invalid.
 fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     let event_attributes = reader.list(EVENTS)?;
     let kind_attributes = reader.list(KINDS)?;
@@ -236,7 +236,6 @@ fn decode_events(reader: &Reader<'_>) -> Result<Vec<StreamEvent>, RecordError> {
     Ok(events)
 }
 
-/// Returns a reader for a list element, which must be a map.
 fn map_reader<'a>(record: &'static str, value: &'a Attribute) -> Result<Reader<'a>, RecordError> {
     match value {
         Attribute::Map(item) => Ok(Reader { record, item }),

@@ -33,7 +33,6 @@ pub enum CatalogAction {
         /// The spreadsheet from which the new spreadsheet is forked, if any.
         source: Option<LogId>,
     },
-    /// Rename the spreadsheet.
     Rename(Name),
     /// Share the spreadsheet with a user, or change the user's role.
     Share {
@@ -44,7 +43,6 @@ pub enum CatalogAction {
     },
     /// Revoke a user's access. Users may always revoke their own access.
     Unshare(Person),
-    /// Add a share link.
     AddLink(Link),
     /// Revoke the share link with this id. If several share links have the id, all of them are
     /// revoked.
@@ -86,7 +84,6 @@ pub enum Rejection {
     /// The spreadsheet does not exist, or the caller may not know that it exists.
     #[error("the spreadsheet does not exist, or you have no access to it")]
     Hidden,
-    /// The caller's role does not allow the change.
     #[error("your role is {has}; role {needs} is required")]
     Role {
         /// The caller's current role.
@@ -97,7 +94,6 @@ pub enum Rejection {
     /// The catalog record has changed since the caller read it.
     #[error("the details have changed since they were read; read them again and retry")]
     Changed,
-    /// The spreadsheet is archived and therefore read-only.
     #[error("the spreadsheet is archived and read-only; unarchive it first (owners only)")]
     Archived,
     /// The spreadsheet is deleted, but can still be recovered.

@@ -11,8 +11,7 @@ use crate::access::Role;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_LINKS, MAX_MEMBERS};
 
-/// Returns the events that a command causes. `listing` is the current catalog record. There are no
-/// events if the change was already made.
+/// `listing` is the current catalog record. There are no events if the change was already made.
 pub(super) fn decide(
     command: &Command,
     listing: Option<&Listing>,
@@ -67,7 +66,6 @@ fn decide_unlisted(command: &Command) -> Result<Vec<CatalogEvent>, Rejection> {
     Ok(std::iter::once(created_event).chain(later_events).collect())
 }
 
-/// Handles a command on a spreadsheet that is in the catalog.
 fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     check_role(command, listing)?;
     check_status(command, listing)?;
@@ -79,7 +77,6 @@ fn decide_listed(command: &Command, listing: &Listing) -> Result<Vec<CatalogEven
     Ok(events)
 }
 
-/// Handles a command that is allowed by the caller's role and by the status of the spreadsheet.
 fn decide_permitted(command: &Command, listing: &Listing) -> Result<Vec<CatalogEvent>, Rejection> {
     let by = command.by.person.clone();
     let at_s = command.now_s;
@@ -201,8 +198,7 @@ fn decide_unsharing(
     }
 }
 
-/// Handles the creation of a share link. If the spreadsheet has the maximum number of share links,
-/// its expired links are revoked first.
+/// If the spreadsheet has the maximum number of share links, its expired links are revoked first.
 fn decide_link_addition(
     by: &Person,
     link: &Link,

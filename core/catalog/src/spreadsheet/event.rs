@@ -13,7 +13,6 @@ use cellar_base::identity::LogId;
 /// fields of the variant, encoded as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogEvent {
-    /// The spreadsheet was added to the catalog.
     Created {
         /// Creator and first owner.
         by: Person,
@@ -25,56 +24,37 @@ pub enum CatalogEvent {
         /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The spreadsheet was renamed.
     Renamed {
-        /// Person who made the change.
         by: Person,
-        /// New name.
         name: Name,
     },
     /// A user or share link received a role, or its role was changed.
     Shared {
-        /// Person who made the change.
         by: Person,
-        /// The user or share link, and the new role.
         with: Grantee,
     },
-    /// The access of a user or share link was revoked.
     Unshared {
-        /// Person who made the change.
         by: Person,
-        /// The user or share link that lost access.
         from: Recipient,
     },
-    /// The spreadsheet was made read-only.
     Archived {
-        /// Person who made the change.
         by: Person,
-        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
-    /// The archived spreadsheet was made editable again.
     Unarchived {
-        /// Person who made the change.
         by: Person,
     },
-    /// The deleted spreadsheet was undeleted.
     Undeleted {
-        /// Person who made the change.
         by: Person,
     },
     /// The spreadsheet was deleted. It can be recovered for a limited time.
     Deleted {
-        /// Person who made the change.
         by: Person,
-        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet was purged. Its data is deleted after this event.
     Purged {
-        /// Person who made the change.
         by: Person,
-        /// Time of the change, in seconds since the Unix epoch.
         at_s: u64,
     },
 }
@@ -83,9 +63,7 @@ pub enum CatalogEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grantee {
-    /// Person with a role.
     Member(Member),
-    /// Share link with its role.
     Link(Link),
 }
 
@@ -93,9 +71,7 @@ pub enum Grantee {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recipient {
-    /// Person whose access is revoked.
     Member(Person),
-    /// The revoked share link.
     Link(LinkHash),
 }
 
@@ -194,7 +170,6 @@ impl CatalogEvent {
 }
 
 impl Listing {
-    /// Adds a member, or changes the role of an existing member.
     fn set_member(&mut self, member: &Member) {
         match self.members.iter_mut().find(|existing| existing.person == member.person) {
             Some(existing_member) => existing_member.role = member.role,

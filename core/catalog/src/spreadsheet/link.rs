@@ -12,7 +12,6 @@ use cellar_base::hexadecimal::{hexadecimal, parse_hexadecimal};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_LINK_LABEL_BYTES;
 
-/// Prefix of a link token.
 const PREFIX: &str = "cellar-link";
 
 /// Secret of a share link: 16 random bytes. Only people who have the link know it.
@@ -64,18 +63,14 @@ pub struct LinkToken {
 /// A string is not a valid share link, link id, link secret or label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadLink {
-    /// The secret is not 16 bytes long.
     #[error(
         "the secret of a link must consist of 16 random bytes, encoded as 22 characters of unpadded base64url"
     )]
     Secret,
-    /// The id is not 8 bytes.
     #[error("the id of a link must have 16 hexadecimal digits")]
     Id,
-    /// The string is not the token of a share link.
     #[error("a share link must have the form `{PREFIX}.SPREADSHEET.SECRET`")]
     Token,
-    /// The label is too long or has more than one line.
     #[error("the label of a link must be one line of at most {MAX_LINK_LABEL_BYTES} bytes")]
     Label,
 }

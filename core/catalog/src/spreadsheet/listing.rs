@@ -45,21 +45,17 @@ pub struct Member {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum Status {
-    /// The spreadsheet is editable.
     Active,
-    /// The spreadsheet is read-only.
     Archived {
         /// Time at which the spreadsheet was archived, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is deleted. An owner can recover it for `DELETED_KEPT_S` seconds.
     Deleted {
-        /// Time at which the spreadsheet was deleted, in seconds since the Unix epoch.
         at_s: u64,
     },
     /// The spreadsheet is permanently deleted. Its id is never reused.
     Purged {
-        /// Time at which the spreadsheet was purged, in seconds since the Unix epoch.
         at_s: u64,
     },
 }

@@ -19,7 +19,6 @@ pub enum BadName {
     /// The name is blank.
     #[error("the name of a spreadsheet must have at least one visible character")]
     Empty,
-    /// The name is too long.
     #[error("the name has {bytes} bytes; at most {MAX_SPREADSHEET_NAME_BYTES} are allowed")]
     TooLong {
         /// Length of the name in bytes.

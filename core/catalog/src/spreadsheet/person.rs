@@ -21,10 +21,8 @@ pub struct Person {
 /// The reason why an issuer and a subject do not identify a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPerson {
-    /// The subject is empty or too long.
     #[error("the subject of a person must have 1 to {MAX_AUTHOR_BYTES} bytes")]
     Subject,
-    /// The issuer is empty or too long.
     #[error("the issuer of a person must have 1 to {MAX_ISSUER_BYTES} bytes")]
     Issuer,
     /// The issuer or subject contains a line break or another control character.

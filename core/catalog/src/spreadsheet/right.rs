@@ -11,9 +11,7 @@ pub enum Right {
     /// A token that lists the spreadsheet or applies to all spreadsheets. It grants a role even if
     /// the spreadsheet is not shared with the caller, unless the spreadsheet was purged.
     Token(Role),
-    /// Membership in the spreadsheet.
     Membership,
-    /// A share link, identified by the hash of its secret.
     Link(LinkHash),
 }
 

@@ -80,8 +80,6 @@ impl Encoded {
 /// Reason why an event cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnreadableEvent {
-    /// The kind is unknown.
     UnknownKind,
-    /// The data is invalid.
     Malformed,
 }

@@ -15,7 +15,6 @@ pub struct Kind(String);
 /// Reason why an event is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
-    /// The kind is empty or too long.
     #[error("the kind of an event must have 1 to {MAX_EVENT_KIND_BYTES} bytes")]
     Kind,
     /// A correlation or causation id is too long.
@@ -35,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// Creates an event kind that is defined in Cellar. A test checks its length.
+    /// A test checks the length of `name`.
     pub(crate) fn own(name: &'static str) -> Self {
         Self(name.to_owned())
     }

@@ -19,7 +19,6 @@ pub struct StreamName {
 /// A string is not a valid stream name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStreamName {
-    /// The name is too long.
     #[error("the name of a stream must have at most {MAX_STREAM_NAME_BYTES} bytes")]
     TooLong,
     /// The category, the id or the hyphen between them is missing.

@@ -11,7 +11,6 @@ use cellar_base::limits::MAX_REBUILD_BYTES;
 
 /// Next step of a rebuild.
 pub enum RebuildStep<'a, D: Decider> {
-    /// The state is complete.
     Complete(RebuiltState<D::State>),
     /// Batches of older events must be read, latest first.
     ReadBatches {
@@ -50,7 +49,6 @@ pub enum RebuildFault {
         /// Kind of the event.
         kind: String,
     },
-    /// The data of an event cannot be decoded.
     #[error("event {index}: {fault}")]
     Payload {
         /// Index of the event.
@@ -76,11 +74,8 @@ pub struct Rebuild<'a, D: Decider> {
     /// includes.
     unfold: Option<(u64, D::State)>,
     stream_end: u64,
-    /// Index of the oldest event added so far.
     oldest_index: u64,
-    /// Events added so far, latest first.
     events_newest_first: Vec<D::Event>,
-    /// Total size of the added events, in bytes.
     total_bytes: usize,
     found_origin: bool,
 }
@@ -132,13 +127,11 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(self.finish_or_continue())
     }
 
-    /// Returns whether no earlier events are required.
     fn has_required_events(&self) -> bool {
         let first_required_index = self.unfold.as_ref().map_or(0, |(index, _)| *index);
         self.found_origin || self.oldest_index <= first_required_index
     }
 
-    /// Adds events, latest first, until no earlier events are required.
     fn add_events(&mut self, events: &[StreamEvent]) -> Result<(), RebuildFault> {
         for stored_event in events.iter().rev() {
             if self.has_required_events() {
@@ -157,8 +150,6 @@ impl<'a, D: Decider> Rebuild<'a, D> {
         Ok(())
     }
 
-    /// Computes the state if no earlier events are required. Otherwise, requests batches of older
-    /// events.
     fn finish_or_continue(self) -> RebuildStep<'a, D> {
         if !self.has_required_events() {
             return RebuildStep::ReadBatches { below: self.oldest_index, rebuild: self };
@@ -174,7 +165,6 @@ impl<'a, D: Decider> Rebuild<'a, D> {
     }
 }
 
-/// Returns the latest cached state that can be decoded, and the number of events that it includes.
 fn newest_readable_unfold<D: Decider>(decider: &D, tip: &Tip) -> Option<(u64, D::State)> {
     let mut newest_first: Vec<_> =
         tip.unfolds.iter().filter(|unfold| unfold.index <= tip.next).collect();

@@ -64,7 +64,6 @@ impl EventBatch {
     }
 }
 
-/// Returns the number of events.
 pub(crate) fn event_count(events: &[StreamEvent]) -> u64 {
     u64::try_from(events.len()).unwrap_or(u64::MAX)
 }

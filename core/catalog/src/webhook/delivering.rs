@@ -29,7 +29,6 @@ pub struct Page {
 pub enum DeliveryAction {
     /// Read how far the feed has been delivered, with strong consistency.
     ReadProgress,
-    /// Read a page of the feed.
     ReadPage {
         /// Feed position of the first item to read, or `None` for the start of the feed.
         from: Option<Checkpoint>,
@@ -46,7 +45,6 @@ pub enum DeliveryAction {
         /// New progress.
         to: WebhookProgress,
     },
-    /// Return this outcome to the caller.
     Finish(DeliveryOutcome),
 }
 
@@ -56,19 +54,15 @@ pub enum DeliveryAnswer {
     /// The position up to which the feed has been delivered, or `None` if nothing was ever
     /// delivered.
     Progress(Option<WebhookProgress>),
-    /// The requested page.
     Page(Page),
     /// The feed was replaced with another generation.
     AnotherFeed,
-    /// The receiver accepted the page.
     Accepted,
     /// The receiver rejected the page or did not respond in time.
     NotAccepted,
-    /// The progress was stored.
     Advanced,
     /// Another invocation has delivered the page, so nothing was stored.
     Overtaken,
-    /// The store failed.
     Failed,
 }
 
@@ -96,14 +90,11 @@ pub enum DeliveryOutcome {
 /// A webhook invocation, which delivers the feed up to the new items that triggered it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivering {
-    /// Feed position of the first new item.
     first_announced: Checkpoint,
-    /// Feed position of the last new item.
     last_announced: Checkpoint,
     progress: Option<WebhookProgress>,
     /// Whether the delivery starts again from the beginning, because the feed was replaced.
     restarts_feed: bool,
-    /// Whether the position before the first delivery is being stored.
     is_storing_start: bool,
     page: Option<Page>,
     delivered_items: usize,
@@ -198,7 +189,7 @@ impl Delivering {
         if self.restarts_feed || is_past_progress { self.advance() } else { self.finish() }
     }
 
-    /// Sends the first page that is ever delivered. Its position has been stored before.
+    /// The position of this page has been stored before.
     fn send_first_page(&mut self) -> DeliveryAction {
         self.is_storing_start = false;
         if let Some(Page { feed: Some(feed), first: Some(next), .. }) = self.page {
@@ -207,7 +198,6 @@ impl Delivering {
         DeliveryAction::Send
     }
 
-    /// Stores that the feed has been delivered up to the end of the page.
     fn advance(&self) -> DeliveryAction {
         let Some(Page { feed: Some(feed), next, .. }) = self.page else { return self.finish() };
         DeliveryAction::Advance { from: self.progress, to: WebhookProgress { feed, next } }
@@ -233,12 +223,10 @@ impl Delivering {
         DeliveryAction::Finish(DeliveryOutcome::OutOfTime { items: self.delivered_items })
     }
 
-    /// Returns whether all new items have been delivered.
     fn has_delivered_announced(&self) -> bool {
         self.progress.is_some_and(|progress| progress.next > self.last_announced)
     }
 
-    /// Ends the invocation at the end of the visible feed.
     fn finish(&self) -> DeliveryAction {
         if self.has_delivered_announced() {
             return DeliveryAction::Finish(DeliveryOutcome::Done { items: self.delivered_items });

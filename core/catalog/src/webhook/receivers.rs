@@ -32,13 +32,11 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Host name of the local machine.
 const LOCALHOST: &str = "localhost";
 
 /// Which addresses may receive deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receivers {
-    /// Public internet addresses only.
     Public,
     /// Addresses of the public internet and, for development, 127.0.0.1.
     PublicAndLocalhost,

@@ -16,8 +16,7 @@ use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// Builds the request's next log entry at `position`, which directly follows the latest entry
-/// `tail`.
+/// `position` directly follows `tail`.
 pub(super) fn build_next_entry(
     request: &Request,
     scan: &Scan,
@@ -39,7 +38,6 @@ pub(super) fn build_next_entry(
     })
 }
 
-/// Returns the size of an entry's encoded body in bytes.
 fn encoded_body_bytes(position: Position, content: &Content) -> Result<usize, BodyError> {
     let (_, body) = match content {
         Content::Edits(edits) => encode_edits(position, &edits.mutations)?,
@@ -49,7 +47,6 @@ fn encoded_body_bytes(position: Position, content: &Content) -> Result<usize, Bo
     Ok(body.len())
 }
 
-/// Returns the content of the request's next entry, which will be put at `position`.
 fn build_next_content(
     request: &Request,
     scan: &Scan,
@@ -70,8 +67,6 @@ fn build_next_content(
     }
 }
 
-/// Returns a batch with the committed `mutations`. Its first mutation id is one greater than the id
-/// of the client's last committed mutation.
 fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Content {
     Content::Edits(Edits {
         client: request.client,
@@ -81,7 +76,6 @@ fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Cont
     })
 }
 
-/// Returns the position of the oldest entry needed to transform the remaining mutations.
 pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position {
     // The mutation with the lowest base requires the oldest entry.
     let lowest_base = request.transformed_bases_after(scan.last_committed_id).min();
@@ -120,7 +114,6 @@ fn build_external_edits(
     committer.commit_external(authored_edits, &upload.operations)
 }
 
-/// Creates a committer that transforms and commits mutations after the scanned entries.
 fn committer_after(scan: &Scan, position: Position) -> Committer {
     let viewpoint = scan.viewpoint.clone();
     let committer = Committer::new(viewpoint, scan.start_position, position, scan.committed_bytes);
@@ -136,7 +129,6 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
     vec![rejected_mutation; upload.operations.len()]
 }
 
-/// Accumulates the mutations of an entry under construction.
 struct EntryBuilder {
     committer: Committer,
     mutations: Vec<Mutation>,

@@ -40,8 +40,7 @@ impl CachedTail {
         self.evict_oldest_entries();
     }
 
-    /// Evicts the oldest entries until the cache is within its size limit. At least one entry is
-    /// kept.
+    /// At least one entry is kept.
     fn evict_oldest_entries(&mut self) {
         while self.cached_bytes > MAX_CACHED_TAIL_BYTES && self.entries.len() > 1 {
             if let Some(oldest_entry) = self.entries.pop_front() {

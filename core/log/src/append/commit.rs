@@ -20,16 +20,12 @@ use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason
 #[derive(Debug, Clone, PartialEq)]
 pub struct Committer {
     viewpoint: Viewpoint,
-    /// Position of the first entry in the viewpoint.
     viewpoint_start: Position,
-    /// Position of the entry under construction.
     entry_position: Position,
     /// Approximate size in bytes of the operations already committed for the request, as encoded in
     /// the response.
     committed_bytes: usize,
-    /// Cached transform map of the last mutation, with the base at which the map starts.
     map_from_base: Option<(Position, SpaceMap)>,
-    /// State of the workbook before the next mutation, if known.
     state: Option<KnownState>,
 }
 
@@ -102,7 +98,6 @@ impl Committer {
         Ok(())
     }
 
-    /// Checks that the edits and their map fit into an entry.
     fn check_stored_map_fits(&self, external: &ExternalEdits) -> Result<(), Rejection> {
         // Encoding cannot fail for these types.
         let encoded_body = encode_external(self.entry_position, external);
@@ -138,8 +133,8 @@ impl Committer {
         Ok(committed_mutation)
     }
 
-    /// Transforms an operation against the changes since its base. Returns `None` if the operation
-    /// is unchanged, or an empty list if it no longer has an effect.
+    /// Returns `None` if the operation is unchanged, or an empty list if it no longer has an
+    /// effect.
     fn transform_operation(
         &mut self,
         base: Position,
@@ -163,7 +158,6 @@ impl Committer {
         }
     }
 
-    /// Like [`Committer::map_from`], but caches the map for later mutations with the same base.
     fn memoized_map_from(&mut self, base: Position) -> Result<&SpaceMap, Rejection> {
         let map = match self.map_from_base.take() {
             Some((map_base, map)) if map_base == base => map,
@@ -183,8 +177,7 @@ impl Committer {
         if map.exceeds_run_limit() { Err(rejection_of_distant_base()) } else { Ok(map) }
     }
 
-    /// Returns the effect of an operation on the known state. If the state is unknown, the
-    /// operation is assumed to have an effect.
+    /// If the state is unknown, the operation is assumed to have an effect.
     fn effect_of(&self, base: Position, operation: &Operation) -> Result<Effect, Rejection> {
         match &self.state {
             Some(state) => state.effect_of(&self.viewpoint, base, operation),
@@ -199,8 +192,7 @@ impl Committer {
         self.effect_of(base, &cell_operation)
     }
 
-    /// Adds the committed operations of a mutation to the size of the response. Rejects the
-    /// mutation if the response would become too large.
+    /// Rejects the mutation if the response would become too large.
     fn add_to_reply_size(&mut self, mutation: &Mutation) -> Result<(), Rejection> {
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
@@ -246,8 +238,7 @@ fn rejection_of_distant_base() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns the operations that undo the entry at `undone_position`, or a rejection if no edit of
-/// the entry can be undone.
+/// Returns a rejection if no edit of the entry can be undone.
 fn undo_operations(
     undone_position: Position,
     resolution: Option<&Resolution>,
@@ -261,8 +252,7 @@ fn undo_operations(
     }
 }
 
-/// Returns the operations that revert all edits after `target`, or a rejection if there is nothing
-/// to revert or the operations do not fit into one entry.
+/// Returns a rejection if there is nothing to revert or the operations do not fit into one entry.
 fn revert_operations(
     target: Position,
     resolution: Option<&Resolution>,
@@ -278,8 +268,7 @@ fn revert_operations(
     Ok(resolution.operations.clone())
 }
 
-/// Returns the rejection of an undo or revert that is too large for one entry. Returns `None` for
-/// any other operation.
+/// Returns `None` for any operation other than an undo or revert.
 fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     match authored {
         Operation::Undo(_) => {
@@ -292,7 +281,6 @@ fn rejection_of_large_resolution(authored: &Operation) -> Option<Rejection> {
     }
 }
 
-/// Checks that a mutation fits into an entry.
 fn check_entry_limits(mutation: &Mutation) -> Result<(), Rejection> {
     let rejection =
         rejection_if_too_many_spans(mutation).or_else(|| rejection_if_too_large(mutation));
@@ -322,7 +310,6 @@ fn span_count(operation: &Operation) -> usize {
     }
 }
 
-/// Returns a rejection if the transformed mutation has too many spans or operations for an entry.
 fn rejection_if_too_many_spans(mutation: &Mutation) -> Option<Rejection> {
     let committed = mutation.committed.as_ref()?;
     let has_too_many_spans = committed.iter().any(|operation| span_count(operation) > MAX_SPANS);

@@ -29,10 +29,8 @@ use cellar_sheet::metadata::{SheetFault, StateSummary};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
 use cellar_sheet::workbook::Workbook;
 
-/// Effect of a valid operation on the workbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The operation changes the workbook.
     ChangesState,
     /// The operation changes nothing, because changes after its base have made it obsolete.
     Nothing,
@@ -47,7 +45,6 @@ pub struct KnownState {
 }
 
 impl KnownState {
-    /// Creates a known state from the state summary in an entry header.
     pub(crate) fn from_summary(summary: StateSummary) -> Self {
         Self { summary, workbook: None }
     }
@@ -58,7 +55,6 @@ impl KnownState {
         Self { summary: StateSummary::of(metadata), workbook }
     }
 
-    /// Returns the state summary after an entry with the given content.
     pub(super) fn into_summary_after(mut self, content: &Content) -> StateSummary {
         if let Content::Edits(edits) = content {
             edits.mutations.iter().for_each(|mutation| self.apply(mutation.committed_operations()));
@@ -66,7 +62,6 @@ impl KnownState {
         self.summary
     }
 
-    /// Applies committed operations to the known state.
     pub(super) fn apply(&mut self, operations: &[Operation]) {
         self.summary.apply(operations);
         let Some(workbook) = &mut self.workbook else { return };
@@ -108,8 +103,7 @@ impl KnownState {
         Ok(Effect::ChangesState)
     }
 
-    /// Checks that a sheet may have another range format. Counts the range formats in the workbook
-    /// if the summary alone is not precise enough.
+    /// Counts the range formats in the workbook if the summary alone is not precise enough.
     fn check_format_limit(&self, set_format: &SetFormat) -> Result<(), Rejection> {
         if self.summary.has_room_for(set_format) {
             return Ok(());

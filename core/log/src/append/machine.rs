@@ -33,7 +33,6 @@ pub struct Append {
     put_is_uncertain: bool,
     /// Number of consecutive puts that lost a race to another writer.
     lost_races: u32,
-    /// Number of failed reads of any kind.
     failed_reads: u32,
     /// Set if entries after one of the request's bases were trimmed. The scan then starts at the
     /// latest segment.
@@ -79,8 +78,7 @@ impl Append {
         (append, action)
     }
 
-    /// Returns the first action after the scan of the cached entries. `has_scanned_all` is `false`
-    /// if the scan stopped at a missing entry.
+    /// `has_scanned_all` is `false` if the scan stopped at a missing entry.
     fn first_action(&mut self, has_scanned_all: bool, inputs: Inputs) -> AppendAction {
         let base_is_cached = self.scan.tail.is_some();
         if !base_is_cached && self.rules.is_enforced(SafetyRule::KnownExists) {
@@ -169,7 +167,7 @@ impl Append {
         self.refuse_unless_trimmed(Refusal::Corrupt { at: gap })
     }
 
-    /// Retries a failed read. Gives up after a permanent error or too many failed reads.
+    /// Gives up after a permanent error or too many failed reads.
     fn retry_failed_read(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> AppendAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= self.rules.max_reads() {
@@ -249,14 +247,12 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(self.failed_puts, inputs.random) }
     }
 
-    /// Refuses the append after a permanently failed put. If the outcome of an earlier attempt of
-    /// the put is unknown, so is the outcome of the append.
+    /// If the outcome of an earlier attempt of the put is unknown, so is the outcome of the append.
     fn refuse_failed_put(&self) -> AppendAction {
         let refusal = if self.put_is_uncertain { Refusal::OutcomeUnknown } else { Refusal::Store };
         finish(Err(refusal))
     }
 
-    /// Acts on a possible end of the log: puts the next entry, reads again or finishes.
     fn proceed_at_log_end(&mut self, inputs: Inputs) -> AppendAction {
         if self.scan.tail.is_none() && !self.rules.is_enforced(SafetyRule::KnownExists) {
             self.scan.assume_base_exists(self.request.incarnation);
@@ -278,7 +274,6 @@ impl Append {
         }
     }
 
-    /// Handles a scan that found no entry at its start position.
     fn retry_or_refuse_missing_base(&mut self, inputs: Inputs) -> AppendAction {
         let scan_start = self.scan.start_position;
         if self.base_was_trimmed {
@@ -319,8 +314,6 @@ impl Append {
         Ok(())
     }
 
-    /// Puts the request's next entry. If its mutations cannot be transformed without earlier
-    /// entries, first restarts the scan at those entries.
     fn put_next_entry_or_rescan(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let oldest_needed = oldest_needed_position(&self.request, &self.scan);
         if oldest_needed < self.scan.start_position && !self.base_was_trimmed {
@@ -334,8 +327,7 @@ impl Append {
         self.put_next_entry(tail, inputs)
     }
 
-    /// Puts the request's next entry. If the next segment or the workbook's state is needed first,
-    /// reads it instead.
+    /// If the next segment or the workbook's state is needed first, reads it instead.
     fn put_next_entry(&mut self, tail: &Tail, inputs: Inputs) -> AppendAction {
         let Some(next_position) = self.scan.next_position else {
             return finish(Err(Refusal::Full));
@@ -365,7 +357,6 @@ impl Append {
         self.wait_to_read(segment_start, ReadConsistency::Strong, self.failed_reads, inputs)
     }
 
-    /// Whether all mutations of the request are committed.
     fn all_mutations_are_committed(&self) -> bool {
         self.scan.last_committed_id >= self.request.last_id()
     }
@@ -375,8 +366,6 @@ impl Append {
         AppendAction::ReadState { at: tail_position }
     }
 
-    /// Refuses the request if a strongly consistent read has confirmed the end of the log.
-    /// Otherwise, reads again with strong consistency.
     fn refuse_at_confirmed_end(&mut self, refusal: Refusal) -> AppendAction {
         let may_refuse =
             self.end_is_confirmed || !self.rules.is_enforced(SafetyRule::ConsistentRefusal);
@@ -405,8 +394,6 @@ impl Append {
         }
     }
 
-    /// Restarts the append at the latest segment if the first of `entries` is marked as trimmed.
-    /// Otherwise, refuses the append.
     fn restart_or_refuse(&mut self, refusal: Refusal, entries: &[Arc<Entry>]) -> AppendAction {
         let segment_is_trimmed = entries.first().is_some_and(|first| first.is_trimmed());
         if segment_is_trimmed { self.find_newest_segment() } else { finish(Err(refusal)) }
@@ -440,7 +427,7 @@ impl Append {
         AppendAction::Read { from, consistency }
     }
 
-    /// Waits before a read. The delay grows with the number of failed requests so far.
+    /// The delay grows with the number of failed requests so far.
     fn wait_to_read(
         &mut self,
         from: Position,
@@ -452,9 +439,9 @@ impl Append {
         AppendAction::Wait { delay_ms: full_jitter_ms(failed_attempts, inputs.random) }
     }
 
-    /// Puts the entry unless the append is too old. If the process was suspended for a long time,
-    /// the entries that it has read may have been trimmed since. The keys of trimmed entries are
-    /// free again, so the put could succeed at a wrong position.
+    /// If the process was suspended for a long time, the entries that it has read may have been
+    /// trimmed since. The keys of trimmed entries are free again, so the put could succeed at a
+    /// wrong position.
     fn put_unless_too_old(&mut self, entry: Arc<Entry>, inputs: Inputs) -> AppendAction {
         let is_too_old = inputs.now_s > self.started_s.saturating_add(MAX_APPEND_AGE_S);
         if is_too_old && self.rules.is_enforced(SafetyRule::BoundedAge) {

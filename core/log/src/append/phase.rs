@@ -7,15 +7,14 @@ use crate::entry::Entry;
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
 
-/// The action that an append has requested, with the data needed to process its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Phase {
     Reading {
         from: Position,
         consistency: ReadConsistency,
     },
-    /// An entry is missing. Before it refuses the append, the machine checks whether the segment of
-    /// the entry was trimmed.
+    /// Before the machine refuses an append because an entry is missing, it checks whether the
+    /// segment of the entry was trimmed.
     CheckingTrim {
         refusal: Refusal,
     },

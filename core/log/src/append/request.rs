@@ -107,12 +107,10 @@ pub struct Request {
     pub(super) payload: Payload,
 }
 
-/// The mutations of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Payload {
-    /// Mutations with inline operations.
     Mutations(Vec<RequestMutation>),
-    /// Mutations whose operations are in an uploaded object. They are committed as a single entry.
+    /// Committed as a single entry.
     Upload(Upload),
 }
 
@@ -177,7 +175,6 @@ impl Request {
         Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
     }
 
-    /// Validates the number of mutations and their ids.
     fn from_numbered(
         log: LogId,
         client: ClientKey,
@@ -203,7 +200,7 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
-    /// Creates a request from a valid payload. The mutation ids of the request are trusted.
+    /// The mutation ids of the request are trusted.
     fn from_valid(
         log: LogId,
         client: ClientKey,
@@ -303,7 +300,6 @@ impl Request {
         Ok(Self::from_valid(log, client, author, incarnation, acknowledged_id, first_id, payload))
     }
 
-    /// Returns the number of mutations.
     fn mutation_count(&self) -> u64 {
         match &self.payload {
             Payload::Mutations(mutations) => u64::try_from(mutations.len()).unwrap_or(u64::MAX),
@@ -311,19 +307,16 @@ impl Request {
         }
     }
 
-    /// Returns the id of the last mutation.
     pub(super) fn last_id(&self) -> u64 {
         last_id(self.first_id, self.mutation_count())
     }
 
-    /// Returns the mutations and their ids. Returns an empty list if the operations are in an
-    /// uploaded object.
+    /// Returns an empty list if the operations are in an uploaded object.
     fn mutations(&self) -> impl Iterator<Item = (u64, &RequestMutation)> {
         self.mutations_after(0)
     }
 
-    /// Returns the mutations with ids above `last_id`. Returns an empty list if the operations are
-    /// in an uploaded object.
+    /// Returns an empty list if the operations are in an uploaded object.
     pub(super) fn mutations_after(
         &self,
         last_id: u64,
@@ -342,20 +335,17 @@ impl Request {
         }
     }
 
-    /// Returns the operations of the uploaded object, if any.
     pub(super) fn uploaded_operations(&self) -> &[Operation] {
         self.upload_payload().map_or(&[], |upload| &upload.operations)
     }
 
-    /// Returns the bases of all mutations.
     pub(super) fn bases(&self) -> impl Iterator<Item = Position> + '_ {
         let bases = self.mutations().map(|(_, mutation)| mutation.base);
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the bases of all mutations with ids above `last_id` that must be transformed. The
-    /// base of an undo or revert is omitted: an undo or revert is put only directly after the state
-    /// from which it was computed, so it is never transformed.
+    /// The base of an undo or revert is omitted: an undo or revert is put only directly after the
+    /// state from which it was computed, so it is never transformed.
     pub(super) fn transformed_bases_after(
         &self,
         last_id: u64,
@@ -440,7 +430,6 @@ impl RequestMutation {
     }
 }
 
-/// Returns a rejection if the mutation is too large for an entry.
 pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     // Encoding cannot fail: the operation has already been validated.
     let encoded_bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);
@@ -454,7 +443,6 @@ pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
-/// Returns the last of `count` consecutive ids.
 fn last_id(first_id: u64, count: u64) -> u64 {
     first_id.saturating_add(count).saturating_sub(1)
 }

@@ -65,7 +65,6 @@ impl Rules {
         MAX_READ_ATTEMPTS
     }
 
-    /// Returns whether a rule is enforced.
     pub(super) fn is_enforced(self, rule: SafetyRule) -> bool {
         self.enforced.is_enforced(rule)
     }

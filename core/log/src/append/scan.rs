@@ -16,7 +16,6 @@ use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
-/// The latest scanned entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) position: Position,
@@ -26,32 +25,23 @@ pub(super) struct Tail {
     pub(super) is_end_segment: bool,
 }
 
-/// Error for an entry that does not directly follow the last scanned entry. Either the log has a
-/// gap, or the read was stale.
+/// Either the log has a gap, or the read was stale.
 pub(super) struct NotNextEntry;
 
-/// A scan of the log that starts at the lowest base. Each entry is scanned exactly once, in log
-/// order.
+/// Each entry is scanned exactly once, in log order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scan {
     client: ClientKey,
     rules: Rules,
     lowest_base: Position,
-    /// First scanned position.
     pub(super) start_position: Position,
-    /// The scanned changes, as the client sees them. Mutations are transformed against these
-    /// changes.
     pub(super) viewpoint: Viewpoint,
     /// Next position to scan, or `None` if the log is full.
     pub(super) next_position: Option<Position>,
     pub(super) tail: Option<Tail>,
-    /// Result of the last read of the workbook metadata, if any.
     read_state: Option<ReadState>,
-    /// Operations of the uploaded object.
     uploaded_operations: Vec<Operation>,
-    /// Bases of the request's mutations that the scan has not reached yet.
     pub(super) unseen_bases: BTreeSet<Position>,
-    /// Highest committed mutation id of the client.
     pub(super) last_committed_id: u64,
     /// Outcomes of the request's mutations, except for mutations that were committed as authored.
     outcomes: BTreeMap<u64, ScannedOutcome>,
@@ -71,7 +61,6 @@ pub(super) struct Scan {
     pub(super) unreceived_truncated_after: Option<Position>,
 }
 
-/// Result of reading the workbook metadata at a position.
 #[derive(Debug, Clone, PartialEq)]
 struct ReadState {
     position: Position,
@@ -79,7 +68,6 @@ struct ReadState {
     metadata: Option<Arc<WorkbookMetadata>>,
 }
 
-/// An entry with the client's mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClientEntry {
     last_id: u64,
@@ -87,16 +75,13 @@ struct ClientEntry {
     writer: EntryWriter,
 }
 
-/// Origin of a scanned entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryWriter {
-    /// The entry was put by this request.
     ThisRequest,
     /// The entry was put by another request, possibly one of the same client.
     OtherRequest,
 }
 
-/// Outcome of a committed mutation.
 #[derive(Debug, Clone, PartialEq)]
 struct ScannedOutcome {
     rejection: Option<Rejection>,
@@ -117,7 +102,6 @@ impl ScannedOutcome {
 }
 
 impl Scan {
-    /// Starts a scan at the request's lowest base.
     pub(super) fn at_lowest_base(request: &Request, rules: Rules) -> Self {
         let lowest_base = request.lowest_base();
         Self {
@@ -142,8 +126,8 @@ impl Scan {
         }
     }
 
-    /// Restarts the scan at `start_position`. This position is before the lowest base or, after a
-    /// trim, the start of the latest segment.
+    /// `start_position` is before the lowest base or, after a trim, the start of the latest
+    /// segment.
     pub(super) fn restart_at(&mut self, start_position: Position, request: &Request) {
         self.start_position = start_position;
         self.viewpoint = Viewpoint::new(self.client);
@@ -156,18 +140,10 @@ impl Scan {
         self.unreceived_truncated_after = None;
     }
 
-    /// Scans the next entries that were read from the log or its cache.
-    ///
-    /// # Errors
-    /// Returns [`NotNextEntry`] for the first entry that is not at the next position.
     pub(super) fn add_read_entries(&mut self, entries: &[Arc<Entry>]) -> Result<(), NotNextEntry> {
         entries.iter().try_for_each(|entry| self.add_read_entry(entry))
     }
 
-    /// Scans the next entry, which was read from the log.
-    ///
-    /// # Errors
-    /// Returns [`NotNextEntry`] if the entry is not at the next position.
     pub(super) fn add_read_entry(&mut self, entry: &Arc<Entry>) -> Result<(), NotNextEntry> {
         // After a restart, the scan may read entries that this request has put.
         let writer = if self.has_put_at(entry.position) {
@@ -178,10 +154,6 @@ impl Scan {
         self.add_entry(entry, writer)
     }
 
-    /// Scans the next entry, which this request has just put.
-    ///
-    /// # Errors
-    /// Returns [`NotNextEntry`] if the entry is not at the next position.
     pub(super) fn add_put_entry(&mut self, entry: &Arc<Entry>) -> Result<(), NotNextEntry> {
         self.add_entry(entry, EntryWriter::ThisRequest)
     }
@@ -213,8 +185,7 @@ impl Scan {
         if is_next || (is_later && may_skip_entries) { Ok(()) } else { Err(NotNextEntry) }
     }
 
-    /// Records the changes of an entry. If the entry is from this client, also records its mutation
-    /// ids and outcomes.
+    /// If the entry is from this client, also records its mutation ids and outcomes.
     fn record_mutations(&mut self, entry: &Entry, writer: EntryWriter) {
         self.viewpoint.add_entry(entry);
         let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };
@@ -249,15 +220,14 @@ impl Scan {
         self.next_position = entry.next_position();
     }
 
-    /// Whether this request put the entry at `position`.
     fn has_put_at(&self, position: Position) -> bool {
         self.client_entries
             .values()
             .any(|entry| entry.writer == EntryWriter::ThisRequest && entry.position == position)
     }
 
-    /// Records the outcomes of an entry's mutations. The committed operations are recorded only if
-    /// this request put the entry. Otherwise, the client receives the entry in `unreceived_entries`.
+    /// The committed operations are recorded only if this request put the entry. Otherwise, the
+    /// client receives the entry in `unreceived_entries`.
     fn record_outcomes(&mut self, entry: &Entry, writer: EntryWriter) {
         if let Content::External(external) = &entry.content {
             return self.record_upload_outcomes(external);
@@ -281,8 +251,6 @@ impl Scan {
         self.outcomes.insert(id, outcome);
     }
 
-    /// Records which operations of the uploaded object had no effect, based on the map in the
-    /// entry.
     fn record_upload_outcomes(&mut self, external: &ExternalEdits) {
         for (id, operation) in (external.first_id..).zip(&self.uploaded_operations) {
             let committed = external.committed_operations(operation);
@@ -295,9 +263,8 @@ impl Scan {
         }
     }
 
-    /// Whether the workbook metadata of the latest entry must be read before the remaining
-    /// mutations can be committed. This is the case if the header of the entry has no state
-    /// summary, or if the summary is not precise enough.
+    /// Returns `true` if the header of the latest entry has no state summary, or if the summary is
+    /// not precise enough.
     pub(super) fn needs_state(&self, tail: &Tail, request: &Request) -> bool {
         let was_read =
             self.read_state.as_ref().is_some_and(|state| state.position == tail.position);
@@ -310,8 +277,6 @@ impl Scan {
         }
     }
 
-    /// Whether the state summary shows that the sheets may have all range formats that the
-    /// remaining mutations set.
     fn has_room_for_remaining_formats(&self, summary: &StateSummary, request: &Request) -> bool {
         let mut summary = summary.clone();
         for (_, mutation) in request.mutations_after(self.last_committed_id) {
@@ -325,7 +290,6 @@ impl Scan {
         true
     }
 
-    /// Sets the workbook metadata at a position, or `None` if it cannot be read.
     pub(super) fn set_read_state(
         &mut self,
         position: Position,
@@ -334,7 +298,6 @@ impl Scan {
         self.read_state = Some(ReadState { position, metadata });
     }
 
-    /// Returns the state after the latest scanned entry, if known.
     pub(super) fn tail_state(&self) -> Option<KnownState> {
         let tail = self.tail.as_ref()?;
         match &self.read_state {
@@ -345,7 +308,6 @@ impl Scan {
         }
     }
 
-    /// Returns the result of the request's mutation `id`.
     pub(super) fn mutation_result(&self, id: u64) -> MutationResult {
         let outcome =
             self.outcomes.get(&id).cloned().unwrap_or(ScannedOutcome::COMMITTED_AS_AUTHORED);
@@ -376,7 +338,6 @@ impl Scan {
         }
     }
 
-    /// Returns the scanned entry that contains the client's mutation `id`.
     fn entry_of_mutation(&self, id: u64) -> Option<ClientEntry> {
         let (_, entry) = self.client_entries.range(..=id).next_back()?;
         if id <= entry.last_id { Some(*entry) } else { None }

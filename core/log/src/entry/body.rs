@@ -106,7 +106,6 @@ impl BaseV1 {
 }
 
 impl MutationV1 {
-    /// Returns the version 1 form of a mutation, or `None` if the mutation was transformed.
     fn from_untransformed(entry_position: Position, mutation: &Mutation) -> Option<Self> {
         if mutation.committed.is_some() {
             return None;
@@ -223,7 +222,6 @@ fn decode_mutations(
     }
 }
 
-/// Decodes a value from `body`, which must not contain further bytes.
 pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, BodyError> {
     let (decoded, trailing_bytes) = postcard::take_from_bytes::<T>(body)?;
     if !trailing_bytes.is_empty() {
@@ -232,7 +230,6 @@ pub(super) fn decode_whole<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
     Ok(decoded)
 }
 
-/// Checks that `count` consecutive mutation ids starting at `first_id` do not exceed the maximum.
 pub(super) fn check_mutation_ids(first_id: u64, count: u64) -> Result<(), BodyError> {
     let end_id = first_id.saturating_add(count);
     if first_id == 0 || end_id > MAX_MUTATION_ID + 1 {

@@ -252,7 +252,6 @@ fn cell_count(operation: &Operation) -> usize {
     }
 }
 
-/// Decompresses a zstd frame of at most `max_bytes` uncompressed bytes.
 pub(crate) fn decompress(compressed: &[u8], max_bytes: usize) -> Result<Vec<u8>, BodyError> {
     use std::io::Read;
     let invalid_frame = |_| BodyError::InvalidContent("it cannot be decompressed");

@@ -20,8 +20,8 @@ const ONLY_FIRST_SHEET: u32 = 0;
 /// Value of [`StoredHeader::sheets`] in a header without a state summary.
 const NO_SUMMARY: u32 = 1;
 
-/// Encoded form of a [`Header`]. The sheet numbers take no bytes in workbooks that never had a
-/// second sheet, which are the majority.
+/// The sheet numbers take no bytes in workbooks that never had a second sheet, which are the
+/// majority.
 #[derive(Serialize, Deserialize)]
 struct StoredHeader {
     segment_bytes: u64,
@@ -98,12 +98,11 @@ impl TryFrom<StoredHeader> for Header {
     }
 }
 
-/// Encodes runs of sheet numbers. Each run is a pair of its first number and its length.
 fn encode_runs(sheet_numbers: &Spans) -> Vec<(u32, u32)> {
     sheet_numbers.iter().map(|run| (run.first, run.count)).collect()
 }
 
-/// Decodes runs of sheet numbers. The numbers must be in ascending order.
+/// The numbers must be in ascending order.
 fn decode_runs(runs: &[(u32, u32)]) -> Result<Spans, BodyError> {
     const MAX_RUNS: usize = 2 * MAX_SUMMARY_RUNS;
     let is_ascending = runs.windows(2).all(|pair| match pair {

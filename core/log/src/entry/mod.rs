@@ -178,7 +178,6 @@ impl Edits {
         self.first_id.saturating_add(mutation_count).saturating_sub(1)
     }
 
-    /// Returns the approximate size of the edits in memory and in a response, in bytes.
     fn weight_bytes(&self) -> usize {
         let name_bytes = self.name.as_ref().map_or(0, ClientName::bytes);
         self.mutations.iter().map(Mutation::weight_bytes).fold(name_bytes, usize::saturating_add)

@@ -62,7 +62,6 @@ fn apply_operations(workbook: &mut Workbook, operations: &[Operation]) -> bool {
     has_effect
 }
 
-/// Whether applying the operation to the state `before` should result in the state `after`.
 fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bool {
     match operation {
         Operation::SetCells(set) => {
@@ -92,7 +91,6 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
     }
 }
 
-/// Whether the first cell of a formatted range has the format.
 fn first_cell_has_format(workbook: &Workbook, set_format: &SetFormat) -> bool {
     let Some(sheet) = workbook.sheet(set_format.sheet) else { return false };
     let first_row = set_format.rows.iter().next();
@@ -104,7 +102,6 @@ fn first_cell_has_format(workbook: &Workbook, set_format: &SetFormat) -> bool {
     format.unwrap_or(GENERAL) == set_format.format
 }
 
-/// Whether a cell has the value and format that an edit sets.
 fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
     let Some(sheet) = workbook.sheet(sheet) else { return false };
     let cell = sheet.cell(edit.row, edit.column);
@@ -112,9 +109,9 @@ fn contains_edit(workbook: &Workbook, sheet: SheetId, edit: &CellEdit) -> bool {
         && edit.format.as_deref().is_none_or(|set| cell.format.as_deref().unwrap_or(GENERAL) == set)
 }
 
-/// Whether an operation on rows or columns changed the state. `diff_has_change` returns whether the
-/// diff of the two states contains the change. The diff omits blank rows and columns after the last
-/// used one, so any other difference between the states also counts.
+/// `diff_has_change` returns whether the diff of the two states contains the change. The diff omits
+/// blank rows and columns after the last used one, so any other difference between the states also
+/// counts.
 fn axis_changed(
     before: &Workbook,
     after: &Workbook,

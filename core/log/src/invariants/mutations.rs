@@ -19,7 +19,6 @@ pub struct MutationId {
     pub id: u64,
 }
 
-/// A mutation and the entry that contains it.
 struct StoredMutation {
     mutation_id: MutationId,
     position: Position,

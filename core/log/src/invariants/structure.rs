@@ -30,7 +30,6 @@ pub fn check_no_gap(entries: &[Arc<Entry>]) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Whether an entry at `position` may follow the entry directly before `expected`.
 fn may_be_next(position: Position, expected: Position, segment_is_trimmed: bool) -> bool {
     let is_in_trimmed_segment = segment_is_trimmed && position.segment() == expected.segment();
     let starts_next_segment =

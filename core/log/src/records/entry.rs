@@ -109,7 +109,7 @@ fn put_external_edits(
     Ok(())
 }
 
-/// Adds the body and its version to a record. The default version is omitted.
+/// The default version is omitted.
 fn put_body(item: &mut Item, (version, body): (u64, Vec<u8>)) {
     if version != DEFAULT_VERSION {
         put_number(item, VERSION, version);
@@ -165,7 +165,6 @@ fn read_content(reader: &Reader<'_>, position: Position) -> Result<Content, Reco
     }
 }
 
-/// Decodes edits whose operations are in the record or in an external body.
 fn read_edits(reader: &Reader<'_>, position: Position) -> Result<Content, RecordError> {
     let version = reader.optional_number(VERSION)?.unwrap_or(DEFAULT_VERSION);
     let client = ClientKey(reader.array(CLIENT)?);

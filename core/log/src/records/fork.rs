@@ -99,7 +99,6 @@ pub fn decode(item: &Item) -> Result<ListedFork, RecordError> {
     })
 }
 
-/// Returns the source log of a fork list, decoded from the list's partition key.
 fn read_source(reader: &Reader<'_>) -> Result<LogId, RecordError> {
     let key: [u8; PARTITION_KEY_BYTES] = reader.array(PARTITION_KEY)?;
     match key.split_first_chunk::<LOG_ID_BYTES>() {

@@ -95,7 +95,6 @@ fn take_u64(remaining_bytes: &mut &[u8]) -> Option<u64> {
     take(remaining_bytes).map(u64::from_be_bytes)
 }
 
-/// Removes the first `N` bytes from `remaining_bytes` and returns them.
 fn take<const N: usize>(remaining_bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first_bytes, bytes_after) = remaining_bytes.split_first_chunk::<N>()?;
     *remaining_bytes = bytes_after;

@@ -111,8 +111,7 @@ fn decode_records(uncompressed: &[u8]) -> Result<Vec<Entry>, OffloadedFault> {
     items.into_iter().map(|item| Ok(records::entry::decode(&from_stored_item(item))?)).collect()
 }
 
-/// Converts a record to its offloaded form. List and map attributes are not supported, because no
-/// entry record contains them.
+/// List and map attributes are not supported, because no entry record contains them.
 fn to_stored_item(item: Item) -> Result<StoredItem, OffloadedFault> {
     let attributes = item.into_iter().map(|(name, attribute)| {
         let attribute = match attribute {

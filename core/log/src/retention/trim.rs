@@ -152,7 +152,6 @@ pub struct Trim {
     segment_start: Position,
     fences: Fences,
     phase: Phase,
-    /// Position of the End Segment, once read.
     end_segment_position: Option<Position>,
     deleted_count: u64,
 }
@@ -227,7 +226,6 @@ impl Trim {
         TrimAction::CheckOffloaded { last: end_segment.position }
     }
 
-    /// Reads the page at `next_position`, or finishes the trim if `next_position` is `None`.
     fn read_or_finish(&mut self, next_position: Option<Position>) -> TrimAction {
         match next_position {
             Some(from) => {
@@ -256,8 +254,7 @@ impl Trim {
         TrimAction::Delete { positions: deletable_positions }
     }
 
-    /// Whether an entry is between the first entry and the End Segment. Entries after the End
-    /// Segment are kept, because the offloaded copy may not contain them.
+    /// Entries after the End Segment are kept, because the offloaded copy may not contain them.
     fn may_delete(&self, position: Position) -> bool {
         let is_before_end = self.end_segment_position.is_some_and(|end| position < end);
         let is_between = position > self.segment_start && is_before_end;

@@ -3,9 +3,8 @@
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{InsertBefore, SheetId};
 
-/// Transforms an insert of rows or columns to the later coordinates of `map` in `target_sheet`. The
-/// insert moves to directly before the first remaining row at or after its original position. If
-/// several clients inserted rows at the same position, the rows are in commit order from top to
+/// The insert moves to directly before the first remaining row at or after its original position.
+/// If several clients inserted rows at the same position, the rows are in commit order from top to
 /// bottom.
 pub(super) fn transform_insert(
     insert: &InsertBefore,

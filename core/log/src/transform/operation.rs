@@ -22,7 +22,7 @@ pub fn transform(operation: &Operation, map: &SpaceMap) -> Option<Vec<Operation>
     Some(transformed.into_iter().collect())
 }
 
-/// Returns the transformed operation, or `None` if it no longer has an effect.
+/// Returns `None` if the operation no longer has an effect.
 fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operation> {
     Some(match operation {
         Operation::SetCells(set) => Operation::SetCells(transform_cells(set, map)?),
@@ -115,8 +115,7 @@ fn transform_format(set: &SetFormat, map: &SpaceMap) -> Option<SetFormat> {
     Some(SetFormat { sheet, rows, columns, format: set.format.clone() })
 }
 
-/// Returns the number of a sheet in the later state and the map of its coordinates. Returns `None`
-/// if the sheet does not exist in the later state.
+/// Returns `None` if the sheet does not exist in the later state.
 fn target_sheet(sheet: SheetId, map: &SpaceMap) -> Option<(SheetId, SheetMap)> {
     let sheet_map = map.sheet_map(sheet);
     Some((sheet_map.target?, sheet_map))

@@ -78,7 +78,6 @@ impl SpaceMap {
         Self::from_sheets(self.sheets.clone())
     }
 
-    /// Whether the map preserves the order of rows and of columns.
     pub(crate) fn keeps_order(&self) -> bool {
         self.sheets.values().all(|map| map.rows.keeps_order() && map.columns.keeps_order())
     }
@@ -163,7 +162,7 @@ impl SpaceMap {
         }
     }
 
-    /// Prepends `previous` to the axis map of a sheet. `previous` must lead to the older state.
+    /// `previous` must lead to the older state.
     fn prepend_axis_map(&mut self, axis: Axis, sheet: SheetId, previous: &AxisMap) {
         self.update_sheet(sheet, |sheet_map| {
             let axis_map = sheet_map.axis_mut(axis);
@@ -171,7 +170,6 @@ impl SpaceMap {
         });
     }
 
-    /// Returns the older numbers of all sheets that have the number `target` in the later state.
     fn older_numbers_of(&self, target: SheetId) -> Vec<SheetId> {
         let mapped_sheets = self.sheets.iter().filter(|(_, map)| map.target == Some(target));
         let mut older_numbers: Vec<SheetId> = mapped_sheets.map(|(id, _)| *id).collect();
@@ -227,7 +225,6 @@ impl SpaceMap {
         self.sheets.insert(authored, SheetMap { target, ..SheetMap::identity(authored) });
     }
 
-    /// Maps the author's inserted rows or columns to the committed rows or columns.
     fn connect_inserted(&mut self, axis: Axis, authored: &InsertBefore, committed: &InsertBefore) {
         let capacity = axis.limit().saturating_sub(authored.before.max(committed.before));
         let len = authored.count.min(committed.count).min(capacity);
@@ -239,7 +236,6 @@ impl SpaceMap {
     }
 }
 
-/// An insertion or deletion of rows or columns.
 struct AxisChange {
     sheet: SheetId,
     axis: Axis,
@@ -247,7 +243,7 @@ struct AxisChange {
 }
 
 impl AxisChange {
-    /// Returns the change of an operation, or `None` if the operation moves no rows or columns.
+    /// Returns `None` if the operation moves no rows or columns.
     fn of(operation: &Operation) -> Option<Self> {
         match operation {
             Operation::InsertRows(insert) => Some(Self::insertion(Axis::Rows, insert)),
@@ -277,7 +273,6 @@ impl AxisChange {
     }
 }
 
-/// Returns the number of the sheet that an operation adds, if any.
 fn added_sheet(operation: &Operation) -> Option<SheetId> {
     match operation {
         Operation::AddSheet(add) => Some(add.sheet),

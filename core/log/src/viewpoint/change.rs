@@ -13,14 +13,11 @@ pub(super) enum Change {
     /// Operations of other clients, or operations that were computed for the client's own undo or
     /// revert. The client has not seen them when it writes a mutation with an earlier base.
     Foreign {
-        /// Position of the entry.
         position: Position,
         /// Committed operations.
         operations: Vec<Operation>,
     },
-    /// The client's own mutation.
     Own {
-        /// Position of the entry.
         position: Position,
         /// Base of the mutation, which is the latest position that the client had seen. Bases never
         /// decrease: if the client sends a lower base, the base of the client's preceding mutation
@@ -29,7 +26,6 @@ pub(super) enum Change {
         /// Operation as authored, in the coordinates after `base` and the client's earlier
         /// mutations.
         authored: Operation,
-        /// Operations as committed.
         committed: Vec<Operation>,
     },
 }
@@ -41,7 +37,6 @@ impl Change {
         }
     }
 
-    /// Returns the base of the client's own mutation, or `None` for other changes.
     pub(super) fn own_base(&self) -> Option<Position> {
         match self {
             Self::Own { base, .. } => Some(*base),
@@ -49,9 +44,8 @@ impl Change {
         }
     }
 
-    /// Returns the cost of transforming an operation against the change. Each operation of the
-    /// change costs one unit per deleted span, and at least one unit. A client's own mutation costs
-    /// `OWN_MUTATION_COST` in addition.
+    /// Each operation of the change costs one unit per deleted span, and at least one unit. A
+    /// client's own mutation costs `OWN_MUTATION_COST` in addition.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_transform_cost(operations),

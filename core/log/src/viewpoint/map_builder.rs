@@ -3,13 +3,12 @@
 use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
-/// Maximum cost of a group of other clients' operations. A group that reaches this cost is composed
-/// with the map of all changes.
+/// A group that reaches this cost is composed with the map of all changes.
 pub(super) const GROUP_COST: usize = 128;
 
-/// A transform map under construction. Composing two maps takes time in proportion to the length of
-/// both. The latest operations of other clients are therefore first composed into a small map (the
-/// group), which is then composed with the large map.
+/// Composing two maps takes time in proportion to the length of both. The latest operations of
+/// other clients are therefore first composed into a small map (the group), which is then composed
+/// with the large map.
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,
@@ -18,7 +17,6 @@ pub(super) struct MapBuilder {
 }
 
 impl MapBuilder {
-    /// Adds committed operations that the client has not seen.
     pub(super) fn add_foreign(&mut self, operations: &[Operation]) {
         for operation in operations {
             self.group.add_foreign(operation);
@@ -29,13 +27,11 @@ impl MapBuilder {
         }
     }
 
-    /// Adds the client's own mutation. `committed` is its committed form.
     pub(super) fn add_own(&mut self, authored: &Operation, committed: &[Operation]) {
         self.close_group();
         self.map.add_own(authored, committed);
     }
 
-    /// Returns the finished map.
     pub(super) fn finish(mut self) -> SpaceMap {
         self.close_group();
         self.map

@@ -26,7 +26,6 @@ pub struct Viewpoint {
     changes: Vec<Change>,
     /// Indices of the client's own mutations in `changes`.
     own_indexes: Vec<usize>,
-    /// Total cost of transforming an operation against all changes.
     cost: usize,
     /// Sheets that any client deleted or replaced, with the position of the deletion or
     /// replacement.
@@ -37,7 +36,6 @@ pub struct Viewpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooManyChanges;
 
-/// One of the client's own mutations.
 #[derive(Debug, Clone, Copy)]
 struct OwnMutation<'a> {
     position: Position,
@@ -124,8 +122,7 @@ impl Viewpoint {
         }
     }
 
-    /// Adds a change. If the total cost then exceeds the maximum, drops all changes to limit memory
-    /// use.
+    /// If the total cost then exceeds the maximum, drops all changes to limit memory use.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.exceeds_transform_limit() {
@@ -287,12 +284,10 @@ impl Viewpoint {
         self.first_change_index_after(higher).saturating_sub(first_index)
     }
 
-    /// Returns the index of the first change after a position.
     fn first_change_index_after(&self, position: Position) -> usize {
         self.changes.partition_point(|change| change.position() <= position)
     }
 
-    /// Returns the client's own mutation with this index.
     fn own_mutation(&self, own_index: usize) -> Option<OwnMutation<'_>> {
         let change_index = *self.own_indexes.get(own_index)?;
         match self.changes.get(change_index)? {
@@ -307,14 +302,12 @@ impl Viewpoint {
         self.own_mutation(self.own_indexes.len().checked_sub(1)?)
     }
 
-    /// Returns the index of the client's first own mutation that was committed after a position.
     fn first_own_index_after(&self, position: Position) -> usize {
         self.own_indexes.partition_point(|index| {
             self.changes.get(*index).is_some_and(|change| change.position() <= position)
         })
     }
 
-    /// Returns the lowest base after a position among the client's own mutations.
     fn lowest_own_base_after(&self, position: Position) -> Option<Position> {
         let own_index = self.own_indexes.partition_point(|change_index| {
             self.changes.get(*change_index).and_then(Change::own_base) <= Some(position)
@@ -323,8 +316,7 @@ impl Viewpoint {
     }
 }
 
-/// Transforms pending mutations with `map` and appends them to `rebased`. A mutation that is
-/// already in `rebased` is only added to the map.
+/// A mutation that is already in `rebased` is only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         match (operation, rebased.get(index)) {

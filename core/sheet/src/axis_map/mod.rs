@@ -248,13 +248,11 @@ impl AxisMap {
         self
     }
 
-    /// Returns the ordered runs that end after the older index `src`.
     fn runs_ending_after_src(&self, src: u32) -> &[Run] {
         let first_index = self.runs.partition_point(|run| run.src_end() <= src);
         self.runs.get(first_index..).unwrap_or_default()
     }
 
-    /// Returns the ordered runs that end after the newer index `dst`.
     fn runs_ending_after_dst(&self, dst: u32) -> &[Run] {
         let first_index = self.runs.partition_point(|run| run.dst_end() <= dst);
         self.runs.get(first_index..).unwrap_or_default()

@@ -29,7 +29,6 @@ struct StoredRun {
     len: u32,
 }
 
-/// Value of `len` for a run that extends to the end of the axis.
 const EXTENDS_TO_END: u32 = 0;
 
 /// Error for an invalid stored axis map.

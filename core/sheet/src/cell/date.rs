@@ -12,7 +12,6 @@ const EPOCH_DAYS: i64 = 693_899;
 pub(super) const SECONDS_PER_MINUTE: i64 = 60;
 pub(super) const SECONDS_PER_HOUR: i64 = 3_600;
 const SECONDS_PER_DAY: i64 = 86_400;
-/// `SECONDS_PER_DAY` as a floating-point number.
 const SERIAL_SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// A date and a time of day, with a precision of one second.
@@ -45,8 +44,7 @@ pub fn date_serial(year: i64, month: i64, day: i64, second_of_day: i64) -> Optio
     to_serial(DateTime { year, month, day, second_of_day })
 }
 
-/// Returns the serial number of a date and time. Returns `None` if the date does not exist or is
-/// before 1900-03-01.
+/// Returns `None` if the date does not exist or is before 1900-03-01.
 pub(super) fn to_serial(date: DateTime) -> Option<f64> {
     let days = days_from_civil(date.year, date.month, date.day)?;
     let is_valid_date = (FIRST_SERIAL..=LAST_SERIAL).contains(&days);
@@ -91,7 +89,6 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     (civil_from_days(days) == (year, month, day)).then_some(days)
 }
 
-/// Returns the year, month and day of a serial number.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + EPOCH_DAYS;
     let era = shifted.div_euclid(146_097);

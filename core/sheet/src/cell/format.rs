@@ -63,7 +63,6 @@ pub(super) fn decimals_of(format: &str) -> Option<usize> {
     if is_supported { Some(decimals.len()) } else { None }
 }
 
-/// A token of a date format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DateToken {
     Year,
@@ -75,7 +74,7 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// Parses a date format into tokens. Returns `None` if it is not a supported date format.
+/// Returns `None` if `format` is not a supported date format.
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
     let mut remaining = format;

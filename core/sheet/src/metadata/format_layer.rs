@@ -35,7 +35,6 @@ pub struct FormatLayer {
     records: Vec<RangeFormat>,
     /// Approximate size in memory, in bytes.
     total_bytes: usize,
-    /// Total number of row and column spans in all range formats.
     total_spans: usize,
 }
 
@@ -50,13 +49,11 @@ impl RangeFormat {
         self.rows.is_empty() || self.columns.is_empty()
     }
 
-    /// Returns whether the whole range is within `rows` and `columns`.
     fn is_within(&self, rows: &Spans, columns: &Spans) -> bool {
         rows.cover(&self.rows) && columns.cover(&self.columns)
     }
 }
 
-/// Totals of several range formats: their number, their spans, and their size in memory in bytes.
 struct Totals {
     records: usize,
     spans: usize,
@@ -170,8 +167,6 @@ impl FormatLayer {
         Ok(())
     }
 
-    /// Removes the range formats that `set_format` covers completely. `covered` contains their
-    /// totals.
     fn remove_covered(&mut self, set_format: &SetFormat, covered: &Totals) {
         if covered.records == 0 {
             return;
@@ -187,7 +182,6 @@ impl FormatLayer {
         self.records.push(record);
     }
 
-    /// Returns the total number of row and column spans in all range formats.
     pub(crate) fn span_count(&self) -> usize {
         self.total_spans
     }
@@ -197,8 +191,6 @@ impl FormatLayer {
         self.has_room_if_replacing(&self.totals_of_covered(set_format), set_format)
     }
 
-    /// Returns whether `set_format` can replace the `covered` range formats without exceeding a
-    /// limit.
     fn has_room_if_replacing(&self, covered: &Totals, set_format: &SetFormat) -> bool {
         let remaining_records = self.records.len().saturating_sub(covered.records);
         let remaining_spans = self.total_spans.saturating_sub(covered.spans);
@@ -219,7 +211,6 @@ impl FormatLayer {
         self.total_bytes = totals.bytes;
     }
 
-    /// Returns the range formats after rows and columns were moved as described by the axis maps.
     pub(crate) fn mapped(&self, rows: &AxisMap, columns: &AxisMap) -> Self {
         let mut mapped = self.clone();
         mapped.map_ranges(Axis::Rows, rows);

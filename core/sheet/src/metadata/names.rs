@@ -9,7 +9,6 @@ use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
 /// than there are such numbers.
 const MAX_NUMBER_DIGITS: u32 = 9;
 
-/// Sheets by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Names {
     /// Sheets, keyed by the length and the text of the lowercase name. Names such as `Sheet (2)`
@@ -57,8 +56,6 @@ impl Names {
         name.to_owned()
     }
 
-    /// Returns the numbers with `digit_count` digits that follow `stem` in the names of sheets
-    /// other than `named_sheet`.
     fn used_numbers(
         &self,
         stem: &str,
@@ -89,7 +86,6 @@ fn numbers_with_digits(digit_count: u32) -> std::ops::Range<usize> {
     (end / 10).max(FIRST_NUMBER)..end
 }
 
-/// Returns the number of bytes of a number with `digit_count` digits.
 fn digit_bytes(digit_count: u32) -> usize {
     usize::try_from(digit_count).unwrap_or(usize::MAX)
 }

@@ -18,7 +18,6 @@ pub struct SheetSet {
 /// The reason why adding, deleting or using a sheet has no effect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SheetFault {
-    /// No sheet has this number.
     #[error("sheet {sheet} does not exist; {sheets}")]
     NoSuchSheet {
         /// Number of the missing sheet.
@@ -34,10 +33,8 @@ pub enum SheetFault {
         /// Next free number.
         next: u32,
     },
-    /// The spreadsheet already has `MAX_SHEETS` sheets.
     #[error("the spreadsheet has {MAX_SHEETS} sheets, the maximum; delete a sheet first")]
     TooManySheets,
-    /// The sheet cannot be deleted because it is the only sheet of the spreadsheet.
     #[error("sheet {sheet} is the last sheet and cannot be deleted; add another sheet first")]
     OnlySheet {
         /// Number of the sheet.
@@ -45,7 +42,6 @@ pub enum SheetFault {
     },
 }
 
-/// Maximum number of ranges of sheet numbers in an error message.
 const MAX_DESCRIBED_RUNS: usize = 8;
 
 impl SheetSet {
@@ -108,7 +104,6 @@ impl SheetSet {
         }
     }
 
-    /// Adds a sheet next to `other_sheet_count` sheets that remain.
     fn add_to_others(&mut self, sheet: SheetId, other_sheet_count: u64) -> Result<(), SheetFault> {
         const UNLIMITED_SPANS: usize = usize::MAX;
         if other_sheet_count >= u64::try_from(MAX_SHEETS).unwrap_or(u64::MAX) {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::general;
 
-/// A decimal number, stored as an integer and a number of decimals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StoredDecimal {
     decimals: u8,
@@ -28,7 +27,6 @@ impl StoredDecimal {
         if is_exact && is_shorter { Some(decimal) } else { None }
     }
 
-    /// Returns the `f64` nearest to the decimal number.
     pub(super) fn number(self) -> f64 {
         format!("{}e-{}", self.digits, self.decimals).parse().unwrap_or_default()
     }

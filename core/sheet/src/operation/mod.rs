@@ -211,7 +211,6 @@ impl Operation {
     }
 }
 
-/// Returns the approximate number of bytes that spans take in memory or in a response.
 fn spans_weight_bytes(spans: &Spans) -> usize {
     const SPAN_BYTES: usize = 40;
     spans.len().saturating_mul(SPAN_BYTES)

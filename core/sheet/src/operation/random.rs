@@ -44,7 +44,6 @@ fn set_cells() -> impl Strategy<Value = SetCells> {
         .prop_map(|(sheet, cells)| SetCells { sheet, cells }.validated().unwrap())
 }
 
-/// Generates an edit that sets a value, a format, or both.
 fn cell_edit() -> impl Strategy<Value = CellEdit> {
     let random_parts = (0..SIDE, 0..SIDE, 0..1_000_u32, any::<bool>(), any::<bool>());
     random_parts.prop_map(|(row, column, number, has_value, may_have_format)| {

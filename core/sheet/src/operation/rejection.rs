@@ -64,7 +64,6 @@ impl RejectionReason {
         Self::TooManyFormats,
     ];
 
-    /// Returns the stored number of the reason.
     pub(super) fn number(self) -> u8 {
         let found = Self::ALL.iter().position(|reason| *reason == self);
         found.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)

@@ -86,7 +86,6 @@ fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
 }
 
 impl CellEdit {
-    /// Returns the approximate number of bytes that the edit takes in memory or in a response.
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -98,7 +97,6 @@ impl CellEdit {
         self.row == other.row && self.column == other.column
     }
 
-    /// Merges a later edit of the same cell into this one.
     fn override_by(&mut self, later_edit: Self) {
         if later_edit.value.is_some() {
             self.value = later_edit.value;
@@ -174,7 +172,7 @@ fn check_length(
     Ok(())
 }
 
-/// Validates a number format. `cell` is the cell or range that the error message mentions.
+/// `cell` is the cell or range that the error message mentions.
 pub(super) fn check_format_of(cell: &str, format: &str) -> Result<(), InvalidOperation> {
     if format.is_empty() {
         let reason = "the format is empty; use `General` to remove a number format";

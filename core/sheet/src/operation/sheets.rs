@@ -57,7 +57,7 @@ impl RenameSheet {
     }
 }
 
-/// Validates the number of a new sheet. `u32::MAX` is not allowed, so every number has a successor.
+/// `u32::MAX` is not allowed, so every number has a successor.
 pub(super) fn check_number(sheet: SheetId) -> Result<(), InvalidOperation> {
     if sheet == SheetId::FIRST || sheet.0 == u32::MAX {
         return Err(InvalidOperation::SheetNumber { sheet: sheet.0 });

@@ -25,17 +25,11 @@ use cellar_base::position::Position;
 /// Stored encoding of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum StoredOperation {
-    /// See [`Operation::SetCells`].
     SetCells(StoredSetCells),
-    /// See [`Operation::ClearRange`].
     ClearRange(StoredRange),
-    /// See [`Operation::InsertRows`].
     InsertRows(StoredInsert),
-    /// See [`Operation::DeleteRows`].
     DeleteRows(StoredDelete),
-    /// See [`Operation::InsertColumns`].
     InsertColumns(StoredInsert),
-    /// See [`Operation::DeleteColumns`].
     DeleteColumns(StoredDelete),
     /// [`Operation::AddSheet`]: number and name of the sheet.
     AddSheet(u32, String),
@@ -49,7 +43,6 @@ pub enum StoredOperation {
     Undo(u64),
     /// [`Operation::Rejected`]: number of the reason, and detail.
     Rejected(u8, String),
-    /// See [`Operation::ImportSheet`].
     ImportSheet(StoredImport),
     /// [`Operation::Revert`]: packed position.
     Revert(u64),
@@ -67,7 +60,6 @@ pub struct StoredImport {
     tile_index: StoredIndex,
 }
 
-/// Encoded bytes of a tile index.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StoredIndex(
     #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_IMPORT_INDEX_BYTES>")]

@@ -26,13 +26,11 @@ pub struct StoredSetCells {
     runs: Vec<Run>,
 }
 
-/// Adjacent cells in one row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Run {
     /// Row of the run. Each run after the first stores the distance from the row of the preceding
     /// run.
     rows_down: u32,
-    /// Column of the first cell.
     column: u32,
     cells: Vec<StoredCell>,
 }
@@ -96,7 +94,6 @@ impl From<&SetCells> for StoredSetCells {
     }
 }
 
-/// Returns whether the cell of `edit` is the right neighbor of the cell of `left_edit`.
 fn is_right_of(left_edit: &CellEdit, edit: &CellEdit) -> bool {
     edit.row == left_edit.row && left_edit.column.checked_add(1) == Some(edit.column)
 }
@@ -112,7 +109,6 @@ fn sorted_by_row_and_column(edits: &[CellEdit]) -> Cow<'_, [CellEdit]> {
     Cow::Owned(sorted_edits)
 }
 
-/// The format number of an edit that leaves the number format unchanged.
 const FORMAT_UNCHANGED: u32 = 0;
 
 /// The number formats of an operation, numbered from 1 in the order of their first use.
@@ -149,7 +145,6 @@ impl StoredCell {
         }
     }
 
-    /// Encodes an edit that sets only a value.
     fn from_plain_value(value: StoredValue) -> Self {
         match value {
             StoredValue::Empty => Self::Empty,
@@ -248,7 +243,7 @@ impl StoredCell {
     }
 }
 
-/// Returns the format with the given number. Numbers start at 1.
+/// Numbers start at 1.
 fn format_with_number(
     formats: &[String],
     format_number: u32,

@@ -67,7 +67,6 @@ pub fn find_diff_error(
     None
 }
 
-/// Describes the first error in the diff of a sheet that exists in at least one workbook.
 fn find_sheet_error(
     from: Option<&PlainSheet>,
     to: Option<&PlainSheet>,

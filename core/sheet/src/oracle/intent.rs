@@ -49,7 +49,6 @@ enum IntendedAction {
     Remove,
 }
 
-/// The rows or columns of a range format: all of them, or the ids in each span.
 #[derive(Debug, Clone)]
 enum FormattedLines {
     All,
@@ -65,8 +64,8 @@ impl FormattedLines {
         Self::Spans(spans.iter().map(ids_in_span).collect())
     }
 
-    /// Returns the current spans. Each span extends from the first to the last of its original rows
-    /// or columns that still exist.
+    /// Each span extends from the first to the last of its original rows or columns that still
+    /// exist.
     fn spans(&self, sheet: &PlainSheet, axis: Axis) -> Spans {
         let Self::Spans(spans) = self else { return Spans::all(axis) };
         let current_spans = spans.iter().filter_map(|ids| {
@@ -127,7 +126,6 @@ impl Intent {
 }
 
 impl IntendedAction {
-    /// Converts an operation on an existing sheet to an intent.
     fn in_sheet(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
         match operation {
             Operation::SetCells(set) => Self::set(sheet, &set.cells),
@@ -169,9 +167,8 @@ impl IntendedAction {
         Self::Delete { axis, ids: sheet.line_ids(axis, spans) }
     }
 
-    /// Converts the intent to an operation on the current state of the sheet. Returns `None` if the
-    /// intent is not a change to an existing sheet, or if no row or column of a range format exists
-    /// anymore.
+    /// Returns `None` if the intent is not a change to an existing sheet, or if no row or column of
+    /// a range format exists anymore.
     fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
         let number = sheet.number;
         match self {

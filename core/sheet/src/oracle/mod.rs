@@ -50,7 +50,6 @@ impl PlainWorkbook {
         self.sheets.iter().find(|sheet| sheet.tag == tag)
     }
 
-    /// Returns the lowest unused sheet number that is at least `number`.
     fn free_number_from(&self, number: SheetId) -> SheetId {
         let mut numbers = (number.0..).map(SheetId);
         numbers.find(|number| !self.used_numbers.contains(number)).unwrap()

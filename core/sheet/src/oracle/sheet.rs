@@ -25,14 +25,12 @@ pub struct Line {
     is_used: bool,
 }
 
-/// A range format that identifies its rows and columns by id.
 #[derive(Debug, Clone, PartialEq)]
 struct FormattedRange {
     rows: BTreeSet<LineId>,
     columns: BTreeSet<LineId>,
     /// Whether the format applies to all rows, including rows that are inserted later.
     all_rows: bool,
-    /// Whether the format applies to all columns, including columns that are inserted later.
     all_columns: bool,
     format: String,
 }
@@ -262,7 +260,6 @@ impl PlainSheet {
         self.range_format_difference_from(actual).or_else(|| self.cell_difference_from(actual))
     }
 
-    /// Describes the first blank cell with a different number format, if any.
     fn range_format_difference_from(&self, actual: &Sheet) -> Option<String> {
         for (row, column) in visible_coordinates() {
             let (row_id, column_id) = self.cell_id(row, column);
@@ -279,7 +276,6 @@ impl PlainSheet {
         None
     }
 
-    /// Describes the differences between the visible cells that are not blank, if any.
     fn cell_difference_from(&self, actual: &Sheet) -> Option<String> {
         let mut expected_cells = Vec::new();
         for (row, column) in visible_coordinates() {
@@ -327,12 +323,10 @@ fn mark_as_used(lines: &mut [Line]) {
     }
 }
 
-/// Returns the coordinates of all cells that are compared.
 fn visible_coordinates() -> impl Iterator<Item = (u32, u32)> {
     (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)))
 }
 
-/// Describes the first visible difference between two sheets. Returns `None` if there is none.
 pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
     for (row, column) in visible_coordinates() {
         let left_cell = left.cell(row, column);

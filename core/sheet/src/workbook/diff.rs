@@ -74,11 +74,8 @@ pub struct SheetDiff {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SheetChange {
-    /// The sheet does not exist in the earlier state.
     Added,
-    /// The sheet does not exist in the later state.
     Deleted,
-    /// The sheet was renamed.
     Renamed,
     /// The sheet has the same name in both states.
     Kept,
@@ -154,7 +151,7 @@ impl SheetDiff {
     }
 }
 
-/// Compares two states of a sheet. The caller must set the number, the name and the kind of change.
+/// The caller must set the number, the name and the kind of change.
 fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
     let (row_map, column_map) = old.map_to(new);
     SheetDiff {
@@ -173,7 +170,6 @@ fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
     SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
 }
 
-/// Returns the differences of a deleted sheet, which has lost all its cells.
 fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
     SheetDiff {
         change: SheetChange::Deleted,

@@ -35,7 +35,6 @@ impl Workbook {
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
 
-    /// Returns whether sheets with the same name display the same.
     fn sheet_displays_same(&self, old_id: SheetId, later: &Self, new_id: SheetId) -> bool {
         let (Some(old), Some(new)) = (self.sheet(old_id), later.sheet(new_id)) else {
             return false;
@@ -52,7 +51,6 @@ impl Workbook {
 }
 
 impl Sheet {
-    /// Returns whether the rows and columns that exist in both states have the same indices.
     fn keeps_indices_in(&self, later: &Self) -> bool {
         let (rows, columns) = self.map_to(later);
         let keeps_indices = |axis: Axis, map: &AxisMap| {
@@ -62,7 +60,6 @@ impl Sheet {
         keeps_indices(Axis::Rows, &rows) && keeps_indices(Axis::Columns, &columns)
     }
 
-    /// Returns whether both sheets display the same loaded cells and the same range formats.
     fn displays_same(&self, other: &Self) -> bool {
         let includes_cells_of = |sheet: &Self, other: &Self| {
             let mut cells = other.cells_in(Rectangle::EVERYTHING);
@@ -74,7 +71,6 @@ impl Sheet {
     }
 }
 
-/// Returns whether the range formats of two sheets display the same number format for every cell.
 fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     if left == right {
         return true;

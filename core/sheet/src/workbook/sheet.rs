@@ -28,7 +28,6 @@ pub struct Sheet {
     cell_bytes: usize,
 }
 
-/// Finds the row and column of a cell by its id.
 pub(super) struct CellLookup {
     rows: IndexLookup,
     columns: IndexLookup,
@@ -55,19 +54,16 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// Returns the metadata: the state of the sheet without its cells.
     pub(super) fn metadata(&self) -> SheetMetadata {
         SheetMetadata { extent: self.extent, formats: self.formats.clone() }
     }
 
-    /// Creates a sheet without cells from its metadata.
     pub(super) fn from_metadata(metadata: &SheetMetadata) -> Self {
         let SheetMetadata { extent, formats } = metadata.clone();
         Self { extent, formats, ..Self::default() }
     }
 
-    /// Creates a sheet without cells. The used range `extent` already includes the cells that are
-    /// added later.
+    /// The used range `extent` already includes the cells that are added later.
     pub(super) fn imported(extent: Extent) -> Self {
         Self { extent, ..Self::default() }
     }
@@ -132,12 +128,10 @@ impl Sheet {
         self.with_displayed_format((row, column), stored_cell.unwrap_or(&Cell::default()))
     }
 
-    /// Returns the id of the cell at `row` and `column`.
     pub(super) fn id(&self, row: u32, column: u32) -> Option<CellId> {
         Some((self.rows.id(row)?, self.columns.id(column)?))
     }
 
-    /// Returns the order of rows or columns.
     pub(super) fn order(&self, axis: Axis) -> &AxisOrder {
         match axis {
             Axis::Rows => &self.rows,
@@ -145,7 +139,6 @@ impl Sheet {
         }
     }
 
-    /// Returns the axis maps of rows and columns from this state of the sheet to the state `to`.
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
@@ -156,7 +149,6 @@ impl Sheet {
         self.extent.length(axis).max(self.formats.used_end(axis))
     }
 
-    /// Returns a table that finds the row and column of a cell by its id.
     pub(super) fn cell_lookup(&self) -> CellLookup {
         CellLookup { rows: self.rows.index_lookup(), columns: self.columns.index_lookup() }
     }
@@ -172,7 +164,6 @@ impl Sheet {
         Cell { format: displayed_format, ..cell.clone() }
     }
 
-    /// Returns the stored cells of the rows in a run.
     fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
         self.cells.range((rows.first_id, 0)..(rows.id_end(), 0))
     }
@@ -195,8 +186,7 @@ impl Sheet {
         });
     }
 
-    /// Sets the content of a cell that was read from an import or a snapshot. Must be called before
-    /// operations are applied to the sheet.
+    /// Must be called before operations are applied to the sheet.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);
@@ -223,7 +213,6 @@ impl Sheet {
         }
     }
 
-    /// Returns the ids of the stored cells in a range.
     fn ids_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
         let column_lookup = self.columns.index_lookup();
         let is_in_columns =
@@ -275,7 +264,6 @@ impl Sheet {
         }
     }
 
-    /// Removes the cells of deleted rows or columns.
     fn remove_cells_of(&mut self, axis: Axis, deleted_runs: &[IdRun]) {
         let removed_ids: Vec<CellId> = match axis {
             Axis::Rows => {
@@ -294,7 +282,6 @@ impl Sheet {
     }
 }
 
-/// Returns the approximate size of a cell in memory, in bytes.
 pub(super) fn weight_bytes(cell: &Cell) -> usize {
     const FRAME_BYTES: usize = 128;
     let text_bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);

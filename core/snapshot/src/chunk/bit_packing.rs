@@ -4,20 +4,18 @@
 use super::error::UnreadableChunk;
 use crate::saturate::to_usize;
 
-/// Maximum number of integers per block. All integers of a block have the same bit width.
+/// All integers of a block have the same bit width.
 pub(super) const MAX_BLOCK_LENGTH: usize = 1_024;
-/// Maximum bit width. An integer of this width fits into 8 bytes at any bit offset.
+/// An integer of this width fits into 8 bytes at any bit offset.
 pub(super) const MAX_BIT_WIDTH: u32 = 56;
 /// Length in bytes of a full block with the maximum bit width, plus 8 bytes of padding. With the
 /// padding, 8 bytes can be read from the start of any integer without a bounds check.
 const PADDED_BLOCK_BYTES: usize = MAX_BLOCK_LENGTH * 7 + 8;
 
-/// Returns the packed length of `count` integers, in bytes.
 pub(super) fn packed_byte_length(count: usize, bit_width: u32) -> usize {
     count.saturating_mul(to_usize(bit_width)).div_ceil(8)
 }
 
-/// Returns the number of significant bits of a number.
 pub(super) fn significant_bits(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }

@@ -10,7 +10,6 @@ const PIECE_BYTES: usize = 512;
 /// of small pieces is underestimated.
 const BLOCK_COST_BYTES: usize = 64;
 
-/// Splits `bytes` into blocks.
 pub(super) fn split_into_blocks(bytes: &[u8]) -> Vec<&[u8]> {
     let mut blocks = Vec::new();
     let mut block_start = 0;

@@ -4,9 +4,7 @@ use super::error::UnreadableChunk;
 use crate::saturate::to_u64;
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_EXPANDED_TEXT_BYTES, MAX_TILE_CELLS};
 
-/// Number of payload bits per byte of a varint.
 const VARINT_GROUP_BITS: u32 = 7;
-/// Mask of the payload bits in each byte of a varint.
 const VARINT_GROUP_MASK: u8 = 0x7f;
 /// Flag that is set in each byte of a varint except the last one.
 const VARINT_CONTINUATION_FLAG: u8 = 0x80;
@@ -27,7 +25,6 @@ pub(super) fn write_varint(output: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Writes a count or a length.
 pub(super) fn write_count(output: &mut Vec<u8>, count: usize) {
     write_varint(output, to_u64(count));
 }
@@ -37,7 +34,6 @@ pub(super) fn write_signed_varint(output: &mut Vec<u8>, number: i64) {
     write_varint(output, ((number << 1) ^ (number >> 63)).cast_unsigned());
 }
 
-/// Returns the length of the varint written by [`write_varint`], in bytes.
 pub(super) fn varint_byte_length(number: u64) -> usize {
     const MAX_VARINT_BYTES: usize = 10;
     let significant_bits = u64::BITS - (number | 1).leading_zeros();
@@ -45,7 +41,6 @@ pub(super) fn varint_byte_length(number: u64) -> usize {
     usize::try_from(group_count).unwrap_or(MAX_VARINT_BYTES)
 }
 
-/// Reads a chunk sequentially and enforces the remaining decoding budgets.
 pub(super) struct ChunkReader<'a> {
     unread_bytes: &'a [u8],
     /// Remaining number of values, formulas and formats that may be decoded.
@@ -120,15 +115,12 @@ impl<'a> ChunkReader<'a> {
         Ok(count)
     }
 
-    /// Deducts a number of values, formulas or formats from the cell budget.
     pub(super) fn charge_cells(&mut self, cell_count: usize) -> Result<(), UnreadableChunk> {
         let too_many = UnreadableChunk::TooLarge("it has more cells than a tile can have");
         self.cell_budget = self.cell_budget.checked_sub(cell_count).ok_or(too_many)?;
         Ok(())
     }
 
-    /// Deducts string bytes from the expansion budget, by which decoded strings may be longer than
-    /// their encoding.
     pub(super) fn charge_expanded_text(
         &mut self,
         byte_count: usize,
@@ -139,7 +131,6 @@ impl<'a> ChunkReader<'a> {
         Ok(())
     }
 
-    /// Deducts the length of a format from the budget for formats that are copied into columns.
     pub(super) fn charge_format(&mut self, byte_count: usize) -> Result<(), UnreadableChunk> {
         let too_many =
             UnreadableChunk::TooLarge("the formats of the columns exceed the limit of a tile");

@@ -22,7 +22,6 @@ const FIRST_VALUE_INDEX: u32 = 0;
 /// formulas and formats.
 struct ColumnFlags {
     column_kind: ColumnKind,
-    /// Encoding of the rows that have a value.
     row_encoding: RowEncoding,
     has_formulas: bool,
     has_formats: bool,
@@ -30,7 +29,6 @@ struct ColumnFlags {
 
 impl ColumnFlags {
     const KIND_MASK: u8 = 0x07;
-    /// Bit offset of the row encoding.
     const ROW_ENCODING_SHIFT: u8 = 3;
     const HAS_FORMULAS: u8 = 0x20;
     const HAS_FORMATS: u8 = 0x40;
@@ -67,7 +65,6 @@ impl ColumnFlags {
 /// State that is carried from one column of a tile to the next during encoding and decoding.
 #[derive(Debug, Default)]
 pub(super) struct ColumnContext {
-    /// Minimum index of the next column.
     min_column: u32,
     /// First row of the previous column, relative to which the first row of the next column is
     /// stored.
@@ -88,8 +85,8 @@ impl ColumnContext {
     }
 }
 
-/// Encodes a column. `expansion_budget` is the remaining number of bytes by which decoded strings
-/// may be longer than their encoding.
+/// `expansion_budget` is the remaining number of bytes by which decoded strings may be longer than
+/// their encoding.
 pub(super) fn write_column(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -133,8 +130,7 @@ fn check_column(column: &TileColumn) -> Result<(), UnencodableTile> {
     Ok(())
 }
 
-/// Encodes the rows of formulas or formats. Writes only a flag if they are the same as the value
-/// rows.
+/// Writes only a flag if the rows are the same as the value rows.
 fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32], base_row: u32) {
     if layer_rows == value_rows {
         output.push(SAME_ROWS_AS_VALUES);
@@ -145,8 +141,8 @@ fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32]
     output.extend_from_slice(&encoded_rows.bytes);
 }
 
-/// Encodes formulas. Each formula's row is encoded as an index into the value rows, because every
-/// row with a formula also has a value.
+/// Each formula's row is encoded as an index into the value rows, because every row with a formula
+/// also has a value.
 fn write_formulas(
     output: &mut Vec<u8>,
     column: &TileColumn,
@@ -163,7 +159,6 @@ fn write_formulas(
     Ok(())
 }
 
-/// Returns the index of each formula's row in the value rows.
 fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, UnencodableTile> {
     let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
     let mut value_indices = Vec::with_capacity(column.formulas.len());
@@ -178,7 +173,6 @@ fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, Unencodab
     Ok(value_indices)
 }
 
-/// Decodes a column.
 pub(super) fn read_column(
     reader: &mut ChunkReader<'_>,
     context: &mut ColumnContext,
@@ -214,7 +208,7 @@ fn read_column_index(
     if column_index < MAX_COLUMNS { Ok(column_index) } else { Err(outside) }
 }
 
-/// Decodes the rows of formulas or formats, which are all below `row_end`.
+/// The rows must all be below `row_end`.
 fn read_layer_rows(
     reader: &mut ChunkReader<'_>,
     value_rows: &[u32],

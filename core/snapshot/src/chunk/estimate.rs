@@ -22,15 +22,13 @@ const DISTINCT_BYTES_PER_TABLE_BYTE: u64 = 2;
 /// Estimated overhead of a compressed block, in bytes.
 const BLOCK_OVERHEAD_BYTES: u64 = 8;
 
-/// An encoded list of values with its estimated size. The encoder chooses the smallest of several
-/// candidates for the same list.
+/// The encoder chooses the smallest of several candidates for the same list.
 pub(super) struct EncodingCandidate {
     pub(super) bytes: Vec<u8>,
     /// Estimated compressed size in bytes.
     pub(super) estimated_size: usize,
 }
 
-/// Number of occurrences of each byte value.
 #[derive(Clone)]
 pub(super) struct ByteCounts {
     counts: [u32; 256],
@@ -64,7 +62,6 @@ impl ByteCounts {
         Self { counts, total: saturate_u32(bytes.len()) }
     }
 
-    /// Returns the sum of the two count tables.
     pub(super) fn plus(&self, other: &Self) -> Self {
         let mut sum = self.clone();
         for (count, other_count) in sum.counts.iter_mut().zip(other.counts) {
@@ -103,7 +100,6 @@ impl ByteCounts {
     }
 }
 
-/// Estimates the compressed size of `bytes`, like [`ByteCounts::estimate_compressed_size`].
 pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
     if bytes.len() < MIN_COMPRESSED_INPUT {
         return bytes.len();

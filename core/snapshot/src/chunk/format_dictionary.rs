@@ -11,7 +11,6 @@ use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::{TextLayer, TextSpan, Tile};
 use cellar_base::limits::{MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_TILE_CELLS};
 
-/// Format dictionary of a tile that is being encoded.
 #[derive(Default)]
 pub(super) struct FormatDictionary<'a> {
     formats: Vec<&'a str>,
@@ -50,7 +49,6 @@ impl<'a> FormatDictionary<'a> {
         }
     }
 
-    /// Encodes a column's format codes.
     pub(super) fn write_codes(&self, output: &mut Vec<u8>, layer: &TextLayer) {
         let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
         let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
@@ -58,7 +56,6 @@ impl<'a> FormatDictionary<'a> {
     }
 }
 
-/// Returns the distinct formats of a column in order of first occurrence.
 fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, UnencodableTile> {
     let mut distinct_formats = Vec::new();
     let mut seen_formats: HashSet<&str> = HashSet::new();
@@ -98,8 +95,7 @@ impl StoredFormats {
         Ok(Self { texts, spans })
     }
 
-    /// Decodes the formats of a column for the given rows. Copies the formats that are used from
-    /// the dictionary into the column.
+    /// Copies the formats that are used from the dictionary into the column.
     pub(super) fn read_codes(
         &self,
         reader: &mut ChunkReader<'_>,
@@ -124,7 +120,6 @@ impl StoredFormats {
     }
 }
 
-/// Formats of one column, which are copied from the dictionary on first use.
 #[derive(Default)]
 struct ColumnFormats {
     texts: String,
@@ -132,8 +127,8 @@ struct ColumnFormats {
 }
 
 impl ColumnFormats {
-    /// Returns the span of a format in the column. On the first use of a format, copies it and
-    /// deducts its length from the reader's format budget.
+    /// On the first use of a format, copies it and deducts its length from the reader's format
+    /// budget.
     fn copy_once(
         &mut self,
         code: u32,

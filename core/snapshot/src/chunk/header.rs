@@ -4,16 +4,14 @@ use super::bytes::ChunkReader;
 use super::error::UnreadableChunk;
 use cellar_base::limits::MAX_CHUNK_BYTES;
 
-/// Magic bytes of every chunk.
 const MAGIC: [u8; 2] = *b"Cc";
 /// Current format version, which is the only version that can be read.
 pub(super) const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 4;
 
-/// Kind of a chunk. The stored numbers must never change.
+/// The stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ChunkKind {
-    /// Contains a tile.
     Tile = 1,
 }
 
@@ -28,7 +26,6 @@ pub(super) fn chunk_header(kind: ChunkKind) -> [u8; HEADER_BYTES] {
     [first_magic_byte, second_magic_byte, VERSION, kind.number()]
 }
 
-/// Checks a chunk's header and returns a reader of the bytes after the header.
 pub(super) fn open_chunk(
     bytes: &[u8],
     expected_kind: ChunkKind,

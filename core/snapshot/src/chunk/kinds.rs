@@ -7,7 +7,7 @@ use super::integers;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TileValue;
 
-/// Kind of a value. The stored numbers must never change.
+/// The stored numbers must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Empty = 1,
@@ -27,12 +27,10 @@ pub(super) const VALUE_KINDS: [ValueKind; 6] = [
     ValueKind::Text,
     ValueKind::LongText,
 ];
-/// Maximum stored number of a value kind.
 const MAX_KIND_NUMBER: u32 = 6;
 
 /// Stored number of the run-length encoding of kinds.
 const RUNS: u8 = 0;
-/// Stored number of the plain encoding, with one kind per value.
 const ONE_PER_VALUE: u8 = 1;
 
 const MALFORMED_KINDS: UnreadableChunk =
@@ -62,17 +60,14 @@ impl ValueKind {
         u8::try_from(number).ok().and_then(Self::from_number).ok_or(MALFORMED_KINDS)
     }
 
-    /// Returns the kind's index in [`VALUE_KINDS`].
     pub(super) fn storage_index(self) -> usize {
         usize::from(self.number() - 1)
     }
 }
 
-/// Kinds of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     NoValues,
-    /// All values have this kind.
     Uniform(ValueKind),
     Mixed,
 }
@@ -93,7 +88,6 @@ impl ColumnKind {
         }
     }
 
-    /// Decodes a 3-bit number.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits {
             0 => Self::NoValues,
@@ -102,8 +96,7 @@ impl ColumnKind {
     }
 }
 
-/// Encodes the kinds of a column with different kinds of values. Chooses the smaller of run-length
-/// encoding and plain encoding.
+/// Chooses the smaller of run-length encoding and plain encoding.
 pub(super) fn write_kinds(output: &mut Vec<u8>, values: &[TileValue]) {
     let one_per_value = encode_one_per_value(values);
     let runs = encode_runs(values);
@@ -135,7 +128,6 @@ fn kind_number(value: &TileValue) -> i64 {
     i64::from(ValueKind::of(value).number())
 }
 
-/// Decodes the kinds of `value_count` values.
 pub(super) fn read_kinds(
     reader: &mut ChunkReader<'_>,
     value_count: usize,

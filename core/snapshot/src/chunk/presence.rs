@@ -15,10 +15,8 @@ const MAX_BITS_PER_ROW: usize = 64;
 
 const ROW_OUT_OF_RANGE: UnreadableChunk = UnreadableChunk::Malformed("a row is out of range");
 
-/// Encoding of row numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowEncoding {
-    /// A single row.
     SingleRow = 0,
     /// Consecutive rows, stored as the first row and the number of rows.
     Run = 1,
@@ -34,7 +32,6 @@ impl RowEncoding {
         self as u8
     }
 
-    /// Decodes the row encoding stored in the two lowest bits of a byte.
     pub(super) fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::SingleRow,
@@ -45,7 +42,6 @@ impl RowEncoding {
     }
 }
 
-/// Encoded row numbers.
 pub(super) struct EncodedRows {
     pub(super) encoding: RowEncoding,
     pub(super) bytes: Vec<u8>,
@@ -121,7 +117,6 @@ fn to_bitmap(rows: &[u32], first_row: u32, spanned_rows: usize) -> Vec<u8> {
     bitmap
 }
 
-/// Decodes one or more rows in ascending order. The rows must be below `row_end`.
 pub(super) fn read_rows(
     reader: &mut ChunkReader<'_>,
     encoding: RowEncoding,
@@ -171,7 +166,7 @@ fn rows_of_run(first_row: u32, row_count: usize) -> Result<Vec<u32>, UnreadableC
     Ok((first_row..run_end.ok_or(ROW_OUT_OF_RANGE)?).collect())
 }
 
-/// Returns the rows, or `None` if a row number overflows.
+/// Returns `None` if a row number overflows.
 fn rows_of_gaps(first_row: u32, gaps: &[u32]) -> Option<Vec<u32>> {
     let mut rows = Vec::with_capacity(gaps.len() + 1);
     rows.push(first_row);

@@ -9,11 +9,9 @@ use crate::tile::{LongText, TextSpan, TileValue, ValueLayer};
 use cellar_base::limits::{MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::cell::ErrorCode;
 
-/// Length of a long text's hash, in bytes.
 const HASH_BYTES: usize = 32;
 
-/// Encodes the values of a column. `column_kind` is the kind of all values, or `Mixed` if their
-/// kinds differ.
+/// `column_kind` is the kind of all values, or `Mixed` if their kinds differ.
 pub(super) fn write_values(
     output: &mut Vec<u8>,
     layer: &ValueLayer,
@@ -103,7 +101,6 @@ fn write_text_values(
     Ok(())
 }
 
-/// Returns the string of a span, or an error if the span or its length is invalid.
 fn checked_text(layer: &ValueLayer, span: TextSpan) -> Result<&str, UnencodableTile> {
     let text = span.of(layer.texts());
     if text.len() != to_usize(span.len) {
@@ -163,7 +160,6 @@ fn is_long_text_length(byte_length: u32) -> bool {
     byte_length > MAX_TILE_TEXT_BYTES && byte_length <= MAX_TEXT_BYTES
 }
 
-/// Strings of the value layer that is being decoded.
 #[derive(Default)]
 struct LayerTexts {
     /// The strings and the previews of long texts, concatenated.
@@ -171,8 +167,7 @@ struct LayerTexts {
     long_texts: Vec<LongText>,
 }
 
-/// Decodes the values of a column in the given rows. `column_kind` is the kind of all values, or
-/// `Mixed` if their kinds differ.
+/// `column_kind` is the kind of all values, or `Mixed` if their kinds differ.
 pub(super) fn read_values(
     reader: &mut ChunkReader<'_>,
     rows: Vec<u32>,

@@ -39,13 +39,11 @@ pub struct CompactionBase {
 pub struct LevelZeroSheet {
     moves: SheetMoves,
     tile: Arc<Tile>,
-    /// Length of the sheet's encoded tile in the root, in bytes.
     tile_bytes: usize,
 }
 
 impl LevelZeroSheet {
-    /// Decodes the cells of a sheet that is stored in the root. A sheet without stripes has no
-    /// cells.
+    /// A sheet without stripes has no cells.
     fn decode(level_sheet: LevelSheet) -> Result<Self, SnapshotError> {
         let mut tile = Tile::default();
         let mut tile_bytes = 0;
@@ -64,12 +62,10 @@ impl LevelZeroSheet {
         LevelInput { moves: self.moves.clone(), cells }
     }
 
-    /// Returns the number of cells.
     pub(super) fn cell_count(&self) -> usize {
         self.tile.cell_count()
     }
 
-    /// Returns the length in bytes of the sheet's encoded tile in the root.
     pub(super) fn tile_bytes(&self) -> usize {
         self.tile_bytes
     }
@@ -121,8 +117,8 @@ fn load_level_0(
 const NOT_ONE_INLINE_TILE: SnapshotError =
     SnapshotError::Shape("a sheet of level 0 is not stored as a single tile inside the root");
 
-/// Returns the encoded tile of a level 0 sheet. Returns `None` unless the stripes consist of a
-/// single inline tile that starts at the top left corner of the sheet.
+/// Returns `None` unless the stripes consist of a single inline tile that starts at the top left
+/// corner of the sheet.
 fn only_inline_tile(stripes: &[Stripe]) -> Option<&[u8]> {
     let [stripe] = stripes else { return None };
     let [tile] = stripe.tiles.as_slice() else { return None };

@@ -4,7 +4,6 @@ use crate::level::{Level, SheetMoves, StoredTile};
 use crate::root::Totals;
 use crate::saturate::to_u64;
 
-/// Returns the total number of cells and stored bytes in a level's tiles.
 pub(super) fn level_totals(level: &Level) -> Totals {
     let mut totals = Totals::default();
     let stripes = level.sheets.iter().flat_map(|sheet| &sheet.stripes);

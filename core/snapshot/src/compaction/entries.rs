@@ -106,12 +106,10 @@ impl CompactionFold {
 }
 
 impl FoldedEntries {
-    /// Returns the effect of the entries on one sheet.
     pub(super) fn sheet(&self, sheet_id: SheetId) -> Option<&FoldedSheet> {
         self.level.sheets.iter().find(|folded| folded.sheet == sheet_id)
     }
 
-    /// Returns whether the sheet exists after the last entry.
     pub(super) fn has_sheet(&self, sheet_id: SheetId) -> bool {
         self.metadata.sheets.contains_key(&sheet_id)
     }

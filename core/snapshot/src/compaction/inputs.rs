@@ -17,8 +17,7 @@ pub(super) fn memory_inputs(
     level_0_input.into_iter().chain(folded_input).collect()
 }
 
-/// Returns the merge input of one sheet. `levels` contains the sheet's changes in each level that
-/// the plan merges, oldest first.
+/// `levels` contains the sheet's changes in each level that the plan merges, oldest first.
 pub(super) fn build_sheet_input(
     base: &CompactionBase,
     folded: &FoldedEntries,

@@ -16,7 +16,7 @@ use cellar_base::limits::{
 };
 use cellar_sheet::operation::Span;
 
-/// Builds the next level 0. Returns `None` if the level is too large for the root.
+/// Returns `None` if the level is too large for the root.
 pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Option<Level> {
     let has_imported_sheets = !folded.level.imported.sheets.is_empty();
     if has_imported_sheets || estimate_level_0_bytes(base, folded) > LEVEL_0_BYTES {
@@ -61,8 +61,7 @@ fn count_cells_in_memory(sheet_inputs: &[SheetInput]) -> usize {
         .sum()
 }
 
-/// Merges level 0 with the folded entries. Returns `None` if the merged level is too large for the
-/// root.
+/// Returns `None` if the merged level is too large for the root.
 fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
     let mut level = Level::default();
     let mut level_bytes = 0_usize;
@@ -81,12 +80,10 @@ fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
 
 struct MergedLevelZeroSheet {
     sheet: LevelSheet,
-    /// Length of the encoded tile in bytes.
     tile_bytes: usize,
 }
 
-/// Merges a sheet's inputs into one inline tile. Returns `None` if the tile is too large for a
-/// chunk.
+/// Returns `None` if the tile is too large for a chunk.
 fn merge_level_0_sheet(input: &SheetInput) -> Option<MergedLevelZeroSheet> {
     let tile = merge_memory_tiles(input);
     let moves = compose_moves(&input.moves()).needed_above(input.older_levels);
@@ -115,7 +112,6 @@ fn merge_memory_tiles(input: &SheetInput) -> Tile {
     merge_window(&placed_tiles, &whole_sheet, input.older_levels)
 }
 
-/// Returns a stripe with a single tile that contains all cells of a sheet.
 fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
     let last_column = tile.columns.last()?.index;
     let stripe_tile = StripeTile {

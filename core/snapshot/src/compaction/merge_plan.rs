@@ -27,7 +27,6 @@ const MERGED_CELL_BYTES: u64 = 6;
 pub struct MergePlan {
     /// Number of the oldest levels, which are not merged.
     pub(super) kept_level_count: usize,
-    /// Maximum stripe width of the merged level, in columns.
     pub(super) max_stripe_columns: u32,
 }
 
@@ -140,7 +139,7 @@ fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, 
     Ok(level_inputs)
 }
 
-/// Estimates the total stored size in bytes of level 0 and the folded entries. Returns at least 1.
+/// Returns at least 1.
 fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     let mut cell_count = 0;
     for (sheet_id, level_zero_sheet) in &base.level_0 {
@@ -156,8 +155,6 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
     (to_u64(cell_count) * MERGED_CELL_BYTES).max(1)
 }
 
-/// Returns whether any sheet of the merged level would exceed the limit on axis map runs or cleared
-/// spans.
 fn has_too_many_changes(sheet_inputs: &[SheetInput]) -> bool {
     sheet_inputs
         .iter()

@@ -23,7 +23,6 @@ pub struct NextRoot {
     pub stored: PackedObject,
 }
 
-/// Builds the root after the folded entries from the given levels and level 0.
 pub(super) fn build_next_root(
     base: &CompactionBase,
     folded: &FoldedEntries,
@@ -51,8 +50,7 @@ pub(super) fn build_next_root(
     Ok(NextRoot { objects, root, stored })
 }
 
-/// Returns a reference to the chunk with the clients. Appends the chunk to `objects` unless the
-/// base already references the same chunk.
+/// Appends the chunk to `objects` unless the base already references the same chunk.
 fn pack_clients(
     base: &CompactionBase,
     folded: &FoldedEntries,

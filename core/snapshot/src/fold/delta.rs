@@ -14,7 +14,7 @@ use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 /// or column number in the next older level.
 pub(super) type CellId = (u64, u64);
 
-/// Changes to one cell. If a field is `None`, the cell's older value or format remains visible.
+/// If a field is `None`, the cell's older value or format remains visible.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
     /// New value and formula. `Empty` hides the older ones.
@@ -44,7 +44,6 @@ impl DeltaCell {
     }
 }
 
-/// Accumulated changes to one sheet.
 #[derive(Debug, Clone)]
 pub(super) struct Delta {
     pub(super) rows: AxisOrder,
@@ -71,7 +70,6 @@ impl Default for Delta {
 }
 
 impl Delta {
-    /// Returns the approximate memory use in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         const RUN_BYTES: usize = 16;
         let run_count = self.rows.run_count() + self.columns.run_count();
@@ -117,7 +115,6 @@ impl Delta {
         add_region(&mut self.format_clears, rows, columns);
     }
 
-    /// Inserts `count` new rows or columns before the row or column with the index `before`.
     pub(super) fn insert(
         &mut self,
         sheet: &mut SheetMetadata,
@@ -138,7 +135,6 @@ impl Delta {
         sheet.extent.delete(axis, spans);
     }
 
-    /// Adjusts range formats and cleared regions after an insertion or a deletion.
     fn move_regions(&mut self, sheet: &mut SheetMetadata, axis: Axis, map: &AxisMap) {
         sheet.formats.map_ranges(axis, map);
         for cleared_regions in [&mut self.value_clears, &mut self.format_clears] {
@@ -191,7 +187,6 @@ impl Delta {
         self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;
     }
 
-    /// Removes all cells in deleted rows or columns.
     fn remove_cells(&mut self, axis: Axis, deleted_lines: &[IdRun]) {
         let cell_ids: Vec<CellId> = match axis {
             Axis::Rows => {

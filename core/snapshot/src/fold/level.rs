@@ -104,7 +104,7 @@ impl FoldedLevel {
     }
 }
 
-/// A changed cell. Its coordinates are those after the last change.
+/// The coordinates are those after the last change.
 struct PlacedCell<'a> {
     row: u32,
     column: u32,

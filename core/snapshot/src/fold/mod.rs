@@ -143,8 +143,7 @@ impl Fold {
         self.imported.remove(&sheet_id);
     }
 
-    /// Calls `edit` with the metadata and changes of a sheet. Does nothing if the sheet does not
-    /// exist.
+    /// Does nothing if the sheet does not exist.
     fn edit_sheet(&mut self, sheet_id: SheetId, edit: impl FnOnce(&mut SheetMetadata, &mut Delta)) {
         if let Some(sheet) = self.metadata.sheets.get_mut(&sheet_id) {
             edit(sheet, self.deltas.entry(sheet_id).or_default());

@@ -21,7 +21,6 @@ pub struct RunStart {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisIndex {
     runs: Vec<RunStart>,
-    /// Number of spans before each run.
     spans_before: Vec<usize>,
 }
 
@@ -83,7 +82,6 @@ impl AxisIndex {
         self.spans_before.push(spans_before + 1);
     }
 
-    /// Extends the last run by one span.
     fn extend_last_run(&mut self, span: Span) {
         if let [.., last_run, end] = self.runs.as_mut_slice() {
             last_run.count += 1;
@@ -104,7 +102,7 @@ impl AxisIndex {
         self.span_size(self.runs.len().checked_sub(2)?)
     }
 
-    /// Returns the size of each span of a run, or `None` for a gap or the end.
+    /// Returns `None` for a gap or the end.
     fn span_size(&self, run_index: usize) -> Option<u32> {
         let run = self.runs.get(run_index)?;
         let next_run = self.runs.get(run_index + 1)?;

@@ -15,13 +15,11 @@ use cellar_sheet::operation::Spans;
 
 type CheckResult = Result<(), SnapshotError>;
 
-/// Returns [`SnapshotError::Shape`] with `message` unless `condition` is true.
 pub(crate) fn ensure(condition: bool, message: &'static str) -> CheckResult {
     if condition { Ok(()) } else { Err(SnapshotError::Shape(message)) }
 }
 
 impl PackedLevel {
-    /// Checks the order and the limits of the index parts that the root stores.
     pub(crate) fn check(&self) -> CheckResult {
         ensure(self.sheets.len() <= MAX_SHEETS, "a level has too many sheets")?;
         let are_in_order =
@@ -46,8 +44,7 @@ impl PackedSheet {
 }
 
 impl IndexChunk {
-    /// Checks the contents of a tile index chunk. Empty lists are rejected, because a level never
-    /// references an index without tiles.
+    /// Empty lists are rejected, because a level never references an index without tiles.
     pub(super) fn check(&self) -> CheckResult {
         match self {
             Self::Moves(moves) => moves.check(),

@@ -18,7 +18,6 @@ pub struct Children {
     pub tiles: Vec<ChildTile>,
     /// References to tile index chunks.
     pub index: Vec<ChildIndex>,
-    /// Columns of each stripe in the index or chunk.
     stripe_columns: Vec<Span>,
 }
 
@@ -54,7 +53,6 @@ pub enum ChildPart {
 }
 
 impl ChildPart {
-    /// Returns whether a chunk has the required contents.
     fn matches(self, chunk: &IndexChunk) -> bool {
         match (self, chunk) {
             (Self::Parts, IndexChunk::Parts(_)) => true,

@@ -104,7 +104,6 @@ fn group_by_stripe(tiles: Vec<LocatedTile>) -> Vec<Stripe> {
 pub(super) const WRONG_INDEX_CHUNK: SnapshotError =
     SnapshotError::Shape("a chunk of a tile index does not match the reference to it");
 
-/// Traverses the loaded parts of a tile index and collects missing chunks.
 struct IndexTraversal<'l, 'a> {
     loaded_chunks: &'l LoadedChunks<'a>,
     missing_chunks: Vec<ChunkRef>,
@@ -116,7 +115,6 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         Self { loaded_chunks, missing_chunks: Vec::new(), missing_hashes: HashSet::new() }
     }
 
-    /// Returns the missing chunks, or the result if no chunks are missing.
     fn finish<T>(self, result: T) -> Lookup<T> {
         if self.missing_chunks.is_empty() {
             Lookup::Ready(result)
@@ -125,7 +123,6 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         }
     }
 
-    /// Returns a chunk if it is loaded. Otherwise, records the chunk as missing and returns `None`.
     fn get_or_record_missing(&mut self, chunk: &ChunkRef) -> Option<&'a IndexChunk> {
         let loaded_chunk = (self.loaded_chunks)(&chunk.hash);
         if loaded_chunk.is_none() && self.missing_hashes.insert(chunk.hash) {
@@ -154,8 +151,7 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
         }
     }
 
-    /// Returns the tiles that overlap the region. Tiles whose index chunks are not loaded are
-    /// omitted.
+    /// Tiles whose index chunks are not loaded are omitted.
     fn find_tiles(
         &mut self,
         sheet: &PackedSheet,
@@ -233,7 +229,6 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
     }
 }
 
-/// Appends the tiles of a stripe that overlap the region.
 fn push_tiles(
     columns: Span,
     row_tiles: &SpanMap<IndexedTile>,

@@ -51,8 +51,8 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
     Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
 }
 
-/// Packs a sheet's tile index. Depending on its size, the result contains the index itself, the
-/// list of its parts, or a reference to a chunk with this list.
+/// Depending on its size, the result contains the index itself, the list of its parts, or a
+/// reference to a chunk with this list.
 pub(super) fn pack_stripes(
     stripes: &[Stripe],
     packer: &mut Packer,
@@ -88,7 +88,6 @@ fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotE
     Ok(RowIndex::Parts(split_into_parts(Kind::Tiles, tiles, packer)?))
 }
 
-/// Splits an index into parts, stores each part in a chunk, and returns the list of the parts.
 fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     kind: Kind,
     whole_index: SpanMap<T>,
@@ -108,9 +107,7 @@ fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     to_span_map(part_chunks)
 }
 
-/// An item of a tile index, which may reference chunks.
 trait ReferencesChunks {
-    /// Returns the total stored length of the chunks that the item references.
     fn referenced_bytes(&self) -> u64;
 }
 

@@ -63,7 +63,6 @@ impl<T> SpanMap<T> {
         self.spans.iter().zip(&self.items)
     }
 
-    /// Converts the map to a vector of spans and items, in order.
     pub(super) fn into_vec(self) -> Vec<(Span, T)> {
         let spans: Vec<Span> = self.spans.iter().collect();
         spans.into_iter().zip(self.items).collect()

@@ -23,7 +23,6 @@ struct RowQueue {
     output_rows: Vec<u32>,
     /// For each output row, the index of its value or format in the layer.
     layer_indices: Vec<usize>,
-    /// Number of rows removed from the queue so far.
     removed_count: usize,
 }
 
@@ -62,8 +61,7 @@ impl RowQueue {
         self.removed_count += 1;
     }
 
-    /// Removes all rows before `end_row` from the queue. Calls `visit` with each removed row and
-    /// its index in the layer.
+    /// Calls `visit` with each removed row and its index in the layer.
     fn remove_rows_before(&mut self, end_row: u32, mut visit: impl FnMut(u32, usize)) {
         while let Some(row) = self.next_row()
             && row < end_row
@@ -97,14 +95,12 @@ fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize
     }
 }
 
-/// Returns the topmost row of all queues except the one at `excluded_index`.
 fn next_row_except(queues: &[RowQueue], excluded_index: usize) -> Option<u32> {
     let other_queues = queues.iter().enumerate().filter(|(index, _)| *index != excluded_index);
     other_queues.filter_map(|(_, queue)| queue.next_row()).min()
 }
 
-/// Merges the columns of several levels into one output column. `level_columns` is ordered from
-/// oldest to newest.
+/// `level_columns` is ordered from oldest to newest.
 pub(super) fn merge_column(
     output_column: u32,
     level_columns: &[LevelColumn<'_>],
@@ -160,7 +156,6 @@ fn push_value_and_formula(
     }
 }
 
-/// Returns the formula of the cell whose value has the given index.
 fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
     if column.formulas.is_empty() {
         return None;

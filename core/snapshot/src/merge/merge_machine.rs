@@ -18,12 +18,10 @@ use crate::tile::Tile;
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<SheetInput>,
-    /// Index of the current sheet in the list of sheets to merge.
     sheet_index: usize,
     /// State of the current sheet's merge, or `None` if it has not started.
     sheet: Option<SheetMerge>,
     loaded_tiles: LoadedTiles,
-    /// The finished sheets.
     merged_level: Level,
 }
 

@@ -8,10 +8,8 @@ use crate::tile::{Tile, TileColumn};
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::{Span, Spans};
 
-/// A column of a tile that is at least partly inside the window.
 struct WindowColumn<'a> {
     output_column: u32,
-    /// Index of the tile in the list of tiles to merge.
     tile_index: usize,
     column: &'a TileColumn,
 }
@@ -75,7 +73,6 @@ fn to_level_column<'a>(
     })
 }
 
-/// Returns the rows of a column that at least one region covers.
 fn hidden_rows(hidden_regions: &[Region], column: u32) -> Spans {
     let mut row_spans: Vec<Span> = hidden_regions
         .iter()

@@ -29,14 +29,12 @@ pub(super) struct PendingTile {
     density: u64,
 }
 
-/// A finished output tile and its chunk.
 #[derive(Debug, Clone)]
 pub(super) struct FinishedTile {
     pub(super) tile: StripeTile,
     pub(super) object: PackedObject,
 }
 
-/// The topmost pending rows, encoded as a tile.
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
@@ -59,8 +57,6 @@ impl PendingTile {
         Self { columns, tile: Tile::default(), cell_count: 0, density }
     }
 
-    /// Returns the stored bytes per `DENSITY_CELLS` cells of the last encoded tile. Before the
-    /// first tile, returns an estimate.
     pub(super) fn density(&self) -> u64 {
         self.density
     }
@@ -74,12 +70,10 @@ impl PendingTile {
         self.cell_count == 0
     }
 
-    /// Returns the approximate memory use in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.tile.memory_bytes()
     }
 
-    /// Returns the estimated stored size of the pending cells in bytes.
     pub(super) fn expected_bytes(&self) -> u64 {
         to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
@@ -91,16 +85,14 @@ impl PendingTile {
         self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
     }
 
-    /// Returns the target size of the next tile in bytes. The first tile of a sheet is smaller, so
-    /// that readers can display the first screen sooner.
+    /// The first tile of a sheet is smaller, so that readers can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
         let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
-    /// Encodes the topmost pending rows as a tile and removes them. Returns `None` if there are no
-    /// cells. If the encoded size is far from the target size, resizes the tile and encodes it a
-    /// second time.
+    /// Returns `None` if there are no cells. If the encoded size is far from the target size,
+    /// resizes the tile and encodes it a second time.
     pub(super) fn cut_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -124,8 +116,7 @@ impl PendingTile {
         Ok(Some(FinishedTile { tile, object }))
     }
 
-    /// Encodes the topmost rows as a tile of at most `max_cells` cells. Encodes fewer rows if they
-    /// are too large for a chunk. Updates the density.
+    /// Encodes fewer rows if they are too large for a chunk. Updates the density.
     fn encode_top_rows(
         &mut self,
         first_row: u32,
@@ -160,7 +151,6 @@ impl PendingTile {
         usize::try_from(target_cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
     }
 
-    /// Returns whether a size differs from the target size by more than half the target size.
     fn is_far_from_target(&self, stored_bytes: usize) -> bool {
         let half_target = self.target_bytes() / 2;
         to_u64(stored_bytes).abs_diff(self.target_bytes()) > half_target

@@ -45,8 +45,7 @@ impl<'a> PlacedTile<'a> {
         Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping }
     }
 
-    /// Returns the runs of tile rows that are mapped into the window. The source rows of a run are
-    /// relative to the tile's top row.
+    /// The source rows of a run are relative to the tile's top row.
     pub(super) fn row_runs(&self, window: &Window) -> Vec<Run> {
         let level_runs = self.mapping.row_map.runs();
         let tile_end_row = self.first_row.saturating_add(self.size.rows);
@@ -61,7 +60,7 @@ impl<'a> PlacedTile<'a> {
         clipped_runs
     }
 
-    /// Limits a run to the tile's rows and the window. Returns `None` if no rows remain.
+    /// Returns `None` if no rows remain.
     fn clip_run(&self, run: &Run, tile_end_row: u32, window: &Window) -> Option<Run> {
         let rows_before_tile = self.first_row.saturating_sub(run.src);
         let rows_before_window = window.rows.start.saturating_sub(run.dst);
@@ -79,8 +78,7 @@ impl<'a> PlacedTile<'a> {
         })
     }
 
-    /// Returns the output rows in the window in which the tile has a cell. The rows are unsorted
-    /// and may contain duplicates.
+    /// The rows are unsorted and may contain duplicates.
     pub(super) fn output_rows(&self, window: &Window) -> Vec<u32> {
         let row_runs = self.row_runs(window);
         let mut output_rows = Vec::new();
@@ -96,7 +94,6 @@ impl<'a> PlacedTile<'a> {
         output_rows
     }
 
-    /// Iterates over the tile columns that are mapped into the window, with their output columns.
     pub(super) fn columns_by_output(
         &self,
         window: &Window,
@@ -120,14 +117,12 @@ impl<'a> PlacedTile<'a> {
     }
 }
 
-/// Returns the indices of the layer rows that belong to the source rows of a run.
 pub(super) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
     let first_index = layer_rows.partition_point(|row| *row < run.src);
     let end_index = layer_rows.partition_point(|row| *row < source_end(run));
     first_index..end_index
 }
 
-/// Returns the exclusive end of a run in source rows.
 fn source_end(run: &Run) -> u32 {
     run.src.saturating_add(run.len)
 }

@@ -9,16 +9,13 @@ use crate::saturate::to_u64;
 use crate::tile::{Tile, TileColumn};
 use cellar_sheet::operation::{Span, Spans};
 
-/// A sheet being merged.
 #[derive(Debug, Clone)]
 pub(super) struct SheetMerge {
     /// Mapping from each level to the newest level.
     pub(super) mappings: Vec<LevelMapping>,
-    /// Index of the current stripe.
     pub(super) stripe_index: usize,
     /// State of the current stripe's merge, or `None` if it has not started.
     pub(super) stripe: Option<StripeMerge>,
-    /// Output stripes with the tiles finished so far.
     output_stripes: Vec<Stripe>,
 }
 
@@ -32,8 +29,8 @@ impl SheetMerge {
         Self { mappings, stripe_index: 0, stripe: None, output_stripes }
     }
 
-    /// Starts merging the current stripe at `first_row`. All rows above `first_row` must be
-    /// finished. If no stripes are left, `self.stripe` becomes `None`.
+    /// All rows above `first_row` must be finished. If no stripes are left, `self.stripe` becomes
+    /// `None`.
     pub(super) fn start_stripe(
         &mut self,
         input: &SheetInput,
@@ -56,15 +53,14 @@ impl SheetMerge {
         self.stripe_index += 1;
     }
 
-    /// Appends a finished tile to the output stripe with the given index. Does nothing if the index
-    /// is out of range.
+    /// Does nothing if the index is out of range.
     pub(super) fn push_tile(&mut self, stripe_index: usize, tile: StripeTile) {
         if let Some(stripe) = self.output_stripes.get_mut(stripe_index) {
             stripe.tiles.push(tile);
         }
     }
 
-    /// Returns the merged sheet, or `None` if it contains no changes.
+    /// Returns `None` if the merged sheet contains no changes.
     pub(super) fn finish(self, input: &SheetInput) -> Option<LevelSheet> {
         let mut stripes = self.output_stripes;
         stripes.retain(|stripe| !stripe.tiles.is_empty());
@@ -74,7 +70,6 @@ impl SheetMerge {
     }
 }
 
-/// Divides the columns of the merged sheet into stripes, based on the sizes of the inputs.
 fn divide_into_stripes(input: &SheetInput, mappings: &[LevelMapping]) -> Vec<Span> {
     let mut weights = ColumnWeights::default();
     for (level, mapping) in input.levels.iter().zip(mappings) {

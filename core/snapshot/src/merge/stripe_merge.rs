@@ -22,7 +22,6 @@ const PREFETCHED_TILES: usize = 4;
 /// Loaded tiles, keyed by chunk name.
 pub(super) type LoadedTiles = BTreeMap<ChunkHash, Arc<Tile>>;
 
-/// A stripe being merged.
 #[derive(Debug, Clone)]
 pub(super) struct StripeMerge {
     columns: Span,
@@ -34,7 +33,6 @@ pub(super) struct StripeMerge {
     pending: PendingTile,
 }
 
-/// Input tiles with cells in a stripe.
 #[derive(Debug, Clone, Default)]
 struct StripeInputs {
     /// Stored tiles, sorted by first output row.
@@ -44,28 +42,22 @@ struct StripeInputs {
     memory_rows: Vec<u32>,
 }
 
-/// In-memory cells of an input level.
 #[derive(Debug, Clone)]
 struct MemoryTile {
     level_index: usize,
     tile: Arc<Tile>,
 }
 
-/// Next step of merging a stripe.
 pub(super) enum StripeStep {
-    /// Load these tiles first.
     Load(Vec<ChunkRef>),
-    /// An output tile is finished.
     FinishedTile {
         tile: StripeTile,
         /// Chunk to store, or `None` if an input tile is reused unchanged.
         new_chunk: Option<PackedObject>,
     },
-    /// The stripe is merged.
     Done,
 }
 
-/// Levels of a sheet and their mappings to the newest level.
 pub(super) struct SheetLevels<'a> {
     pub(super) inputs: &'a [LevelInput],
     pub(super) mappings: &'a [LevelMapping],
@@ -73,7 +65,6 @@ pub(super) struct SheetLevels<'a> {
 }
 
 impl StripeInputs {
-    /// Collects the input tiles with cells in the unfinished rows of a stripe.
     fn collect(output: &OutputStripe, levels: &SheetLevels<'_>) -> Self {
         let mut inputs = Self::default();
         for (level_index, (input, mapping)) in levels.inputs.iter().zip(levels.mappings).enumerate()
@@ -114,8 +105,7 @@ impl StripeInputs {
 }
 
 impl StripeMerge {
-    /// Starts or resumes merging a stripe at `first_row`. All rows above `first_row` must be
-    /// finished.
+    /// All rows above `first_row` must be finished.
     pub(super) fn new(
         columns: Span,
         first_row: u32,
@@ -129,7 +119,6 @@ impl StripeMerge {
         Self { columns, older_levels, next_row: first_row, inputs, pending }
     }
 
-    /// Returns the window with the unfinished rows before `end_row` in the columns of the stripe.
     fn window_until(&self, end_row: u32) -> Window {
         Window { rows: self.next_row..end_row, columns: self.columns.first..self.columns.end() }
     }
@@ -138,7 +127,6 @@ impl StripeMerge {
         self.pending.density()
     }
 
-    /// Returns whether the rest of the stripe still needs a loaded tile.
     pub(super) fn needs_tile(&self, hash: &ChunkHash) -> bool {
         self.unfinished_tiles().any(|tile| tile.chunk.hash == *hash)
     }
@@ -176,8 +164,7 @@ impl StripeMerge {
         }
     }
 
-    /// Encodes the next output tile from the pending cells. If no cells are pending, the stripe is
-    /// finished.
+    /// If no cells are pending, the stripe is finished.
     fn finish_pending_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
@@ -189,7 +176,6 @@ impl StripeMerge {
         Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
     }
 
-    /// Returns an input tile unchanged as a finished output tile.
     fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {
@@ -204,21 +190,18 @@ impl StripeMerge {
         self.inputs.chunk_tiles.iter().filter(|tile| tile.output_rows.end() > self.next_row)
     }
 
-    /// Returns the next unfinished row in which an in-memory tile has a cell.
     fn next_memory_row(&self) -> Option<u32> {
         let index = self.inputs.memory_rows.partition_point(|row| *row < self.next_row);
         self.inputs.memory_rows.get(index).copied()
     }
 
-    /// Returns the next unfinished row in which any input may have a cell.
     fn next_row_with_cells(&self) -> Option<u32> {
         let tile_rows =
             self.unfinished_tiles().map(|tile| tile.output_rows.first.max(self.next_row));
         tile_rows.chain(self.next_memory_row()).min()
     }
 
-    /// Returns a tile that can be reused unchanged. Such a tile starts at the next row, and no
-    /// other input has cells in its rows.
+    /// A reusable tile starts at the next row, and no other input has cells in its rows.
     fn find_reusable_tile(&self) -> Option<InputTile> {
         let reusable_tile = self
             .unfinished_tiles()
@@ -265,7 +248,6 @@ impl StripeMerge {
         missing_chunks
     }
 
-    /// Merges the rows before `band_end` into `pending`.
     fn merge_band(&mut self, band_end: u32, mappings: &[LevelMapping], loaded_tiles: &LoadedTiles) {
         let tiles = self.placed_tiles(band_end, mappings, loaded_tiles);
         let merged_cells = merge_window(&tiles, &self.window_until(band_end), self.older_levels);

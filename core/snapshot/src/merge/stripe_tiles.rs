@@ -12,7 +12,6 @@ use cellar_sheet::operation::{Span, Spans};
 /// their neighbours, so that small tiles do not accumulate.
 pub(super) const MIN_REUSED_BYTES: u64 = TARGET_CHUNK_BYTES as u64 / 2;
 
-/// A stored tile of an input level.
 #[derive(Debug, Clone)]
 pub(super) struct InputTile {
     pub(super) level_index: usize,
@@ -29,14 +28,12 @@ pub(super) struct InputTile {
     pub(super) is_reusable: bool,
 }
 
-/// A level whose cells are stored in chunks.
 pub(super) struct ChunkLevel<'a> {
     pub(super) level_index: usize,
     pub(super) stripes: &'a [Stripe],
     pub(super) mapping: &'a LevelMapping,
 }
 
-/// An output stripe whose input tiles are being collected.
 pub(super) struct OutputStripe {
     pub(super) columns: Span,
     pub(super) older_levels: OlderLevels,
@@ -44,13 +41,11 @@ pub(super) struct OutputStripe {
 }
 
 impl OutputStripe {
-    /// Returns the window with all unfinished rows in the columns of this stripe.
     pub(super) fn unfinished_window(&self) -> Window {
         let columns = self.columns.first..self.columns.end();
         Window { rows: self.first_unfinished_row..u32::MAX, columns }
     }
 
-    /// Returns the tiles of an input level that overlap the unfinished rows of this output stripe.
     pub(super) fn input_tiles(&self, level: &ChunkLevel<'_>) -> Vec<InputTile> {
         let mut input_tiles = Vec::new();
         for stripe in level.stripes {
@@ -65,7 +60,7 @@ impl OutputStripe {
         input_tiles
     }
 
-    /// Returns the input tile, or `None` if the tile has no cells in the stripe's unfinished rows.
+    /// Returns `None` if the tile has no cells in the stripe's unfinished rows.
     fn to_input_tile(
         &self,
         level: &ChunkLevel<'_>,
@@ -140,7 +135,6 @@ fn map_whole_span(map: &AxisMap, span: Span) -> Option<u32> {
     if kept_lines == whole_span { Some(first_output_line) } else { None }
 }
 
-/// Returns whether any region overlaps a rectangle.
 fn overlaps_any(regions: &[Region], rows: Span, columns: Span) -> bool {
     let row_spans = Spans::one(rows.first, rows.count);
     let column_spans = Spans::one(columns.first, columns.count);

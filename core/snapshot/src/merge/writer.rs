@@ -141,7 +141,6 @@ impl StripeWriter {
     }
 }
 
-/// Splits the non-empty columns of a block into stripes, keyed by stripe index.
 fn split_by_stripe(block: Tile) -> BTreeMap<u32, Tile> {
     let mut cells_by_stripe: BTreeMap<u32, Tile> = BTreeMap::new();
     for column in block.columns {

@@ -15,7 +15,6 @@ pub(super) enum Phase {
     Building(PendingSnapshot),
     StoringProgress(PendingSnapshot),
     HandingOver,
-    /// Replacing the old root with the rebuilt root.
     ReplacingRoot {
         own_record: PendingSnapshot,
         new_root: String,
@@ -39,7 +38,7 @@ pub(super) enum ReleaseReason {
     Failure { wait_s: u32 },
 }
 
-/// Final steps of a worker. Each step is idempotent.
+/// Each step is idempotent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Finishing {
     pub(super) outcome: SnapshotOutcome,

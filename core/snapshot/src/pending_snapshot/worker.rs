@@ -24,7 +24,6 @@ pub struct Worker {
     deadline_ms: u64,
     /// Start of the current unit of work, in milliseconds since the Unix epoch.
     unit_started_ms: u64,
-    /// Duration of the longest unit of work so far, in milliseconds.
     longest_unit_ms: u64,
     phase: Phase,
 }
@@ -108,8 +107,8 @@ impl Worker {
         SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual }
     }
 
-    /// Claims the first pending record of the log. Waits if the record belongs to an earlier
-    /// snapshot, or if another worker's lease has not expired.
+    /// Waits if the record belongs to an earlier snapshot, or if another worker's lease has not
+    /// expired.
     fn claim_or_wait(
         &mut self,
         first_record: &PendingSnapshot,
@@ -201,7 +200,6 @@ impl Worker {
         self.start_unit(own_record, clock)
     }
 
-    /// Starts a unit of work.
     fn start_unit(&mut self, own_record: PendingSnapshot, clock: ClockReading) -> SnapshotAction {
         self.unit_started_ms = clock.now_ms;
         let progress = own_record.progress.clone();
@@ -239,8 +237,7 @@ impl Worker {
         }
     }
 
-    /// Stores the progress. Hands over the record to another invocation if another unit of work may
-    /// exceed the deadline.
+    /// Hands over the record to another invocation if another unit of work may exceed the deadline.
     fn store_progress(
         &mut self,
         own_record: &PendingSnapshot,
@@ -379,7 +376,6 @@ impl Worker {
         self.perform_last_steps(outcome, steps.into_iter().collect())
     }
 
-    /// Performs the remaining steps, then stops with `outcome`.
     fn perform_last_steps(
         &mut self,
         outcome: SnapshotOutcome,

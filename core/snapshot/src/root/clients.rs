@@ -15,7 +15,6 @@ use cellar_base::limits::{
     CLIENT_IDLE_S, MAX_MUTATION_ID, MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS,
 };
 
-/// Length of a client key.
 const CLIENT_KEY_BYTES: usize = 8;
 
 /// Last mutation of a client.
@@ -36,8 +35,7 @@ pub struct ClientMap {
     names: BTreeMap<ClientKey, ClientName>,
 }
 
-/// Stored encoding of the clients. Each field is stored as a separate list, which compresses
-/// better.
+/// Each field is stored as a separate list, which compresses better.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredClients {
@@ -53,7 +51,6 @@ struct StoredClients {
     names: Option<StoredNames>,
 }
 
-/// Stored encoding of the client names. Each field is stored as a separate list.
 #[derive(Encode, Decode)]
 #[cbor(map)]
 struct StoredNames {

@@ -21,7 +21,6 @@ impl TextSpan {
         texts.get(start..start.saturating_add(to_usize(self.len))).unwrap_or_default()
     }
 
-    /// Appends a string to `texts` and returns its span.
     pub(crate) fn push(texts: &mut String, text: &str) -> Self {
         let span = Self { start: saturate_u32(texts.len()), len: saturate_u32(text.len()) };
         texts.push_str(text);
@@ -33,7 +32,6 @@ impl TextSpan {
         self.len == 0 || !self.of(texts).is_empty()
     }
 
-    /// Returns the exclusive end of the span.
     pub(super) fn end(self) -> u32 {
         self.start.saturating_add(self.len)
     }
@@ -131,7 +129,6 @@ impl TextLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for the strings in `other`.
     pub(super) fn reserve(&mut self, other: &Self) {
         self.rows.reserve(other.rows.len());
         self.spans.reserve(other.spans.len());

@@ -122,7 +122,6 @@ impl ValueLayer {
         self.long_texts.get(to_usize(index))
     }
 
-    /// Returns the preview, hash and length of a long text.
     fn long_text_parts(&self, index: u32) -> Option<(&str, [u8; 32], u32)> {
         let long_text = self.long_text(index)?;
         Some((long_text.preview.of(&self.texts), long_text.hash, long_text.byte_length))
@@ -231,8 +230,7 @@ impl ValueLayer {
         slice
     }
 
-    /// Returns the span of all strings in `values`. Returns `None` if the strings are not
-    /// contiguous, or if a value is a long text.
+    /// Returns `None` if the strings are not contiguous, or if a value is a long text.
     fn contiguous_text_span(values: &[TileValue]) -> Option<TextSpan> {
         let mut joined_span: Option<TextSpan> = None;
         for value in values {

@@ -38,7 +38,6 @@ fn contract_blob(name: &str, bytes: impl Into<Bytes>) -> NewBlob {
     }
 }
 
-/// Returns an object's content, or `None` if the object does not exist.
 async fn stored_bytes(blobs: &dyn Blobs, key: &BlobKey) -> Option<Bytes> {
     match blobs.get(key, MAX_BYTES).await {
         Ok(GetOutcome::Found { bytes, .. }) => Some(bytes),

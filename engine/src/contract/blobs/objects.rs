@@ -5,6 +5,7 @@ use futures_util::future::join_all;
 use super::{contract_blob, contract_key, sha256, stored_bytes};
 use crate::ports::{
     BlobHead, BlobInspection, BlobPage, Blobs, GetOutcome, KeepOutcome, ListedBlob, NewBlob,
+    PutNewOutcome,
 };
 use crate::ports::{Clock as _, PortError};
 use crate::system::SystemClock;
@@ -27,6 +28,7 @@ pub async fn blobs(blobs: &dyn Blobs, waived: &[Promise]) {
     too_long_objects_are_not_read(blobs).await;
     the_store_checks_the_checksum(blobs).await;
     a_put_replaces(blobs, waived).await;
+    an_object_is_created_once(blobs).await;
     the_pending_tag_is_removed_permanently(blobs).await;
     a_delete_can_be_repeated(blobs).await;
     lists_are_ascending_and_complete(blobs).await;
@@ -122,6 +124,30 @@ async fn a_put_replaces(blobs: &dyn Blobs, waived: &[Promise]) {
             "the tags were not replaced: {pending:?}"
         );
     }
+}
+
+async fn an_object_is_created_once(blobs: &dyn Blobs) {
+    let first_blob = contract_blob("created", "first");
+    let second_blob = contract_blob("created", "second");
+    let both = join_all([blobs.put_new(first_blob.clone()), blobs.put_new(second_blob.clone())]);
+    let mut created_blob = None;
+    for (outcome, blob) in both.await.into_iter().zip([&first_blob, &second_blob]) {
+        match outcome {
+            Ok(PutNewOutcome::Stored) => {
+                assert!(created_blob.is_none(), "the object was created twice");
+                created_blob = Some(blob);
+            }
+            // S3 may also answer that the requests conflict.
+            Ok(PutNewOutcome::AlreadyExists) | Err(PortError { temporary: true, .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let bytes = created_blob.map(|blob| blob.bytes.clone());
+    assert!(bytes.is_some(), "no object was created");
+    assert_eq!(blobs.put_new(second_blob).await, Ok(PutNewOutcome::AlreadyExists));
+    assert_eq!(stored_bytes(blobs, &first_blob.key).await, bytes);
+    assert_eq!(blobs.delete(&first_blob.key).await, Ok(()));
+    assert_eq!(blobs.put_new(first_blob).await, Ok(PutNewOutcome::Stored), "after a deletion");
 }
 
 async fn the_pending_tag_is_removed_permanently(blobs: &dyn Blobs) {

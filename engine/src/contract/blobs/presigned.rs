@@ -12,7 +12,6 @@ const BYTES: &[u8] = b"what was granted";
 const VALID_S: u64 = 300;
 const MEDIA_TYPE: &str = "application/vnd.cellar.test";
 const ENCODING: &str = "zstd";
-/// Query parameter of a presigned AWS URL that contains the signature.
 const SIGNATURE: &str = "X-Amz-Signature=";
 const EXPIRES: &str = "X-Amz-Expires=";
 
@@ -120,7 +119,6 @@ fn upload_grant(key: &BlobKey) -> UploadGrant {
     }
 }
 
-/// Builds the HTTP request that a client sends to use a presigned request.
 fn client_request(presigned: PresignedRequest, body: &'static [u8]) -> UrlRequest {
     let mut headers = presigned.headers;
     headers.retain(|(name, _)| name != "content-length");
@@ -203,8 +201,7 @@ where
     }
 }
 
-/// Returns copies of a valid request that are changed in the given way. Returns no copies for
-/// [`Tampering::OtherKey`], since only the caller knows another key.
+/// Returns no copies for [`Tampering::OtherKey`], since only the caller knows another key.
 fn tampered_requests(tampering: Tampering, valid_request: &UrlRequest) -> Vec<UrlRequest> {
     match tampering {
         Tampering::OtherBytes => vec![with_body(valid_request, b"what was GRANTED")],
@@ -282,7 +279,6 @@ fn with_other_signature(request: &UrlRequest) -> UrlRequest {
     UrlRequest { url: tampered_url, ..request.clone() }
 }
 
-/// Returns a signing time in the past, so that a URL signed at that time has already expired.
 fn expired_signing_time_s() -> u64 {
     const MARGIN_S: u64 = 5;
     now_s() - VALID_S - MARGIN_S

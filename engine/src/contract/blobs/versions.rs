@@ -14,7 +14,6 @@ pub async fn blob_versions<S: Blobs + BlobVersions>(store: &S) {
     lists_are_complete(store).await;
 }
 
-/// Returns all object versions, fetching one page at a time.
 async fn list_all(store: &dyn BlobVersions, prefix: &str) -> Vec<ListedVersion> {
     let mut versions = Vec::new();
     let mut next_page = None;

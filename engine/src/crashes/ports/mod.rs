@@ -23,7 +23,6 @@ use crate::memory::{
 use crate::ports::{Clock as _, PresignedRequest, QueueRules, WriteOutcome};
 use crate::snapshots::{LevelsBuilder, SnapshotBuilder, SnapshotPorts, Snapshots};
 
-/// In-memory ports that inject the faults of a plan.
 pub(crate) struct FaultyPorts {
     pub(crate) faults: FaultPlan,
     pub(crate) tables: MemoryTables,
@@ -32,7 +31,6 @@ pub(crate) struct FaultyPorts {
     pub(crate) queue: MemoryQueue,
     pub(crate) streams: MemoryStreams,
     pub(crate) index: MemoryFeed,
-    /// Deliveries that the webhook receiver received.
     pub(crate) received: Mutex<Vec<WebhookDelivery>>,
     pub(crate) clock: Arc<ManualClock>,
     /// Every attempt of a worker to set a snapshot root: the position, the requested root, and the
@@ -65,7 +63,6 @@ impl FaultyPorts {
         })
     }
 
-    /// Returns an independent copy of the ports with the given faults.
     pub(crate) fn copied(&self, planned_faults: Vec<(usize, Fault)>) -> Arc<Self> {
         let clock = Arc::new(ManualClock::at(self.clock.now_ms()));
         Arc::new(Self {
@@ -83,20 +80,18 @@ impl FaultyPorts {
         })
     }
 
-    /// Creates a log service with empty caches over these ports.
     pub(crate) fn logs(self: &Arc<Self>) -> Logs {
         let (entries, segments) = (Arc::clone(self) as _, Arc::clone(self) as _);
         let (blobs, clock) = (Arc::clone(self) as _, Arc::clone(&self.clock) as _);
         Logs::new(entries, segments, blobs, clock, Arc::clone(self) as _)
     }
 
-    /// Creates a snapshot worker with empty caches over these ports.
     pub(crate) fn workers(self: &Arc<Self>) -> Snapshots {
         let builder = LevelsBuilder::new(Arc::new(self.logs()), Arc::clone(self) as _);
         self.snapshots(Arc::new(builder))
     }
 
-    /// Uploads an object with a presigned request, as a client does. Returns the HTTP status.
+    /// Returns the HTTP status.
     pub(crate) fn upload(&self, granted_request: PresignedRequest, bytes: &[u8]) -> u16 {
         let PresignedRequest { method, url, mut headers, .. } = granted_request;
         headers.retain(|(name, _)| name != "content-length");
@@ -117,8 +112,8 @@ impl FaultyPorts {
         outcome
     }
 
-    /// Asserts that no worker overwrote a root or pending snapshot of another worker. The version
-    /// counters must be consecutive, and all workers must build the same root for a snapshot.
+    /// The version counters must be consecutive, and all workers must build the same root for a
+    /// snapshot.
     pub(crate) fn assert_nothing_was_lost(&self, context: &str) {
         for (position, requested_root, stored_root) in self.roots.lock().unwrap().iter() {
             assert_eq!(requested_root, stored_root, "{context}: two different roots at {position}");
@@ -134,7 +129,6 @@ impl FaultyPorts {
         }
     }
 
-    /// Creates a snapshot worker that uses this builder.
     pub(crate) fn snapshots(self: &Arc<Self>, builder: Arc<dyn SnapshotBuilder>) -> Snapshots {
         let ports = SnapshotPorts {
             entries: self.clone(),

@@ -7,8 +7,8 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use super::FaultyPorts;
 use crate::ports::{
     BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, GetOutcome, Jobs, KeepOutcome, NewBlob,
-    PendingSnapshots, PortError, PresignedRequest, Random, Receipt, Received, UploadGrant,
-    VersionMarker, VersionPage, WriteOutcome,
+    PendingSnapshots, PortError, PresignedRequest, PutNewOutcome, Random, Receipt, Received,
+    UploadGrant, VersionMarker, VersionPage, WriteOutcome,
 };
 
 fn write_failed(error: PortError) -> WriteOutcome {
@@ -56,6 +56,9 @@ impl Jobs for FaultyPorts {
 impl Blobs for FaultyPorts {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         self.faults.send_with_fault(self.blobs.put(blob), Err).await
+    }
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
+        self.faults.send_with_fault(self.blobs.put_new(blob), Err).await
     }
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
         self.faults.read(self.blobs.get(key, max_bytes)).await

@@ -23,7 +23,6 @@ use crate::ports::{BlobHead, Blobs, Clock, GetOutcome, PortError, Random};
 use crate::retry::retry_with_jitter;
 use crate::snapshots::new_object;
 
-/// Identifies the uploads to verify, and the fork family for which they are published.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub(super) log: LogId,
@@ -31,7 +30,7 @@ pub(super) struct Owner {
     pub(super) client: ClientKey,
 }
 
-/// Verifies and publishes the objects that a request references. May be repeated.
+/// Checks may be repeated.
 #[derive(Clone)]
 pub(super) struct ImportChecker {
     owner: Owner,
@@ -42,7 +41,6 @@ pub(super) struct ImportChecker {
     texts_left: Arc<AtomicUsize>,
 }
 
-/// An object to verify and publish.
 enum ObjectToCheck {
     Tile(TileToCheck),
     Index(ChildIndex),
@@ -50,7 +48,6 @@ enum ObjectToCheck {
 
 struct TileToCheck {
     chunk: ChunkRef,
-    /// All places in the tile index that reference the tile.
     locations: Vec<ChildTile>,
 }
 
@@ -64,8 +61,8 @@ impl ImportChecker {
         Self { owner, blobs, clock, random, texts_left: Arc::default() }
     }
 
-    /// Reads and verifies a tile index chunk. The caller must publish everything that the chunk
-    /// references before it publishes the chunk itself.
+    /// The caller must publish everything that the chunk references before it publishes the chunk
+    /// itself.
     pub(super) async fn read_index(
         &self,
         chunk: ChunkRef,
@@ -73,9 +70,8 @@ impl ImportChecker {
         Ok(self.find_chunk(&chunk).await?.into_index()?)
     }
 
-    /// Verifies and publishes the tiles in `single_tiles` and the chunks in `indexed_chunks`,
-    /// several at a time. Index chunks in `indexed_chunks` must already be published. Reads at most
-    /// `max_texts` long texts. Returns the number of chunks that were checked.
+    /// Index chunks in `indexed_chunks` must already be published. Reads at most `max_texts` long
+    /// texts. Returns the number of chunks that were checked.
     pub(super) async fn publish_all(
         &self,
         single_tiles: &[ChunkRef],
@@ -121,8 +117,7 @@ impl ImportChecker {
         self.publish(verified_object).await
     }
 
-    /// Verifies and publishes the long texts that a tile references. Does nothing if the tile is
-    /// already published, since its long texts were published first.
+    /// Does nothing if the tile is already published, since its long texts were published first.
     async fn publish_texts(
         &self,
         tile_object: &VerifiedObject,
@@ -141,8 +136,7 @@ impl ImportChecker {
             .await
     }
 
-    /// Subtracts `count` from the number of long texts that may still be read for this request.
-    /// Returns an error if fewer than `count` are left.
+    /// Returns an error if fewer than `count` long texts are left.
     fn reserve_texts(&self, hash: ChunkHash, count: usize) -> Result<(), ImportFault> {
         let reserve = |left: usize| left.checked_sub(count);
         let reserved = self.texts_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, reserve);
@@ -157,9 +151,8 @@ impl ImportChecker {
         self.publish(text_object.into_text(named_text)?).await
     }
 
-    /// Verifies that a tile index chunk matches the index that references it. The chunk must
-    /// already be published. Everything that it references was published before it, so it is not
-    /// read.
+    /// The chunk must already be published. Everything that it references was published before it,
+    /// so it is not read.
     async fn verify_child_index(&self, child: &ChildIndex) -> Result<(), LogError> {
         let hash = child.chunk.hash;
         let published = self.find_published(hash, max_stored_bytes(&child.chunk)).await?;
@@ -171,8 +164,7 @@ impl ImportChecker {
         Ok(())
     }
 
-    /// Publishes an object for the fork family. The caller must already have published everything
-    /// that the object references.
+    /// The caller must already have published everything that the object references.
     pub(super) async fn publish(&self, object: VerifiedObject) -> Result<(), LogError> {
         let VerifiedObject { hash, stored, is_published } = object;
         if is_published {
@@ -254,13 +246,12 @@ impl ImportChecker {
     }
 }
 
-/// Returns the maximum size of a stored chunk, given the length that the reference states.
 fn max_stored_bytes(chunk: &ChunkRef) -> usize {
     let stated = usize::try_from(chunk.max_stored_bytes()).unwrap_or(usize::MAX);
     stated.min(MAX_STORED_CHUNK_BYTES)
 }
 
-/// Returns the distinct objects that a request references. Tile index chunks precede tiles.
+/// Tile index chunks precede tiles.
 fn objects_to_check(single_tiles: &[ChunkRef], indexed_chunks: &[&Children]) -> Vec<ObjectToCheck> {
     let mut objects = Vec::new();
     let mut tiles: BTreeMap<ChunkHash, TileToCheck> = BTreeMap::new();

@@ -83,7 +83,6 @@ pub enum ImportFault {
 }
 
 impl ImportFault {
-    /// Converts an error of the snapshot format to a fault of the uploaded chunk.
     pub(super) fn unreadable(hash: ChunkHash, error: &SnapshotError) -> Self {
         let reason = match error {
             SnapshotError::Compression => "it is not a single complete zstd frame".to_owned(),

@@ -12,14 +12,12 @@ use cellar_snapshot::tile::{NamedText, Tile};
 use super::ImportFault;
 use crate::ports::BlobHead;
 
-/// An object that was read from the store and is not verified yet.
 pub(super) struct UnverifiedObject {
     hash: ChunkHash,
     stored: Bytes,
     is_published: bool,
 }
 
-/// An object whose hash and content are verified.
 pub(super) struct VerifiedObject {
     pub(super) hash: ChunkHash,
     pub(super) stored: Bytes,
@@ -35,17 +33,14 @@ pub(super) fn is_old(head: &BlobHead, now_s: u64) -> bool {
 }
 
 impl UnverifiedObject {
-    /// Wraps an object that a client uploaded.
     pub(super) fn staged(hash: ChunkHash, stored: Bytes) -> Self {
         Self { hash, stored, is_published: false }
     }
 
-    /// Wraps an object that is already published for the fork family.
     pub(super) fn published(hash: ChunkHash, stored: Bytes, head: &BlobHead, now_s: u64) -> Self {
         Self { hash, stored, is_published: !is_old(head, now_s) }
     }
 
-    /// Checks that the object has the length that its reference states.
     pub(super) fn check_length(self, chunk: &ChunkRef) -> Result<Self, ImportFault> {
         if self.has_length_of(chunk) {
             return Ok(self);
@@ -57,7 +52,6 @@ impl UnverifiedObject {
         Err(self.fault(&reason))
     }
 
-    /// Verifies that the object is a tile and matches all references to it in the tile index.
     pub(super) fn into_tile(
         self,
         locations: &[ChildTile],
@@ -73,7 +67,6 @@ impl UnverifiedObject {
         Ok((self.verified(), tile))
     }
 
-    /// Verifies that the object is the long text that a tile references.
     pub(super) fn into_text(self, named_text: &NamedText) -> Result<VerifiedObject, ImportFault> {
         let text = String::from_utf8(self.unpacked(Bounds::TEXT)?);
         let text = text.map_err(|_| self.fault("it is not valid UTF-8"))?;
@@ -81,8 +74,7 @@ impl UnverifiedObject {
         Ok(self.verified())
     }
 
-    /// Verifies that the object is a tile index chunk. The caller must verify the chunks that it
-    /// references before it publishes the chunk.
+    /// The caller must verify the chunks that this chunk references before it publishes this chunk.
     pub(super) fn into_index(self) -> Result<(VerifiedObject, Children), ImportFault> {
         let index = self.decoded_index()?;
         let children = index.children().map_err(|error| self.unreadable(&error))?;
@@ -92,7 +84,6 @@ impl UnverifiedObject {
         Ok((self.verified(), children))
     }
 
-    /// Verifies that the object is a tile index chunk and matches the chunk that references it.
     pub(super) fn into_child_index(
         self,
         child: &ChildIndex,
@@ -106,7 +97,6 @@ impl UnverifiedObject {
         IndexChunk::decode(&bytes).map_err(|error| self.unreadable(&error))
     }
 
-    /// Decompresses the object and verifies its hash.
     fn unpacked(&self, bounds: Bounds) -> Result<Vec<u8>, ImportFault> {
         unpack(self.hash, &self.stored, bounds).map_err(|error| self.unreadable(&error))
     }

@@ -130,8 +130,7 @@ impl Logs {
         Ok(checked_count + 1)
     }
 
-    /// Verifies and publishes the chunks of all imports in a request. Imports that the log already
-    /// contains are skipped, since their uploads may have expired.
+    /// Imports that the log already contains are skipped, since their uploads may have expired.
     pub(super) async fn verify_and_publish_imports(
         &self,
         request: &Request,
@@ -173,8 +172,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Returns the client's entries from `start_position` on. The read is eventually consistent and
-    /// may miss entries, which is safe because the append detects repeated mutations.
+    /// The read is eventually consistent and may miss entries, which is safe because the append
+    /// detects repeated mutations.
     async fn entries_of_client(
         &self,
         log_id: LogId,
@@ -197,7 +196,6 @@ impl Logs {
         }
     }
 
-    /// Creates a checker for the objects that a client uploaded to a log.
     async fn import_checker(
         &self,
         log_id: LogId,
@@ -211,14 +209,12 @@ impl Logs {
     }
 }
 
-/// An entry that contains mutations of the client.
 struct ClientEntry {
     position: Position,
     /// Id of the entry's last mutation.
     last_id: u64,
 }
 
-/// Returns the chunks that the tile index of an import references.
 fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     let to_fault = |error: SnapshotError| ImportFault::Index { why: error.to_string() };
     let stripes = StripeIndex::of_import(tile_index).map_err(to_fault)?;
@@ -227,8 +223,7 @@ fn import_children(tile_index: &TileIndex) -> Result<Children, ImportFault> {
     Ok(children)
 }
 
-/// Checks the number and total size of the chunks that a request references. Returns how many long
-/// texts may be read in addition.
+/// Returns how many long texts may be read in addition.
 fn check_chunk_limits(tiles: &[ChunkRef], imports: &[&Children]) -> Result<usize, LogError> {
     let mut chunk_count = tiles.len();
     let mut total_bytes: u64 = tiles.iter().map(|tile| u64::from(tile.bytes)).sum();

@@ -11,7 +11,6 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use crate::logs::{EntryCursor, LogError, Logs, ReadUntil};
 use crate::ports::PortError;
 
-/// Result of reading the entries for a compaction step.
 pub(super) enum EntriesRead {
     Folded(Box<FoldedEntries>),
     /// An earlier Snapshot entry has no root yet. Its snapshot must be built first.
@@ -20,16 +19,13 @@ pub(super) enum EntriesRead {
     LaterBase {
         root_key: String,
     },
-    /// The log has no entries between the base and the position of the job.
     NoEntries,
 }
 
-/// The entries that a compaction step reads.
 pub(super) struct StepEntries<'a> {
     pub(super) job: SnapshotJob,
     pub(super) base: &'a CompactionBase,
-    /// Whether the snapshot is being rebuilt. A rebuild starts from a fixed base and does not wait
-    /// for earlier snapshots.
+    /// A rebuild starts from a fixed base and does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
     /// Whether the step may start from a newer snapshot than `base`. This is not possible while a
     /// merge is in progress, since the merge depends on its base.
@@ -37,8 +33,6 @@ pub(super) struct StepEntries<'a> {
 }
 
 impl StepEntries<'_> {
-    /// Reads and folds entries until the step is full, the position of the job is reached, or a
-    /// Snapshot entry ends the step.
     pub(super) async fn read(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
         let first_own_position = logs.first_own_position(self.job.log).await?;
         let mut fold = CompactionFold::new(self.base);

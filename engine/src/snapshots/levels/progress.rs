@@ -6,7 +6,6 @@ use cellar_snapshot::level::{self, ChunkHash, ChunkRef, StripeTile};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
 
-/// Version of the encoding.
 const VERSION: u8 = 1;
 /// Version number for a rebuild. The layout is the same as for [`VERSION`].
 const VERSION_REBUILD: u8 = 2;
@@ -23,7 +22,6 @@ const VERSION_REBUILD_NARROW: u8 = 5;
 /// in a linked list of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
 
-/// Progress of the work on a snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
     /// Key of the root from which the current compaction step starts, or `None` if it starts at the
@@ -31,14 +29,13 @@ pub(super) struct BuildProgress {
     pub(super) root: Option<String>,
     /// Progress of the merge, or `None` if the merge has not finished a tile yet.
     pub(super) merge: Option<MergeProgress>,
-    /// Whether the snapshot is being rebuilt. A rebuild does not wait for earlier snapshots.
+    /// A rebuild does not wait for earlier snapshots.
     pub(super) is_rebuild: bool,
     /// Whether tiles have as few columns as possible. Set if a row did not fit into a chunk with
     /// more columns.
     pub(super) has_narrow_stripes: bool,
 }
 
-/// Decoded progress from a pending record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StoredProgress {
     /// Work that has started.
@@ -48,10 +45,8 @@ pub(super) enum StoredProgress {
     RebuildStart { base: Option<Position> },
 }
 
-/// The progress of a merge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MergeProgress {
-    /// Point at which the merge resumes.
     pub(super) cursor: MergeCursor,
     /// First object in the linked list of objects that store older finished tiles.
     pub(super) chain: Option<ChunkRef>,
@@ -59,7 +54,6 @@ pub(super) struct MergeProgress {
     pub(super) recent: Vec<MergedTile>,
 }
 
-/// An object in the linked list of objects that store finished tiles.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TileChain {
     /// Next object in the list, which contains older tiles.
@@ -77,7 +71,6 @@ struct StoredBuildProgress {
 #[derive(Serialize, Deserialize)]
 struct StoredRebuildStart {
     version: u8,
-    /// Position of the snapshot from which the rebuild starts, encoded as an integer.
     base: Option<u64>,
 }
 
@@ -122,8 +115,7 @@ impl From<StoredRef> for ChunkRef {
 }
 
 impl StoredMergedTile {
-    /// Converts a finished tile to its stored form. A finished tile is always stored in a separate
-    /// chunk.
+    /// A finished tile is always stored in a separate chunk.
     fn from_merged(merged_tile: &MergedTile) -> Option<Self> {
         let tile = &merged_tile.tile;
         let level::StoredTile::Chunk(chunk) = tile.stored else { return None };
@@ -162,7 +154,6 @@ impl From<StoredChain> for TileChain {
 }
 
 impl TileChain {
-    /// Encodes the content of a chain object.
     pub(super) fn encode(&self) -> Vec<u8> {
         // Serializing plain structs to memory cannot fail.
         postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()
@@ -174,7 +165,6 @@ impl TileChain {
 }
 
 impl BuildProgress {
-    /// Encodes the progress for storage in a pending record.
     pub(super) fn encode(&self) -> Vec<u8> {
         let merge = self.merge.as_ref().map(|merge| {
             let chain = TileChain { previous: merge.chain, tiles: merge.recent.clone() };
@@ -212,7 +202,6 @@ impl BuildProgress {
 }
 
 impl StoredProgress {
-    /// Encodes the initial progress of a rebuild.
     pub(super) fn encode_rebuild_start(base: Option<Position>) -> Vec<u8> {
         let base = base.map(Position::pack);
         let start = StoredRebuildStart { version: VERSION_REBUILD_START, base };

@@ -21,29 +21,23 @@ use crate::logs::Logs;
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Maximum number of tiles that a unit of work reuses unchanged. Reusing a tile requires no I/O.
+/// Reusing a tile requires no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
-/// Work on one snapshot.
 pub(super) struct SnapshotWork {
     job: SnapshotJob,
     /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
-    /// Key of the root from which the current compaction step starts.
     root_key: Option<String>,
     base: CompactionBase,
     /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
     /// loaded yet.
     merge: Option<LoadedMerge>,
-    /// Progress of a merge that is not loaded yet.
     merge_to_resume: Option<MergeProgress>,
-    /// Whether the snapshot is being rebuilt.
     is_rebuild: bool,
-    /// Whether the merge creates tiles with as few columns as possible.
     has_narrow_stripes: bool,
 }
 
-/// The merge of a compaction step.
 struct LoadedMerge {
     folded: FoldedEntries,
     plan: MergePlan,
@@ -51,7 +45,6 @@ struct LoadedMerge {
     progress: MergeProgress,
 }
 
-/// Result of one unit of work.
 pub(super) enum WorkResult {
     Progress(BuildProgress),
     /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
@@ -61,17 +54,13 @@ pub(super) enum WorkResult {
     },
 }
 
-/// Entries for the next compaction step.
 enum NextEntries {
     Folded(Box<FoldedEntries>),
-    /// An earlier Snapshot entry has no snapshot yet. Its snapshot must be built first.
     EarlierSnapshot(Position),
-    /// The base already contains all entries up to the position of the job.
     NoEntries,
 }
 
 impl SnapshotWork {
-    /// Loads an unfinished snapshot according to its progress.
     pub(super) async fn load(
         store: &ObjectStore,
         job: SnapshotJob,
@@ -92,7 +81,6 @@ impl SnapshotWork {
         })
     }
 
-    /// Performs one bounded unit of work.
     pub(super) async fn perform_unit(
         &mut self,
         logs: &Logs,
@@ -122,8 +110,6 @@ impl SnapshotWork {
         }
     }
 
-    /// Finishes the snapshot if its base already contains all entries up to the position of the
-    /// job.
     fn finish_without_entries(&self) -> Result<WorkResult, PortError> {
         match &self.root_key {
             Some(root_key) => Ok(WorkResult::Finished { root_key: root_key.clone() }),
@@ -136,12 +122,10 @@ impl SnapshotWork {
         }
     }
 
-    /// Reads the entries for the next compaction step. If the log has a snapshot after the base,
-    /// the step starts from that snapshot instead.
-    ///
-    /// The base may be outdated after a stale read, or because this worker was suspended while
-    /// other workers built snapshots. A step across several snapshots would write objects that no
-    /// other worker writes (I11, I12).
+    /// If the log has a snapshot after the base, the step starts from that snapshot instead. The
+    /// base may be outdated after a stale read, or because this worker was suspended while other
+    /// workers built snapshots. A step across several snapshots would write objects that no other
+    /// worker writes (I11, I12).
     async fn read_entries(
         &mut self,
         logs: &Logs,
@@ -181,7 +165,6 @@ impl SnapshotWork {
         Ok(())
     }
 
-    /// Loads the inputs of a merge and resumes the merge according to its progress.
     async fn load_merge(
         &mut self,
         store: &ObjectStore,
@@ -234,7 +217,6 @@ impl SnapshotWork {
         })
     }
 
-    /// Continues a merge until a chunk is stored or the merge is finished.
     async fn continue_merge(
         &mut self,
         store: &ObjectStore,
@@ -293,8 +275,7 @@ impl SnapshotWork {
         self.store_root_and_advance(store, next_root).await
     }
 
-    /// Stores the root that a compaction step produced. If the position of the job is not reached
-    /// yet, the next step starts from this root.
+    /// If the position of the job is not reached yet, the next step starts from this root.
     async fn store_root_and_advance(
         &mut self,
         store: &ObjectStore,
@@ -311,8 +292,7 @@ impl SnapshotWork {
         Ok(WorkResult::Progress(self.progress(None)))
     }
 
-    /// Stores the objects that a root references, and then the root itself. Returns the key of the
-    /// root.
+    /// Stores the objects that a root references, and then the root itself.
     async fn store_root(
         &self,
         store: &ObjectStore,
@@ -360,8 +340,7 @@ impl LoadedMerge {
     }
 }
 
-/// Loads the snapshot from which a compaction step starts. Returns an empty state if `root_key` is
-/// `None`.
+/// Returns an empty state if `root_key` is `None`.
 async fn load_base(
     store: &ObjectStore,
     family: LogId,
@@ -373,7 +352,6 @@ async fn load_base(
     store.load_until_ready(family, &mut Objects::default(), open_base).await
 }
 
-/// Loads the tiles that a merge needs next.
 async fn load_tiles(
     store: &ObjectStore,
     family: LogId,
@@ -392,8 +370,6 @@ async fn load_tiles(
     Ok(())
 }
 
-/// If the progress contains too many finished tiles, stores them in a new object of the linked
-/// list.
 async fn move_excess_tiles_to_chain(
     store: &ObjectStore,
     family: LogId,

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use super::pattern::{Comparison, Condition, Field, Pattern};
 
-/// Returns whether a JSON value matches a filter pattern. A missing value (`None`) can match a
-/// pattern that requires a field to be absent.
+/// A missing value (`None`) can match a pattern that requires a field to be absent.
 pub(super) fn matches_pattern(pattern: &Pattern, value: Option<&Value>) -> bool {
     // A list matches if at least one of its items matches.
     if let Some(Value::Array(items)) = value {
@@ -67,8 +66,7 @@ fn is_met_by_value(condition: &Condition, value: &Value) -> bool {
     }
 }
 
-/// Returns whether two JSON values are equal. Numbers are equal if they have the same value, as `5`
-/// and `5.0`.
+/// Numbers are equal if they have the same value, as `5` and `5.0`.
 fn is_equal(expected: &Value, value: &Value) -> bool {
     match (expected.as_f64(), value.as_f64()) {
         (Some(expected_number), Some(number)) => Comparison::Equal.is_met(number, expected_number),

@@ -7,11 +7,10 @@ use serde_json::{Map, Value};
 use super::pattern::{Comparison, Condition, Field, Pattern};
 use crate::error::FilterError;
 
-/// Maximum pattern length in bytes. Matches Lambda's limit.
+/// Matches Lambda's limit.
 pub(super) const MAX_PATTERN_BYTES: usize = 4_096;
-/// Maximum number of filters per event source. Matches Lambda's default quota.
+/// Matches Lambda's default quota.
 pub(super) const MAX_FILTERS: usize = 5;
-/// Maximum nesting depth of a pattern.
 pub(super) const MAX_NESTING_DEPTH: usize = 32;
 
 /// Number of comparisons that a numeric filter condition may have.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// A filter pattern. A record matches if all field patterns match and, in each `$or` list, at least
-/// one alternative matches.
+/// A record matches if all field patterns match and, in each `$or` list, at least one alternative
+/// matches.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
     pub(super) fields: Vec<(String, Field)>,
@@ -11,19 +11,15 @@ pub(super) struct Pattern {
     pub(super) alternatives: Vec<Vec<Pattern>>,
 }
 
-/// The condition that a pattern places on one field of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Field {
-    /// A nested object.
     Nested(Pattern),
     /// The value must meet at least one of the conditions.
     Value(Vec<Condition>),
 }
 
-/// A condition on a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
-    /// The value equals the given string, number, boolean or null.
     Equals(Value),
     EqualsIgnoringCase(String),
     Prefix(String),
@@ -36,7 +32,6 @@ pub(super) enum Condition {
     Exists(bool),
 }
 
-/// A comparison of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,

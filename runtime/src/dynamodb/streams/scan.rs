@@ -48,7 +48,6 @@ fn from_scan_key(StreamScanKey { stream, index }: StreamScanKey) -> SdkItem {
     ]))
 }
 
-/// Reads the name of a stream and the index of its next event from the stream's tip.
 fn read_name_and_next(item: &Item) -> Result<(StreamName, u64), PortError> {
     let StreamScanKey { stream, .. } = to_scan_key(item)?;
     let name = stream.parse().map_err(|_| unexpected(STREAM, "a stream name"))?;

@@ -10,7 +10,6 @@ use super::keys::KeySet;
 use super::source::KeySourceFault;
 use crate::token::TokenError;
 
-/// The cached public keys of an issuer.
 #[derive(Default)]
 pub(super) struct KeySetCache {
     cached: Mutex<CachedKeys>,
@@ -37,7 +36,6 @@ struct KeyLookup {
 /// and wait for the timeout.
 struct FetchInProgress<'a> {
     cache: &'a KeySetCache,
-    /// Start time in Unix seconds.
     started_s: u64,
     started_at: Instant,
 }
@@ -52,8 +50,8 @@ impl Drop for FetchInProgress<'_> {
 }
 
 impl KeySetCache {
-    /// Returns the key with the given `key_id` at `now_s` (Unix seconds). Fetches the issuer's keys
-    /// first if the cached keys are missing, stale, or do not contain `key_id`.
+    /// Fetches the issuer's keys first if the cached keys are missing, stale, or do not contain
+    /// `key_id`.
     pub(super) async fn get_or_fetch<F>(
         &self,
         key_id: Option<&str>,
@@ -106,7 +104,6 @@ impl KeySetCache {
         }
     }
 
-    /// Looks up a cached key and determines whether the keys must be fetched.
     fn look_up(&self, key_id: Option<&str>, now_s: u64) -> KeyLookup {
         let cached = self.lock();
         let key = cached.keys.find_key(key_id).cloned();

@@ -28,8 +28,7 @@ pub(super) enum NoPerson {
     Person(#[from] BadPerson),
 }
 
-/// Checks the times `exp`, `nbf` and `iat` of a token. Also rejects tokens issued before
-/// `not_before_s`.
+/// Also rejects tokens issued before `not_before_s`.
 pub(super) fn check_times(
     claims: &Map<String, Value>,
     not_before_s: u64,
@@ -82,8 +81,7 @@ pub(super) fn read_subject(claims: &Map<String, Value>) -> Result<&str, NoPerson
     }
 }
 
-/// Returns the claim by which the catalog identifies people of this issuer. If it is an email
-/// address, the issuer must have verified the address.
+/// If the claim is an email address, the issuer must have verified the address.
 pub(super) fn read_person_name<'a>(
     claims: &'a Map<String, Value>,
     claim: &str,

@@ -27,8 +27,7 @@ struct KeySetDocument<'a> {
 }
 
 impl KeySet {
-    /// Parses a JSON Web Key Set and returns its keys for `algorithm`. Skips unknown keys, as RFC
-    /// 7517 §5 requires, so that issuers can add new types of keys.
+    /// Skips unknown keys, as RFC 7517 §5 requires, so that issuers can add new types of keys.
     pub(super) fn parse(
         bytes: &[u8],
         algorithm: TokenAlgorithm,
@@ -48,8 +47,7 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// Returns the key with the given `id`. If `id` is `None`, returns the only key, or `None` if
-    /// there are several keys or no keys.
+    /// If `id` is `None`, returns the only key, or `None` if there are several keys or no keys.
     pub(super) fn find_key(&self, id: Option<&str>) -> Option<&DecodingKey> {
         let key = match (id, self.keys.as_slice()) {
             (None, [only_key]) => only_key,
@@ -60,7 +58,6 @@ impl KeySet {
     }
 }
 
-/// Converts an algorithm to the `jsonwebtoken` type.
 pub(super) fn to_library_algorithm(algorithm: TokenAlgorithm) -> Algorithm {
     match algorithm {
         TokenAlgorithm::Rs256 => Algorithm::RS256,

@@ -60,8 +60,7 @@ struct DiscoveryDocument {
     jwks_uri: String,
 }
 
-/// Fetches the public keys of an issuer. If the configuration does not contain the URL of the keys,
-/// fetches the discovery document first.
+/// If the configuration does not contain the URL of the keys, fetches the discovery document first.
 pub(super) async fn fetch_keys(
     source: &dyn KeySource,
     issuer: &OidcIssuer,
@@ -79,7 +78,6 @@ pub(super) async fn fetch_keys(
     Ok(key_set)
 }
 
-/// Fetches an issuer's discovery document and returns the URL of the issuer's public keys.
 async fn discover_keys_url(
     source: &dyn KeySource,
     issuer: &OidcIssuer,

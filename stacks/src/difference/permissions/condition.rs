@@ -22,7 +22,6 @@ type Key = String;
 /// Replaces the operator or key of a condition that cannot be interpreted, such as an `Fn::If`.
 const UNREADABLE: &str = "";
 
-/// How an operator interprets its values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueSemantics {
     /// A request must match at least one value, so additional values allow more requests.
@@ -35,7 +34,6 @@ enum ValueSemantics {
 }
 
 impl Condition {
-    /// Reads the `Condition` field of a normalized policy statement.
     pub(super) fn parse(value: Option<&Value>) -> Self {
         let mut condition = Self::default();
         match value {
@@ -82,7 +80,7 @@ impl Condition {
         self.values.is_empty()
     }
 
-    /// Returns the values of an operator and a key. Letter case in the key is ignored.
+    /// Letter case in the key is ignored.
     fn values_of(&self, operator: &str, key: &str) -> Option<&BTreeSet<String>> {
         let mut entries = self.values.iter();
         let (_, values) = entries.find(|((entry_operator, entry_key), _)| {
@@ -105,7 +103,6 @@ impl Condition {
     }
 }
 
-/// Returns whether each of `values` matches at least one of `patterns`.
 fn are_all_covered(operator: &str, values: &BTreeSet<String>, patterns: &BTreeSet<String>) -> bool {
     values
         .iter()

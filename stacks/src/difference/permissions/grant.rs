@@ -25,7 +25,6 @@ pub struct Grant {
     pub condition: Option<String>,
 }
 
-/// The fields that all permissions in a grant have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct GrantKey {
     logical_id: String,
@@ -38,8 +37,6 @@ type Principal = String;
 type Resource = String;
 type Names = BTreeSet<String>;
 
-/// Groups permissions into grants.
-///
 /// The actions on the same resource are merged first, then the resources with the same actions, and
 /// finally the principals with the same actions and resources.
 pub(super) fn group_permissions<'a>(

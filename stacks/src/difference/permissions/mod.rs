@@ -80,7 +80,6 @@ pub(super) fn compare_permissions(
     })
 }
 
-/// The rules of a template.
 struct RuleSet<'a> {
     document: &'a Document,
     rules: BTreeSet<&'a Rule>,
@@ -107,7 +106,6 @@ impl<'a> RuleSet<'a> {
         Self { document, rules: rules.iter().collect(), rules_by_action, wildcard_rules }
     }
 
-    /// Returns the individual permissions with this effect that no rule of `other` covers.
     fn permissions_not_covered_by<'b>(
         &'b self,
         other: &'b Self,
@@ -139,7 +137,6 @@ impl<'a> RuleSet<'a> {
         removed_resource.is_some_and(|resource| !is_retained_when_removed(resource))
     }
 
-    /// Returns a resource of `other` that this template does not contain.
     fn removed_resource<'b>(&self, logical_id: &str, other: &'b Self) -> Option<&'b Value> {
         if self.document.resources.contains_key(logical_id) {
             return None;
@@ -152,7 +149,6 @@ fn is_retained_when_removed(resource: &Value) -> bool {
     is_retained(removal_policy(resource, "DeletionPolicy"))
 }
 
-/// A template contains too many individual permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TooManyPermissions {
     /// The logical id of the resource whose permissions exceeded the limit.

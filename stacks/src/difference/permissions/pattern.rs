@@ -7,7 +7,6 @@ use crate::wildcard::matches_wildcard_bytes;
 /// `?`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Names {
-    /// Exactly the listed names.
     Only(Vec<String>),
     /// All names except the listed names, as in a `NotAction` field.
     AllBut(Vec<String>),
@@ -63,7 +62,6 @@ impl Names {
 }
 
 impl Name<'_> {
-    /// Returns the name for display.
     pub(super) fn text(self) -> String {
         match self {
             Self::Only(name) => name.to_owned(),

@@ -9,7 +9,6 @@ use crate::constructs::{Effect, POLICY_DOCUMENTS, ResourceType};
 use crate::difference::document::{known_type, property};
 use crate::difference::text::substitution_text;
 
-/// Principal that stands for everyone.
 pub(super) const EVERYONE: &str = "*";
 
 /// The values that a policy document does not specify itself. They depend on the resource that
@@ -18,13 +17,10 @@ struct PolicyContext<'a> {
     defined_by: &'a str,
     scope: String,
     kind: PermissionKind,
-    /// The principal of a statement that does not specify a principal.
     default_principal: &'a str,
-    /// The resource of a statement that does not specify a resource.
     default_resource: String,
 }
 
-/// Reads the rules from all policies of a resource.
 pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Role) => read_role_rules(logical_id, resource),
@@ -40,7 +36,6 @@ pub(super) fn read_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule>
     }
 }
 
-/// Returns the context of a policy that is part of the resource to which it applies.
 fn embedded_policy_context(logical_id: &str, kind: PermissionKind) -> PolicyContext<'_> {
     PolicyContext {
         defined_by: logical_id,
@@ -93,7 +88,6 @@ fn read_managed_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// Reads the rules of a policy that is a resource of its own and applies to other resources.
 fn read_attached_policy_rules<'a>(
     logical_id: &str,
     resource: &Value,
@@ -114,7 +108,6 @@ fn read_attached_policy_rules<'a>(
     rules
 }
 
-/// Reads the rules of the policy documents in the properties of a resource.
 fn read_embedded_policy_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     let context = embedded_policy_context(logical_id, PermissionKind::Resource);
     let properties = resource.get("Properties");
@@ -210,7 +203,7 @@ pub(super) fn referenced_id(value: &Value) -> String {
     }
 }
 
-/// Returns a name as text. Intrinsic functions are written in the syntax of `Fn::Sub`.
+/// Intrinsic functions are written in the syntax of `Fn::Sub`.
 pub(super) fn name_text(value: &Value) -> String {
     substitution_text(value).unwrap_or_else(|| value.to_string())
 }

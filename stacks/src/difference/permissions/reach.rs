@@ -10,10 +10,8 @@ use super::rule::{PermissionKind, Rule};
 use crate::constructs::{Effect, ResourceType};
 use crate::difference::document::{known_type, property};
 
-/// The pattern that matches every name.
 const ANY_NAME: &str = "*";
 
-/// Reads the rules of a resource that are not defined by a policy.
 pub(super) fn read_access_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     match known_type(resource) {
         Some(ResourceType::Permission) => vec![read_invocation_rule(logical_id, resource)],
@@ -100,7 +98,6 @@ fn read_function_url_rules(logical_id: &str, resource: &Value) -> Vec<Rule> {
     rules
 }
 
-/// CORS property names of a resource type.
 struct CorsFields {
     origins: &'static str,
     methods: &'static str,
@@ -122,8 +119,7 @@ const BUCKET_CORS: CorsFields = CorsFields {
     exposed_headers: "ExposedHeaders",
 };
 
-/// Returns the rule for web pages from other origins. Its actions are the allowed methods and the
-/// allowed headers.
+/// The actions of the rule are the allowed methods and the allowed headers.
 fn read_cors_rule(logical_id: &str, cors: &Value, fields: &CorsFields) -> Rule {
     let names_in = |field: &str| cors.get(field).map(name_texts).unwrap_or_default();
     let mut actions = Vec::new();

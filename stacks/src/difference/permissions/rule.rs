@@ -11,15 +11,12 @@ use crate::constructs::Effect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionKind {
-    /// Policy of a role.
     Role,
     /// The trust policy of a role, which lists the principals that may assume the role.
     Trust,
     /// A resource-based policy, such as the policy of a bucket or a queue.
     Resource,
-    /// Permission to invoke a function.
     Invocation,
-    /// URL of a function.
     Url,
     /// The CORS settings that apply to web pages from other origins.
     Cors,
@@ -44,7 +41,6 @@ pub(super) struct Rule {
     pub(super) condition: Condition,
 }
 
-/// One combination of a rule's principals, actions and resources.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SinglePermission<'a> {
     pub(super) rule: &'a Rule,
@@ -54,13 +50,11 @@ pub(super) struct SinglePermission<'a> {
 }
 
 impl Rule {
-    /// Returns the number of individual permissions in the rule.
     pub(super) fn permission_count(&self) -> usize {
         let counts = [&self.principals, &self.actions, &self.resources].map(Names::count);
         counts.into_iter().fold(1, usize::saturating_mul)
     }
 
-    /// Returns every combination of principal, action and resource.
     pub(super) fn single_permissions(&self) -> Vec<SinglePermission<'_>> {
         let mut permissions = Vec::new();
         for principal in self.principals.elements() {
@@ -83,12 +77,10 @@ impl Rule {
         }
     }
 
-    /// Returns whether both rules have the same kind, effect and scope.
     fn is_comparable_to(&self, other: &Self) -> bool {
         self.kind == other.kind && self.effect == other.effect && self.scope == other.scope
     }
 
-    /// Returns whether this rule covers everything that `permission` allows or denies.
     pub(super) fn covers(&self, permission: SinglePermission<'_>) -> bool {
         self.is_comparable_to(permission.rule)
             && self.principals.cover(permission.principal, Case::Sensitive)

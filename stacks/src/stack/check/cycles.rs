@@ -13,8 +13,7 @@ use crate::template::{Resource, Template};
 /// The logical ids of the resources that must be created before each resource.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<String>>;
 
-/// Returns an error for each dependency cycle. If several cycles share a resource, only one of them
-/// may be reported.
+/// If several cycles share a resource, only one of them may be reported.
 pub(super) fn find_cycles(template: &Template) -> Vec<SynthesisError> {
     let mut graph = Graph::new();
     for (logical_id, resource) in &template.resources {
@@ -41,8 +40,7 @@ fn resource_dependencies(resource: &Resource, template: &Template) -> BTreeSet<S
     referenced_names
 }
 
-/// Adds all names that a value references to `names`. Malformed and too deeply nested values are
-/// ignored, because other checks report them.
+/// Malformed and too deeply nested values are ignored, because other checks report them.
 fn collect_referenced_names(value: &Value, depth: usize, names: &mut BTreeSet<String>) {
     if depth > NESTING_MAX {
         return;
@@ -80,7 +78,6 @@ fn collect_from_values<'a>(
     }
 }
 
-/// Returns the names in the placeholders of the text of an `Fn::Sub`.
 fn placeholder_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in parse_substitution(text).unwrap_or_default() {
@@ -134,10 +131,8 @@ fn cycle_closed_by(dependency: &str, path: &[PathStep<'_>]) -> Option<Vec<String
     Some(cycle)
 }
 
-/// A resource on the current path of the depth-first search.
 struct PathStep<'a> {
     logical_id: &'a str,
-    /// The dependencies of the resource that the search has not visited yet.
     pending_dependencies: btree_set::Iter<'a, String>,
 }
 

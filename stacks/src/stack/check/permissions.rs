@@ -32,8 +32,7 @@ pub(super) fn find_permission_faults(template: &Template) -> Vec<SynthesisError>
     wildcard_faults
 }
 
-/// Returns an error for each allow statement in a resource-based policy. Only roles may grant
-/// permissions.
+/// Only roles may grant permissions.
 fn find_allowing_statements(logical_id: &str, policy: &Resource) -> Vec<SynthesisError> {
     let Some(document) = policy.properties.get("PolicyDocument") else { return Vec::new() };
     let mut faults = Vec::new();
@@ -89,8 +88,7 @@ fn unexplained_wildcards(statement: &Map<String, Value>, has_wildcard_reason: bo
     wildcards
 }
 
-/// Returns the strings in a statement field that contain `*`. The field is a list or a single
-/// value.
+/// The field is a list or a single value.
 fn wildcards_in_field<'a>(statement: &'a Map<String, Value>, field: &str) -> Vec<&'a str> {
     let values = match statement.get(field) {
         Some(Value::Array(items)) => items.as_slice(),

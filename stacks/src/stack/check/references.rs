@@ -11,7 +11,6 @@ use crate::stack::error::{SynthesisError, TemplatePart};
 use crate::suggest;
 use crate::template::Template;
 
-/// Returns an error for each invalid reference in a resource or output.
 pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     for (logical_id, resource) in &template.resources {
@@ -34,7 +33,6 @@ pub(super) fn find_reference_faults(template: &Template) -> Vec<SynthesisError> 
     faults
 }
 
-/// Checks the values in one resource or output of the template.
 struct ReferenceChecker<'a> {
     template: &'a Template,
     template_part: &'a TemplatePart,
@@ -129,7 +127,6 @@ impl ReferenceChecker<'_> {
         }
     }
 
-    /// Checks that a resource, parameter or pseudo parameter named `name` exists.
     fn check_name(&mut self, path: &str, name: &str) {
         let template = self.template;
         if template.kind_of_logical_id(name).is_some() || PSEUDO_PARAMETERS.contains(&name) {

@@ -6,7 +6,6 @@ use crate::template::limits::{
     DESCRIPTION_BYTES_MAX, OUTPUTS_MAX, PARAMETERS_MAX, RESOURCES_MAX, TEMPLATE_BYTES_MAX,
 };
 
-/// Returns an error for each limit that the template exceeds.
 pub(super) fn find_exceeded_limits(template: &Template) -> Vec<SynthesisError> {
     let mut faults = Vec::new();
     faults.extend(find_exceeded_count("resources", template.resources.keys(), RESOURCES_MAX));

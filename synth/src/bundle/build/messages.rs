@@ -22,7 +22,6 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns the path of the executable `name` if this line is a cargo JSON message that contains it.
 pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     let message: Message = serde_json::from_str(line).ok()?;
     let target = message.target?;
@@ -32,8 +31,7 @@ pub(super) fn parse_executable(line: &str, name: &str) -> Option<PathBuf> {
     if is_executable { message.executable } else { None }
 }
 
-/// Returns the text of a cargo status line, such as `Compiling serde v1.0.229`. Returns `None` for
-/// any other line, such as a compiler message.
+/// Returns `None` for any other line, such as a compiler message.
 pub(super) fn parse_status(line: &str) -> Option<&str> {
     let (column, rest) = line.split_at_checked(VERB_COLUMNS)?;
     let verb = column.trim_start();

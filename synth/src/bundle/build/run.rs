@@ -11,8 +11,7 @@ use crate::bundle::error::BundleError;
 use crate::bundle::limits::MAX_OUTPUT_LINES;
 use crate::cli::ProgressStep;
 
-/// Runs a build and returns the path of the executable named `binary_name`. `program` is the name
-/// of the build command for error messages.
+/// `program` is the name of the build command for error messages.
 pub(super) fn run_build(
     mut command: Command,
     program: &'static str,
@@ -42,7 +41,6 @@ pub(super) fn run_build(
     executable.ok_or(BundleError::NoBinary { program })
 }
 
-/// Shows the output of the build as progress, and returns its last lines, oldest first.
 fn show_and_keep_last_lines(
     stderr: Option<impl Read>,
     step: &ProgressStep,
@@ -58,7 +56,6 @@ fn show_and_keep_last_lines(
     Ok(last_lines.into())
 }
 
-/// Returns the path of the last executable named `binary` that cargo's messages contain.
 fn find_executable(stdout: Option<impl Read>, binary: &str) -> io::Result<Option<PathBuf>> {
     let mut executable = None;
     for_each_line(stdout, |line| {

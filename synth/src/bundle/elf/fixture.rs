@@ -2,16 +2,12 @@
 
 use cellar_stacks::Architecture;
 
-/// Description of an ELF binary.
 #[derive(Debug, Clone)]
 pub(in crate::bundle) struct Fixture {
-    /// ELF machine number of the processor.
     pub(in crate::bundle) machine: u16,
     /// ELF type: 2 for a program with fixed addresses, 3 for a position-independent program.
     pub(in crate::bundle) kind: u16,
-    /// Path of the loader.
     pub(in crate::bundle) loader: Option<&'static str>,
-    /// Shared libraries, each with the required versions.
     pub(in crate::bundle) libraries: Vec<(&'static str, Vec<Need>)>,
     /// Padding that makes the binary large and compressible.
     pub(in crate::bundle) payload: Vec<u8>,
@@ -25,7 +21,6 @@ const SEGMENT_BYTES: usize = 56;
 const TEXT: &[u8] = b"payload";
 
 impl Fixture {
-    /// Describes a binary that Lambda can run.
     pub(in crate::bundle) fn sound(architecture: Architecture) -> Self {
         let (machine, loader) = match architecture {
             Architecture::X86_64 => (62, "/lib64/ld-linux-x86-64.so.2"),
@@ -37,13 +32,11 @@ impl Fixture {
         Self { machine, kind: 3, loader: Some(loader), libraries, payload: TEXT.to_vec() }
     }
 
-    /// Adds a shared library with one required version.
     pub(in crate::bundle) fn with(mut self, library: &'static str, need: Need) -> Self {
         self.libraries.push((library, vec![need]));
         self
     }
 
-    /// Encodes the binary.
     pub(in crate::bundle) fn bytes(&self) -> Vec<u8> {
         let parts = self.parts();
         let segments = if self.loader.is_some() { 2 } else { 1 };

@@ -6,20 +6,16 @@ use object::elf::{EM_AARCH64, EM_X86_64};
 
 use super::version::Version;
 
-/// Version of GLIBC.
 pub(crate) const GLIBC: Version = Version::new(2, 34);
 /// Version of GCC, and thus the newest available libgcc version.
 pub(super) const GCC: Version = Version::new(11, 0);
-/// Prefix of GLIBC version names.
 pub(super) const GLIBC_PREFIX: &str = "GLIBC_";
-/// Prefix of libgcc version names.
 pub(super) const GCC_PREFIX: &str = "GCC_";
 
 /// File names of the available shared libraries of GLIBC and GCC, without the dynamic loader.
 pub(super) const AVAILABLE_LIBRARIES: [&str; 6] =
     ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"];
 
-/// Returns the path of the ELF loader for an architecture.
 pub(super) fn loader_path(architecture: Architecture) -> &'static str {
     match architecture {
         Architecture::X86_64 => "/lib64/ld-linux-x86-64.so.2",
@@ -27,7 +23,6 @@ pub(super) fn loader_path(architecture: Architecture) -> &'static str {
     }
 }
 
-/// Returns the number that identifies the processor of an architecture in ELF files.
 pub(super) fn machine_number(architecture: Architecture) -> u16 {
     match architecture {
         Architecture::X86_64 => EM_X86_64,
@@ -35,7 +30,6 @@ pub(super) fn machine_number(architecture: Architecture) -> u16 {
     }
 }
 
-/// Returns the name of the processor that a machine number in an ELF file identifies.
 pub(super) fn machine_name(machine: u16) -> String {
     match machine {
         EM_X86_64 => Architecture::X86_64.to_string(),
@@ -44,8 +38,7 @@ pub(super) fn machine_name(machine: u16) -> String {
     }
 }
 
-/// Returns the newest version that Amazon Linux 2023 provides of a library. `version` is any
-/// version name of this library.
+/// `version` is any version name of this library.
 pub(super) fn newest_version(version: &str) -> String {
     if version.starts_with(GCC_PREFIX) {
         format!("{GCC_PREFIX}{GCC}")
@@ -54,8 +47,7 @@ pub(super) fn newest_version(version: &str) -> String {
     }
 }
 
-/// Returns whether Amazon Linux 2023 provides a library version. Versions without a number, such as
-/// `GLIBC_PRIVATE`, count as unavailable.
+/// Versions without a number, such as `GLIBC_PRIVATE`, count as unavailable.
 pub(super) fn has_version(version: &str) -> bool {
     if let Some(glibc) = glibc_version(version) {
         return glibc <= GLIBC;
@@ -64,8 +56,7 @@ pub(super) fn has_version(version: &str) -> bool {
     gcc.is_some_and(|gcc| gcc <= GCC)
 }
 
-/// Parses a GLIBC version name such as `GLIBC_2.34`. Returns `None` if the version belongs to
-/// another library.
+/// Returns `None` if the version belongs to another library.
 pub(super) fn glibc_version(version: &str) -> Option<Version> {
     version.strip_prefix(GLIBC_PREFIX).and_then(Version::parse)
 }

@@ -19,36 +19,27 @@ type Sections<'data> = SectionTable<'data, Header>;
 type Strings<'data> = StringTable<'data>;
 
 const ENDIAN: LittleEndian = LittleEndian;
-/// Magic bytes at the start of an ELF file. They are followed by the class and the byte order.
+/// The class and the byte order follow the magic bytes.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
-/// Headers of a binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BinaryHeaders {
-    /// ELF machine number of the processor.
     pub(super) machine: u16,
-    /// Whether the binary is an executable.
     pub(super) is_program: bool,
-    /// Path of the dynamic loader. `None` if the binary is statically linked.
+    /// `None` if the binary is statically linked.
     pub(super) loader: Option<String>,
-    /// File names of the required shared libraries.
     pub(super) libraries: Vec<String>,
-    /// Required versions of the shared libraries.
     pub(super) versions: Vec<VersionNeed>,
 }
 
-/// Library version required by the binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VersionNeed {
-    /// Version name, such as `GLIBC_2.34`.
     pub(super) version: String,
-    /// Library file name.
     pub(super) library: String,
     /// Name of a symbol in the binary that requires this version, as an example.
     pub(super) symbol: Option<String>,
 }
 
-/// Parses the ELF headers of a binary.
 pub(super) fn read_headers(binary: &[u8]) -> Result<BinaryHeaders, ElfFault> {
     check_format(binary)?;
     let header = Header::parse(binary).map_err(malformed)?;
@@ -88,7 +79,6 @@ fn check_format(binary: &[u8]) -> Result<(), ElfFault> {
     }
 }
 
-/// Describes the format of a non-ELF file.
 fn describe_format(binary: &[u8]) -> &'static str {
     match binary {
         [] => "an empty file",
@@ -99,16 +89,11 @@ fn describe_format(binary: &[u8]) -> &'static str {
     }
 }
 
-/// The shared libraries that a binary requires at run time.
 struct LibraryNeeds {
-    /// File names of the libraries.
     libraries: Vec<String>,
-    /// Whether the binary requires specific versions of the libraries.
     has_versions: bool,
 }
 
-/// Reads the names of the required shared libraries.
-///
 /// The names are read from the section headers, whereas the dynamic loader uses the segments. A
 /// dynamically linked binary without section headers is rejected, because its libraries would not
 /// be found.
@@ -139,8 +124,8 @@ fn read_library_needs(
     Ok(needs)
 }
 
-/// Returns the required library versions. Weak requirements are omitted, because the loader also
-/// runs a binary whose weak requirements are not met.
+/// Weak requirements are omitted, because the loader also runs a binary whose weak requirements are
+/// not met.
 fn read_version_needs(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -198,7 +183,6 @@ fn spend_version_budget(budget: &mut usize) -> Result<(), ElfFault> {
     Ok(())
 }
 
-/// Finds, for each of the given version indexes, the name of the first symbol with this index.
 fn read_symbols(
     binary: &[u8],
     sections: &Sections<'_>,
@@ -220,8 +204,7 @@ fn read_symbols(
     Ok(symbol_names)
 }
 
-/// Converts a name to a string. Rejects a long name, because a malicious binary can reference the
-/// same long name many times.
+/// Rejects a long name, because a malicious binary can reference the same long name many times.
 fn parse_name(name: &[u8]) -> Result<String, ElfFault> {
     if name.len() > MAX_NAME_BYTES {
         return Err(ElfFault::TooMany { item: "bytes in a name", limit: MAX_NAME_BYTES });

@@ -9,14 +9,12 @@ use super::platform::{
 use super::read::{BinaryHeaders, VersionNeed};
 use super::version::Version;
 
-/// System requirements of a binary that Lambda can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SystemNeeds {
-    /// Minimum GLIBC version that the binary requires. `None` if the binary is statically linked.
+    /// `None` if the binary is statically linked.
     pub(crate) glibc: Option<Version>,
 }
 
-/// Checks a binary and returns its system requirements.
 pub(super) fn check_headers(
     headers: &BinaryHeaders,
     architecture: Architecture,
@@ -43,8 +41,7 @@ pub(super) fn check_headers(
     check_versions(&headers.versions)
 }
 
-/// Checks that all required library versions are available. If several GLIBC versions are too new,
-/// the error contains the newest of them.
+/// If several GLIBC versions are too new, the error contains the newest of them.
 fn check_versions(version_needs: &[VersionNeed]) -> Result<SystemNeeds, ElfFault> {
     let newest_unavailable = version_needs
         .iter()

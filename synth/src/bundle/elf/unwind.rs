@@ -14,9 +14,8 @@ const ENDIAN: LittleEndian = LittleEndian;
 /// is valid and empty.
 const UNWIND_SECTIONS: [&[u8]; 2] = [b".eh_frame", b".eh_frame_hdr"];
 
-/// Fills the unwind tables of a binary with zeros. The binary must be built with `panic = "abort"`:
-/// it then contains unwind tables, but does not use them. The tables make up a tenth of the binary
-/// and compress poorly.
+/// The binary must be built with `panic = "abort"`: it then contains unwind tables, but does not
+/// use them. The tables make up a tenth of the binary and compress poorly.
 ///
 /// Returns the file unchanged if it has no unwind tables or is not an ELF file.
 pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
@@ -28,7 +27,7 @@ pub(in crate::bundle) fn blank_unwind_tables(mut binary: Vec<u8>) -> Vec<u8> {
     binary
 }
 
-/// Returns the byte ranges of the unwind sections, or `None` if the file is not an ELF file.
+/// Returns `None` if the file is not an ELF file.
 fn unwind_ranges(binary: &[u8]) -> Option<Vec<Range<usize>>> {
     let header = Header::parse(binary).ok()?;
     let sections = header.sections(ENDIAN, binary).ok()?;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A library version, such as 2.34 or 2.2.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
     major: u32,

@@ -9,16 +9,13 @@ use uuid::Uuid;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 use crate::smoke::target::SmokeTarget;
 
-/// Reason that the report gives for a check that was skipped because it needs another token.
 const NO_KEY: &str = "the private key is missing, so no other token can be signed";
 
-/// Checks that a request without a token is rejected.
 pub(super) async fn rejects_missing_token(target: &SmokeTarget<'_>, log_id: LogId) -> CheckResult {
     let client = target.client(None)?;
     Ok(expect_problem(client.spreadsheet(log_id).head().await, ProblemKind::Unauthorized))
 }
 
-/// Passes if the API rejected the request with a problem of the given kind.
 fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckOutcome {
     match reply {
         Err(error) if error.problem_kind() == Some(kind) => CheckOutcome::Passed,
@@ -27,7 +24,6 @@ fn expect_problem<T>(reply: Result<T, ClientError>, kind: ProblemKind) -> CheckO
     }
 }
 
-/// Checks that a viewer can read a spreadsheet but not edit it.
 pub(super) async fn rejects_edits_of_viewer(
     target: &SmokeTarget<'_>,
     log_id: LogId,

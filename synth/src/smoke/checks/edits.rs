@@ -14,10 +14,8 @@ use uuid::Uuid;
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// A request that the API has committed.
 pub(super) struct AppendedRequest {
     pub(super) request: AppendRequest,
-    /// Position of the new entry.
     pub(super) position: Position,
 }
 
@@ -31,7 +29,6 @@ pub(super) fn append_request(head: Head, operation: Operation) -> AppendRequest 
     }
 }
 
-/// Creates an operation that writes `texts` to the first cells of a column.
 pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     let mut cells = Vec::with_capacity(texts.len());
     for (row, text) in (0..).zip(texts) {
@@ -41,8 +38,7 @@ pub(super) fn set_column(column: u32, texts: &[String]) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
-/// Appends an edit that is based on the newest position of the log. Returns the position of the new
-/// entry.
+/// Appends an edit that is based on the newest position of the log.
 pub(super) async fn append_operation(
     client: &Client,
     log_id: LogId,
@@ -81,7 +77,6 @@ pub(super) async fn edit_follows_row(client: &Client, log_id: LogId) -> CheckRes
     }))
 }
 
-/// Appends a request, and checks that the response contains a log position.
 pub(super) async fn send_append(
     client: &Client,
     log_id: LogId,
@@ -97,7 +92,6 @@ pub(super) async fn send_append(
     Ok((AppendedRequest { request, position }, outcome))
 }
 
-/// Sends an append request again, and checks that the API reports a duplicate at the same position.
 pub(super) async fn append_again(
     client: &Client,
     log_id: LogId,
@@ -122,8 +116,7 @@ pub(super) async fn latest_cell_value(
     read_cell_value(client, log_id, &query).await
 }
 
-/// Reads the value of a cell at an earlier position. The stack answers from a log that contains at
-/// least `min_position`.
+/// The stack answers from a log that contains at least `min_position`.
 pub(super) async fn earlier_cell_value(
     client: &Client,
     log_id: LogId,
@@ -145,7 +138,6 @@ async fn read_cell_value(
     Ok(reply.cells.into_iter().next().map(|cell| cell.cell.value).unwrap_or_default())
 }
 
-/// Passes if the cell has the expected value.
 pub(super) fn compare_values(cell_name: &str, expected: &Value, actual: &Value) -> CheckOutcome {
     CheckOutcome::from_condition(expected == actual, || {
         format!("{cell_name} is {}, expected {}", shorten(actual), shorten(expected))

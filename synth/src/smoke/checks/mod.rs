@@ -19,10 +19,8 @@ use super::report::{CheckFailed, CheckOutcome, CheckResult, SmokeReport};
 use super::target::SmokeTarget;
 use crate::error::SynthError;
 
-/// Nonce (creation key) of the smoke test's spreadsheet. The nonce is fixed, so that all runs share
-/// one spreadsheet.
+/// The nonce is fixed, so that all runs share one spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
-/// Interval at which a new stack is polled until it responds.
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
 /// Runs the checks until one fails, and then clears all cells that the checks set.
@@ -35,7 +33,6 @@ pub(crate) async fn run_checks(target: &SmokeTarget<'_>) -> SmokeReport {
     report
 }
 
-/// Checks the health of the stack and creates the spreadsheet.
 async fn open_spreadsheet(
     target: &SmokeTarget<'_>,
     report: &mut SmokeReport,
@@ -54,7 +51,6 @@ async fn open_spreadsheet(
     Ok((client, created.id))
 }
 
-/// Runs the checks that use the spreadsheet, until one fails.
 async fn check_spreadsheet(
     target: &SmokeTarget<'_>,
     client: &Client,
@@ -109,7 +105,6 @@ async fn check_append_and_read(
     Ok(appended)
 }
 
-/// Runs a check and adds its outcome to the report.
 async fn run_check(
     report: &mut SmokeReport,
     name: &'static str,
@@ -118,7 +113,6 @@ async fn run_check(
     run_check_with_value(report, name, async { Ok(((), outcome_of_check.await?)) }).await
 }
 
-/// Runs a check that returns a value for later checks, and adds its outcome to the report.
 async fn run_check_with_value<T>(
     report: &mut SmokeReport,
     name: &'static str,
@@ -133,8 +127,7 @@ async fn run_check_with_value<T>(
     value.ok_or(CheckFailed)
 }
 
-/// Polls the stack until it is healthy or the startup timeout expires. Polling is needed because a
-/// new URL is not reachable at once.
+/// Polling is needed because a new URL is not reachable at once.
 async fn wait_until_healthy(target: &SmokeTarget<'_>, client: &Client) -> CheckResult {
     let started = Instant::now();
     loop {

@@ -22,25 +22,19 @@ use super::edits::{append_operation, compare_values, latest_cell_value, set_colu
 use crate::error::SynthError;
 use crate::smoke::report::{CheckOutcome, CheckResult};
 
-/// Maximum time until a snapshot is built. Includes the cold starts of the relay function and the
-/// snapshot function.
+/// Includes the cold starts of the relay function and the snapshot function.
 const SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(120);
-/// Polling interval while a snapshot is being built.
 const SNAPSHOT_POLL: Duration = Duration::from_millis(250);
-/// Index of the column to which the large entry check writes.
 const EXTERNAL_COLUMN: u32 = 1;
 /// Index of the first of the two columns to which the snapshot check writes.
 const SNAPSHOT_COLUMN: u32 = 2;
-/// Number of cells that the snapshot check writes. Together, they are large enough to make a
-/// snapshot due.
+/// Together, the cells are large enough to make a snapshot due.
 const SNAPSHOT_CELLS: usize = 6;
-/// Number of mutations that write the cells of the snapshot check.
 const SNAPSHOT_MUTATIONS: usize = 2;
 /// Number of times that the large entry check repeats a 36-byte word in its cell.
 const LARGE_TEXT_REPETITIONS: usize = 1_000;
 /// Number of rows to clear after the smoke test. They include all cells that the test set.
 const USED_ROWS: u32 = 16;
-/// Number of columns to clear after the smoke test. They include all cells that the test set.
 const USED_COLUMNS: u32 = 4;
 
 /// Uploads the body of a large entry with a presigned request, and checks that the cell of the
@@ -101,8 +95,6 @@ pub(super) async fn check_snapshot(client: &Client, log_id: LogId) -> CheckResul
     Ok(compare_values("D1", &Value::Text(cell_text), &value))
 }
 
-/// Returns a cell text that is long enough to make a snapshot due if it is written to
-/// [`SNAPSHOT_CELLS`] cells.
 fn text_that_makes_snapshot_due() -> String {
     let word = Uuid::new_v4().to_string();
     let snapshot_bytes = usize::try_from(SNAPSHOT_BYTES).unwrap_or(usize::MAX);
@@ -110,8 +102,7 @@ fn text_that_makes_snapshot_due() -> String {
     word.repeat(snapshot_bytes / bytes_per_repetition.max(1) + 1)
 }
 
-/// Waits for a snapshot at `snapshot_position` or later. Returns `false` if there is none within
-/// [`SNAPSHOT_TIMEOUT`].
+/// Returns `false` if no snapshot is built within [`SNAPSHOT_TIMEOUT`].
 async fn is_snapshot_built_in_time(
     client: &Client,
     log_id: LogId,
@@ -131,8 +122,7 @@ async fn is_snapshot_built_in_time(
     }
 }
 
-/// Returns the position of the first Snapshot entry after `position`. Returns `None` if the log has
-/// no such entry.
+/// Returns `None` if the log has no such entry.
 async fn snapshot_entry_after(
     client: &Client,
     log_id: LogId,

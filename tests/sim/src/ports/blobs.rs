@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cellar_engine::ports::{
     BlobHead, BlobKey, BlobPage, Blobs, GetOutcome, KeepOutcome, NewBlob, PendingTags, PortError,
-    PresignedRequest, UploadGrant,
+    PresignedRequest, PutNewOutcome, UploadGrant,
 };
 
 use crate::process::Process;
@@ -24,6 +24,12 @@ impl Blobs for Process {
             stored
         };
         self.call_bucket(format!("put object {key}"), effect).await.and_then(|stored| stored)
+    }
+
+    async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
+        let (world, key) = (Arc::clone(self.world()), blob.key.clone());
+        let effect = async move { world.blobs.put_new(blob).await };
+        self.call_bucket(format!("create object {key}"), effect).await.and_then(|created| created)
     }
 
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {

@@ -68,12 +68,10 @@ impl Known {
         *mark = next.max(*mark);
     }
 
-    /// Drops all cached state.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Removes all cached high-water marks if there are more than `MAX_CACHED_MARKS`.
     pub(in crate::feed) fn limit_marks(mut self) -> Self {
         if self.marks.len() > MAX_CACHED_MARKS {
             self.marks.clear();

@@ -29,7 +29,6 @@ pub struct Indexing {
     policy: PartitionPolicy,
     rules: Rules,
     failed_attempts: u32,
-    /// Number of items and events that were added to the feed.
     indexed: Indexed,
     /// Whether a new feed generation must be started, as for a rebuild.
     starts_new_generation: bool,
@@ -161,7 +160,6 @@ impl Indexing {
         (self, action)
     }
 
-    /// Enters a phase and returns its action.
     fn enter(&mut self, phase: Phase) -> IndexingAction {
         let action = match &phase {
             Phase::ReadingPartition => IndexingAction::ReadPartition,
@@ -186,7 +184,6 @@ impl Indexing {
         action
     }
 
-    /// Returns the next action, or the result if all events have been added.
     fn continue_indexing(&mut self, inputs: Inputs) -> IndexingAction {
         if self.work.is_empty() && !self.starts_new_generation && self.marks_are_raised() {
             return self.finish(Ok(self.indexed.clone()));
@@ -215,7 +212,6 @@ impl Indexing {
         self.known.mark(stream).unwrap_or_default()
     }
 
-    /// Returns whether the stored high-water marks include the events of the last item.
     fn marks_are_raised(&self) -> bool {
         self.indexed.items == 0
             || self.known.tail.as_ref().is_none_or(|tail| tail.last_item_spans.is_empty())
@@ -243,8 +239,6 @@ impl Indexing {
         Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
     }
 
-    /// Returns the streams of the last item and of the remaining events whose high-water marks are
-    /// unknown.
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
         let last_item_streams = tail.last_item_spans.iter().map(|span| &span.stream);
         let streams_without_marks: BTreeSet<StreamName> = last_item_streams
@@ -255,7 +249,6 @@ impl Indexing {
         streams_without_marks.into_iter().collect()
     }
 
-    /// Records that the stored high-water marks include the events of the last item.
     fn set_marks_raised(&mut self) {
         if let Some(tail) = &mut self.known.tail {
             tail.last_item_spans.clear();
@@ -269,7 +262,6 @@ impl Indexing {
         }
     }
 
-    /// Performs the reactions to the events of the next item, then writes the item.
     fn put_next_item(&mut self, tail: &Tail, inputs: Inputs) -> IndexingAction {
         let partition_is_full =
             tail.bytes >= self.policy.bytes || tail.offset + 1 >= self.policy.items;
@@ -324,7 +316,6 @@ impl Indexing {
         }
     }
 
-    /// Continues the feed in the partition after `ended_partition`.
     fn begin_partition_after(&mut self, ended_partition: u64, feed: Feed) -> IndexingAction {
         let next_partition = ended_partition.saturating_add(1);
         if Checkpoint::at(next_partition, 0).is_err() {
@@ -406,8 +397,6 @@ impl Indexing {
         self.continue_indexing(inputs)
     }
 
-    /// Records that the stored high-water marks have been raised to `marks` and include the events
-    /// of the last item.
     fn record_raised_marks(
         &mut self,
         marks: Vec<(StreamName, Mark)>,
@@ -454,8 +443,7 @@ impl Indexing {
         self.wait(Phase::ReadingPartition, inputs)
     }
 
-    /// Schedules a retry of the failed action. Fails if the error is permanent or there were too
-    /// many failures.
+    /// Fails if the error is permanent or there were too many failures.
     fn retry_failed_action(
         &mut self,
         phase: Phase,

@@ -26,12 +26,10 @@ pub enum IndexingAction {
         /// Generation of the feed.
         feed: Feed,
     },
-    /// Read the last item of a partition.
     ReadTail {
         /// Number of the partition.
         partition: u64,
     },
-    /// Read the high-water marks of these event streams.
     ReadMarks {
         /// Names of the streams.
         streams: Vec<StreamName>,
@@ -69,7 +67,6 @@ pub enum IndexingAction {
         /// Delay in milliseconds.
         delay_ms: u64,
     },
-    /// Return this result to the caller.
     Finish(Result<Indexed, IndexingFault>),
 }
 
@@ -92,12 +89,10 @@ pub enum IndexingAnswer {
     Marks(Vec<(StreamName, Mark)>),
     /// The requested events or the first of them, or `None` if the stream does not contain them.
     Events(Option<Span>),
-    /// The action failed.
     Failed {
         /// Whether a retry may succeed.
         temporary: bool,
     },
-    /// The requested delay has elapsed.
     Waited,
 }
 
@@ -128,10 +123,8 @@ pub enum IndexingFault {
     /// Other indexers were faster in every attempt to add an item to the feed.
     #[error("too many concurrent indexers; retry later")]
     Contention,
-    /// The store failed.
     #[error("the store is unreachable or rejected the request")]
     Store,
-    /// The feed is full: no position is left.
     #[error("the feed is full")]
     Full,
 }

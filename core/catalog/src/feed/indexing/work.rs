@@ -25,7 +25,6 @@ impl Work {
         self.0.keys()
     }
 
-    /// Removes the events that are already in the feed.
     pub(super) fn remove_indexed(&mut self, mark_of: impl Fn(&StreamName) -> u64) {
         for (stream, spans) in &mut self.0 {
             let mark = mark_of(stream);
@@ -35,8 +34,8 @@ impl Work {
         self.0.retain(|_, spans| !spans.is_empty());
     }
 
-    /// Returns the first gap in the events of a stream. A gap is a range of missing events between
-    /// two event ranges, or between the last event in the feed and the first event range.
+    /// A gap is a range of missing events between two event ranges, or between the last event in
+    /// the feed and the first event range.
     pub(super) fn first_gap(&self, mark_of: impl Fn(&StreamName) -> u64) -> Option<EventGap> {
         for (stream, spans) in &self.0 {
             let mut expected_index = mark_of(stream);
@@ -51,7 +50,6 @@ impl Work {
         None
     }
 
-    /// Adds missing events that were read from their stream.
     pub(super) fn add(&mut self, span: Span) {
         let mut spans = self.0.remove(&span.stream).unwrap_or_default();
         spans.push(span);
@@ -84,14 +82,12 @@ impl Work {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct EventGap {
     pub(super) stream: StreamName,
-    /// Index of the first missing event.
     pub(super) first: u64,
     /// Index after the last missing event.
     pub(super) end: u64,
 }
 
 impl EventGap {
-    /// Returns whether `span` contains the missing events, or at least the first of them.
     pub(super) fn starts_with(&self, span: &Span) -> bool {
         span.stream == self.stream
             && span.first == self.first

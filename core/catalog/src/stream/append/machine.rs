@@ -19,7 +19,6 @@ pub struct Append {
     rules: Rules,
     sent_writes: u32,
     failed_reads: u32,
-    /// Whether the outcome of a write is unknown.
     is_uncertain: bool,
     /// Whether a write was refused because its event batch already exists.
     batch_exists: bool,
@@ -117,7 +116,6 @@ impl Append {
         (self, action)
     }
 
-    /// Returns the index of the first appended event.
     fn first_index(&self) -> u64 {
         let tip = self.write.tip();
         tip.next.saturating_sub(tip.appended)
@@ -215,8 +213,7 @@ impl Append {
         finish_conflict(Some(current_tip))
     }
 
-    /// Searches a page of older items for the events of this append. The newest of these items
-    /// comes first.
+    /// The newest batch comes first.
     fn search_batches(
         &mut self,
         batches: &[EventBatch],
@@ -243,8 +240,7 @@ impl Append {
         self.read_batches(tip, oldest_searched_index)
     }
 
-    /// Schedules a retry of a failed read. Fails if the error is permanent or there were too many
-    /// failures.
+    /// Fails if the error is permanent or there were too many failures.
     fn retry_failed_read(
         &mut self,
         retry_phase: Phase,

@@ -46,7 +46,6 @@ pub enum StreamAppendAction {
         /// Delay in milliseconds.
         delay_ms: u64,
     },
-    /// Return this result to the caller of the append.
     Finish(Result<AppendOutcome, AppendFault>),
 }
 
@@ -71,17 +70,14 @@ pub enum StreamAppendAnswer {
     Failed,
     /// The newest item of the stream, or `None` if the stream does not exist.
     Tip(Option<Arc<Tip>>),
-    /// A page of event batches.
     Batches {
         /// Event batches, latest first.
         batches: Vec<EventBatch>,
     },
-    /// A read failed.
     ReadFailed {
         /// Whether a retry may succeed.
         temporary: bool,
     },
-    /// The requested delay has elapsed.
     Waited,
 }
 
@@ -106,25 +102,19 @@ pub enum AppendOutcome {
 /// Reason why an append failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendFault {
-    /// The append has no events.
     #[error("an append must have at least one event")]
     Empty,
-    /// An event exceeds a limit.
     #[error(transparent)]
     Event(#[from] InvalidEvent),
-    /// The events and cached states exceed the maximum size of an item.
     #[error("the append has {bytes} bytes; at most {MAX_STREAM_ITEM_BYTES} are allowed")]
     TooLarge {
         /// Size of the item that would contain the events and cached states, in bytes.
         bytes: usize,
     },
-    /// The stream has the maximum number of events.
     #[error("the stream is full; it can have at most {TIP_INDEX} events")]
     Full,
-    /// The store throttled every attempt.
     #[error("the store is busy; retry later")]
     Contention,
-    /// The outcome of a write is unknown.
     #[error("the outcome is unknown; search the stream for the append before deciding again")]
     OutcomeUnknown,
     /// The store failed, and nothing was appended.

@@ -63,7 +63,6 @@ impl Proposal {
         }))
     }
 
-    /// Returns the new newest item with only the new events.
     fn tip_with_new_events(&self, end_index: u64) -> Tip {
         let base_etag = self.base_tip.as_ref().map(|tip| tip.etag);
         Tip {
@@ -78,21 +77,17 @@ impl Proposal {
     }
 }
 
-/// Returns a copy of `new_tip` that starts with the events of `old_tip`.
 fn tip_with_all_events(old_tip: &Tip, new_tip: &Tip) -> Tip {
     let events = old_tip.events.iter().chain(&new_tip.events).cloned().collect();
     Tip { events, ..new_tip.clone() }
 }
 
-/// Returns whether the newest item would be too large unless older events are moved out of it.
 fn must_split(tip: &Tip, policy: SplitPolicy) -> bool {
     tip.events.len() > policy.events
         || events_bytes(&tip.events) + unfolds_bytes(&tip.unfolds) > policy.bytes
         || item_bytes(&encode_tip(tip)) > MAX_STREAM_ITEM_BYTES
 }
 
-/// Returns the write that moves the events of `old_tip` to a separate item and replaces it with
-/// `new_tip`.
 fn split_off_old_events(old_tip: &Tip, new_tip: Tip) -> Write {
     let batch = EventBatch {
         name: old_tip.name.clone(),

@@ -15,7 +15,6 @@ pub enum Write {
     /// In one transaction, move the older events to a batch and replace the newest item. The batch
     /// must not exist, and the newest item must have the expected etag.
     SplitOff {
-        /// The events of the previous newest item.
         batch: EventBatch,
         /// Replacement of the newest item with one that contains only the new events.
         update: Update,

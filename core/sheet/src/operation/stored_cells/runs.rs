@@ -16,7 +16,6 @@ pub(super) fn deserialize_runs<'de, D: Deserializer<'de>>(
     deserializer.deserialize_seq(RunsVisitor { remaining_cells: MAX_CELLS_PER_OPERATION })
 }
 
-/// Decodes a list of runs with a limited number of cells.
 struct RunsVisitor {
     remaining_cells: usize,
 }
@@ -26,7 +25,6 @@ struct RunVisitor<'a> {
     remaining_cells: &'a mut usize,
 }
 
-/// Decodes the cells of one run.
 struct CellsVisitor<'a> {
     remaining_cells: &'a mut usize,
 }

@@ -13,7 +13,6 @@ struct Block {
     runs: Vec<IdRun>,
     /// Index of the first row of the block in the whole list.
     first_index: u32,
-    /// Total number of rows in the runs.
     len: u32,
 }
 
@@ -31,7 +30,6 @@ impl Block {
         block
     }
 
-    /// Returns the runs with absolute indices.
     fn absolute_runs(&self) -> impl Iterator<Item = IdRun> + '_ {
         self.runs.iter().map(|run| IdRun {
             first_index: run.first_index.saturating_add(self.first_index),
@@ -39,7 +37,6 @@ impl Block {
         })
     }
 
-    /// Returns the runs of the block that end after `index`, with indices in the whole list.
     fn absolute_runs_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let relative_index = index.saturating_sub(self.first_index);
         let first_run = self.runs.partition_point(|run| run.end() <= relative_index);
@@ -64,12 +61,10 @@ impl PartialEq for Blocks {
 impl Eq for Blocks {}
 
 impl Blocks {
-    /// Creates a list with a single run.
     pub(super) fn one(run: IdRun) -> Self {
         Self { blocks: vec![Block::of(&[run])], run_count: 1 }
     }
 
-    /// Returns the number of runs.
     pub(super) fn run_count(&self) -> usize {
         self.run_count
     }
@@ -79,7 +74,6 @@ impl Blocks {
         self.blocks.iter().flat_map(Block::absolute_runs)
     }
 
-    /// Returns the id at `index`.
     pub(super) fn id(&self, index: u32) -> Option<u64> {
         let block_number = self.blocks.partition_point(|block| block.end() <= index);
         let block = self.blocks.get(block_number)?;
@@ -90,19 +84,16 @@ impl Blocks {
         Some(run.first_id.saturating_add(u64::from(offset_in_run)))
     }
 
-    /// Returns the runs that end after `index`, with indices in the whole list.
     pub(super) fn iter_from(&self, index: u32) -> impl Iterator<Item = IdRun> + '_ {
         let first_block = self.blocks.partition_point(|block| block.end() <= index);
         // Only the first of these blocks can contain runs that end at or before `index`.
         self.blocks.iter().skip(first_block).flat_map(move |block| block.absolute_runs_from(index))
     }
 
-    /// Removes the rows with indices in `first..end`.
     pub(super) fn remove(&mut self, first: u32, end: u32) {
         self.replace(first, end, None);
     }
 
-    /// Inserts a run before the row at index `before`.
     pub(super) fn insert(&mut self, before: u32, new_run: IdRun) {
         self.replace(before, before, Some(new_run));
     }
@@ -126,7 +117,6 @@ impl Blocks {
         self.update_block_indices(first_block);
     }
 
-    /// Updates the start indices of the blocks from `first_block` on.
     fn update_block_indices(&mut self, first_block: usize) {
         let preceding_block = first_block.checked_sub(1).and_then(|number| self.blocks.get(number));
         let mut next_index = preceding_block.map_or(0, Block::end);
@@ -137,7 +127,6 @@ impl Blocks {
     }
 }
 
-/// Returns the maximum number of runs per block when `run_count` runs are divided into blocks.
 fn runs_per_block(run_count: usize) -> usize {
     let is_split = run_count > MAX_BLOCK_RUNS;
     // A split creates half-full blocks, so that the next change does not cause another split.

@@ -45,7 +45,6 @@ impl IdRun {
         Span { first: self.index_of(first), count }
     }
 
-    /// Returns the part of the run with indices in `first..end`.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let first_index = self.first_index.max(first);
         let len = self.end().min(end).checked_sub(first_index).filter(|len| *len > 0)?;
@@ -128,7 +127,6 @@ impl AxisOrder {
         self.runs.run_count()
     }
 
-    /// Inserts `len` rows or columns with new ids before the index `before`.
     fn insert_new_run(&mut self, before: u32, len: u32) {
         if len > 0 {
             self.runs.insert(before, IdRun { first_id: self.next_id, first_index: before, len });

@@ -88,14 +88,12 @@ fn name_before_rename(
     if was_renamed && !was_renamed_later { Some((sheet, old_name.to_owned())) } else { None }
 }
 
-/// Collects the operations of an undo and the state that results from them.
 struct UndoBuilder {
     workbook: Workbook,
     operations: Vec<Operation>,
 }
 
 impl UndoBuilder {
-    /// Appends an operation and applies it to the state.
     fn push(&mut self, operation: Operation) {
         self.workbook.apply_operation(&operation);
         self.operations.push(operation);

@@ -28,14 +28,11 @@ impl SheetStates<'_> {
         self.now.cells.get(id) != self.after.cells.get(id)
     }
 
-    /// Returns whether a range format was set after the entry that is undone.
     fn formats_were_changed_since(&self) -> bool {
         let (row_map, column_map) = self.after.map_to(&self.now);
         self.after.formats.mapped(&row_map, &column_map) != self.now.formats
     }
 
-    /// Returns the ids of the rows or columns in which a cell was changed after the entry that is
-    /// undone.
     fn lines_changed_since(&self, axis: Axis) -> BTreeSet<u64> {
         let changed_cells = self.now.cells.keys().filter(|id| self.cell_was_changed_since(id));
         changed_cells.map(|id| line_of(*id, axis)).collect()
@@ -62,7 +59,6 @@ impl SheetStates<'_> {
         Spans::from_sorted(blank_spans)
     }
 
-    /// Returns the ids of the cells that were changed by the entry that is undone.
     fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
         let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
         cell_ids.filter(|id| self.before.cells.get(id) != self.after.cells.get(id)).collect()
@@ -136,7 +132,6 @@ impl UndoBuilder {
         Some(map)
     }
 
-    /// Replaces the range formats of a sheet with `restored_formats`.
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
         let differing_ranges = restored_formats.difference(&sheet.formats);
@@ -190,7 +185,6 @@ impl UndoBuilder {
         self.set_cells(id, edits);
     }
 
-    /// Copies the range formats and cells of a deleted sheet to the new sheet `id`.
     pub(super) fn copy_contents(&mut self, id: SheetId, deleted: &Sheet) {
         for range in deleted.formats.records() {
             self.set_range_format(id, range.clone());
@@ -210,7 +204,6 @@ impl UndoBuilder {
     }
 }
 
-/// Creates an edit for each stored cell of a sheet.
 fn edits_of_stored_cells(
     sheet: &Sheet,
     make_edit: impl Fn((u32, u32), &Cell) -> CellEdit,
@@ -225,7 +218,6 @@ fn edits_of_stored_cells(
     edits
 }
 
-/// Returns edits that restore the number formats of individual cells in `ranges`.
 fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit> {
     let mut edits = edits_of_stored_cells(sheet, |(row, column), cell| {
         let format = cell.format.clone();
@@ -265,7 +257,6 @@ impl<'a> IndicesAfterUndo<'a> {
     }
 }
 
-/// Returns the id of the row or column of a cell.
 fn line_of((row, column): CellId, axis: Axis) -> u64 {
     match axis {
         Axis::Rows => row,

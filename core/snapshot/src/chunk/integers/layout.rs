@@ -6,12 +6,10 @@ use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 use crate::saturate::to_usize;
 
-/// Layout of an integer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// A single integer, to which all integers of the list are equal.
     Constant = 0,
-    /// Every integer as a separate varint.
     Varints = 1,
     /// Blocks of at most `MAX_BLOCK_LENGTH` integers. A block consists of its minimum, a bit width,
     /// and the bit-packed offsets of its integers from the minimum.
@@ -25,7 +23,6 @@ pub(super) enum Layout {
 /// Maximum list length for which storing each integer as a varint is tried.
 const MAX_EACH_LENGTH: usize = 64;
 
-/// Returns the layouts whose sizes are worth comparing for a list.
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     if are_equal {
@@ -68,8 +65,7 @@ impl Layout {
         }
     }
 
-    /// Estimates the compressed size of the encoded bytes. Each plane is estimated separately,
-    /// because the statistics of planes differ.
+    /// Each plane is estimated separately, because the statistics of planes differ.
     pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
         match self {
             // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
@@ -80,7 +76,6 @@ impl Layout {
         }
     }
 
-    /// Decodes `count` integers and appends them to `values`.
     pub(super) fn read(
         self,
         reader: &mut ChunkReader<'_>,
@@ -100,7 +95,6 @@ impl Layout {
     }
 }
 
-/// Minimum of a list of integers, and the difference between its maximum and minimum.
 struct MinAndRange {
     min: i64,
     range: u64,

@@ -13,7 +13,7 @@ use super::estimate::EncodingCandidate;
 use layout::Layout;
 use transform::{Transform, TransformedIntegers};
 
-/// Maximum magnitude of an integer. An `f64` represents all integers up to this magnitude exactly.
+/// An `f64` represents all integers up to this magnitude exactly.
 pub(super) const MAX_INTEGER: i64 = (1 << 53) - 1;
 
 /// First byte of a list: the transform in the lowest bits, and the layout in the bits above.
@@ -43,7 +43,6 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
     smallest.estimated_size
 }
 
-/// Encodes integers with the given transform and the layout with the smallest estimated size.
 fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandidate {
     let transformed = transform.apply(values);
     let layouts = layout::candidate_layouts(&transformed.body);
@@ -72,8 +71,7 @@ fn encode_with_layout(
     EncodingCandidate { bytes, estimated_size: head_bytes + body_size }
 }
 
-/// Decodes `count` integers. The caller must have checked `count`, because memory is reserved for
-/// all integers.
+/// The caller must have checked `count`, because memory is reserved for all integers.
 pub(super) fn read_integers(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -121,14 +119,13 @@ fn read_transformed_integers(
     Ok(())
 }
 
-/// Encodes nonnegative integers. Returns their estimated compressed size.
+/// Returns the estimated compressed size.
 pub(super) fn write_lengths(output: &mut Vec<u8>, lengths: impl Iterator<Item = usize>) -> usize {
     let values: Vec<i64> =
         lengths.map(|length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
     write_integers(output, &values)
 }
 
-/// Decodes integers from 0 to `max`.
 pub(super) fn read_unsigned_integers(
     reader: &mut ChunkReader<'_>,
     count: usize,

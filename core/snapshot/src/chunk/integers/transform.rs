@@ -5,10 +5,8 @@ use std::borrow::Cow;
 use crate::chunk::bit_packing::{MAX_BLOCK_LENGTH, significant_bits};
 use crate::saturate::to_u64;
 
-/// Transform that is applied to a list of integers before the list is stored in a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transform {
-    /// The integers themselves.
     None = 0,
     /// The first integer, followed by the differences between consecutive integers (deltas).
     Differences = 1,
@@ -21,11 +19,9 @@ pub(super) enum Transform {
 const TRANSFORMS: [Transform; 3] =
     [Transform::None, Transform::Differences, Transform::SecondDifferences];
 
-/// A transformed list of integers.
 pub(super) struct TransformedIntegers<'a> {
     /// Leading integers, which are stored in front of the layout.
     pub(super) leading_integers: Vec<i64>,
-    /// The remaining integers, which are stored in a layout.
     pub(super) body: Cow<'a, [i64]>,
 }
 
@@ -38,7 +34,6 @@ impl Transform {
         TRANSFORMS.into_iter().find(|transform| transform.number() == number)
     }
 
-    /// Returns the number of leading integers that are stored before the layout.
     pub(super) fn leading_integer_count(self) -> usize {
         usize::from(self.number())
     }
@@ -64,8 +59,7 @@ impl Transform {
         }
     }
 
-    /// Reverses the transform in place. Malformed input may make integers wrap around, so the
-    /// caller must check the result.
+    /// Malformed input may make integers wrap around, so the caller must check the result.
     pub(super) fn undo(self, values: &mut [i64]) {
         match self {
             Self::None => {}
@@ -91,7 +85,6 @@ fn replace_by_prefix_sums(values: &mut [i64]) {
     }
 }
 
-/// Minimum and maximum of a list of integers.
 #[derive(Clone, Copy)]
 struct IntegerRange {
     min: i64,
@@ -106,7 +99,6 @@ impl IntegerRange {
         self.max = self.max.max(value);
     }
 
-    /// Returns the bit width of offsets from the minimum.
     fn offset_bits(self) -> u64 {
         if self.max < self.min {
             return 0;

@@ -18,7 +18,6 @@ const SAMPLE_LENGTH: usize = 64;
 /// Minimum number of values per exception. If exceptions are more frequent, another encoding is
 /// smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
-/// Length of an `f64`.
 const NUMBER_BYTES: usize = 8;
 
 const TOO_MANY_DECIMALS: UnreadableChunk =
@@ -26,13 +25,12 @@ const TOO_MANY_DECIMALS: UnreadableChunk =
 const EXCEPTION_OUT_OF_RANGE: UnreadableChunk =
     UnreadableChunk::Malformed("the index of an exception among decimals is out of range");
 
-/// Numbers encoded as decimals.
 pub(super) struct EncodedDecimals {
     pub(super) encoded: EncodingCandidate,
     pub(super) exception_count: usize,
 }
 
-/// Encodes numbers as decimals. Returns `None` if too many of the numbers are exceptions.
+/// Returns `None` if too many of the numbers are exceptions.
 pub(super) fn encode_decimals(values: &[f64]) -> Option<EncodedDecimals> {
     let mut decimals = common_decimals(values, 0)?;
     loop {
@@ -79,7 +77,6 @@ fn to_number(integer: i64, scale: f64) -> f64 {
     integer / scale
 }
 
-/// Result of multiplying the numbers of a list by a power of ten.
 struct ScaledIntegers {
     /// One integer per number. For an exception, the previous integer is repeated, because
     /// repetition compresses best.
@@ -90,7 +87,7 @@ struct ScaledIntegers {
 }
 
 impl ScaledIntegers {
-    /// Multiplies numbers by `scale`. Returns `None` if there are too many exceptions.
+    /// Returns `None` if there are too many exceptions.
     fn from_numbers(values: &[f64], scale: f64) -> Option<Self> {
         let max_exceptions = values.len() / NUMBERS_PER_EXCEPTION;
         let mut integers = Vec::with_capacity(values.len());
@@ -144,7 +141,6 @@ fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[u
     COUNT_SIZE + gaps_size + exception_indices.len() * NUMBER_BYTES
 }
 
-/// Decodes numbers that all have the given number of decimals.
 pub(super) fn read_decimals(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -155,7 +151,6 @@ pub(super) fn read_decimals(
     Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
 }
 
-/// Decodes numbers with the given number of decimals and separately stored exceptions.
 pub(super) fn read_decimals_with_exceptions(
     reader: &mut ChunkReader<'_>,
     count: usize,

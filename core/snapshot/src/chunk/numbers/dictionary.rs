@@ -48,8 +48,7 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Finds the distinct numbers. Returns `None` if the average number of occurrences is below
-    /// `MIN_REPEATS`.
+    /// Returns `None` if the average number of occurrences is below `MIN_REPEATS`.
     fn find_if_repetitive(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
         let mut numbers = Vec::new();
@@ -71,7 +70,6 @@ impl DistinctNumbers {
     }
 }
 
-/// Decodes numbers from a dictionary and their codes.
 pub(super) fn read_dictionary(
     reader: &mut ChunkReader<'_>,
     count: usize,

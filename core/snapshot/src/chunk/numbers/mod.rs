@@ -23,7 +23,6 @@ enum NumberEncoding {
     Planes = 2,
     /// Like `Planes`, but each number is XORed with the previous number.
     XoredPlanes = 3,
-    /// The distinct numbers, plus one code per number.
     Dictionary = 4,
 }
 
@@ -49,7 +48,6 @@ impl NumberEncoding {
     }
 }
 
-/// First byte of a list of numbers.
 #[derive(Clone, Copy)]
 struct NumbersHeader {
     encoding: NumberEncoding,
@@ -112,8 +110,7 @@ fn encode_without_dictionary(values: &[f64]) -> EncodingCandidate {
     if decimals.encoded.estimated_size <= planes.estimated_size { decimals.encoded } else { planes }
 }
 
-/// Decodes `count` finite numbers. The caller must have checked `count`, because memory is reserved
-/// for all numbers.
+/// The caller must have checked `count`, because memory is reserved for all numbers.
 pub(super) fn read_numbers(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -134,7 +131,6 @@ fn read_distinct_numbers(
     read_after_header(reader, count, header)
 }
 
-/// Decodes numbers that are not encoded with a dictionary.
 fn read_after_header(
     reader: &mut ChunkReader<'_>,
     count: usize,

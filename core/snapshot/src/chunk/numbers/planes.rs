@@ -7,10 +7,8 @@ use crate::chunk::bytes::ChunkReader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate::{self, EncodingCandidate};
 
-/// Number of byte planes, which is the length of an `f64` in bytes.
 const PLANE_COUNT: usize = 8;
 
-/// Encodes numbers as plain or XORed byte planes, and chooses the smaller result.
 pub(super) fn encode_planes(values: &[f64]) -> EncodingCandidate {
     let number_bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
     let plain = encode_planes_of_bits(NumberEncoding::Planes, &number_bits);
@@ -34,7 +32,6 @@ fn encode_planes_of_bits(encoding: NumberEncoding, number_bits: &[u64]) -> Encod
     EncodingCandidate { bytes, estimated_size }
 }
 
-/// Decodes plain byte planes.
 pub(super) fn read_planes(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -42,7 +39,6 @@ pub(super) fn read_planes(
     to_finite_numbers(read_planes_of_bits(reader, count)?)
 }
 
-/// Decodes byte planes of numbers that are XORed with their previous number.
 pub(super) fn read_xored_planes(
     reader: &mut ChunkReader<'_>,
     count: usize,

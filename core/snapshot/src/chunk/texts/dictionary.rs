@@ -10,7 +10,6 @@ use crate::chunk::integers;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Dictionary-encoded strings.
 pub(super) struct DictionaryEncodedTexts {
     pub(super) encoded: EncodedTexts,
     pub(super) distinct_count: usize,

@@ -12,7 +12,6 @@ const CHECK_INTERVAL: usize = 1_024;
 /// Minimum number of hash table slots per distinct string. Also the factor by which the hash table
 /// grows.
 const SLOTS_PER_TEXT: usize = 4;
-/// Minimum number of slots in a hash table.
 const MIN_SLOTS: usize = 16;
 
 /// Distinct strings in order of first occurrence, plus one code per string.
@@ -21,7 +20,6 @@ pub(super) struct DistinctTexts<'a> {
     pub(super) codes: Vec<i64>,
 }
 
-/// An occupied slot of the hash table.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
@@ -30,9 +28,9 @@ struct Slot {
 }
 
 impl<'a> DistinctTexts<'a> {
-    /// Finds the distinct strings. `expected_count` is the approximate number of strings. Returns
-    /// `None` if hashes collide too often, or if more than three quarters of the strings are
-    /// distinct. This limit is checked at regular intervals and at the end.
+    /// `expected_count` is the approximate number of strings. Returns `None` if hashes collide too
+    /// often, or if more than three quarters of the strings are distinct. This limit is checked at
+    /// regular intervals and at the end.
     pub(super) fn find_if_repetitive(
         texts: impl Iterator<Item = &'a str>,
         expected_count: usize,
@@ -53,13 +51,11 @@ impl<'a> DistinctTexts<'a> {
         if distinct.has_enough_repeats() { Some(distinct) } else { None }
     }
 
-    /// Returns whether at most three quarters of the strings are distinct.
     fn has_enough_repeats(&self) -> bool {
         self.texts.len() <= self.codes.len() / 4 * 3 + 1
     }
 
-    /// Returns the code of a string, which is inserted if it is new. Returns `None` after too many
-    /// probes.
+    /// Returns `None` after too many probes.
     fn find_or_insert(&mut self, table: &mut [Option<Slot>], text: &'a str) -> Option<u32> {
         let hash = hash_of(text.as_bytes());
         let slot_index = self.find_slot(table, hash, text)?;

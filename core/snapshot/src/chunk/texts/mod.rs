@@ -12,12 +12,11 @@ use super::error::UnreadableChunk;
 use crate::saturate::{saturate_u32, to_usize};
 use crate::tile::TextSpan;
 
-/// Encoding of a list of strings. The first byte of the list contains the number of its encoding.
+/// The first byte of the list contains the number of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextEncoding {
     /// Lengths, then all bytes.
     Plain = 0,
-    /// The distinct strings, plus one code per string.
     Dictionary = 1,
     /// The length of the prefix that each string shares with the previous string, and the remaining
     /// suffixes.
@@ -26,7 +25,6 @@ enum TextEncoding {
     Words = 3,
 }
 
-/// Length in bytes of an encoding's number.
 const ENCODING_BYTES: usize = 1;
 /// Approximate total length in bytes of an encoding's number and the number of distinct strings.
 const DICTIONARY_HEAD_BYTES: usize = 3;
@@ -68,16 +66,15 @@ impl EncodedTexts {
     }
 }
 
-/// Encodes strings with the smallest estimated size. `expansion_budget` is the remaining number of
-/// bytes by which decoded strings may be longer than their encoding.
+/// `expansion_budget` is the remaining number of bytes by which decoded strings may be longer than
+/// their encoding.
 pub(super) fn write_texts(output: &mut Vec<u8>, texts: &[&str], expansion_budget: &mut usize) {
     let encoded = encode_smallest(texts, *expansion_budget, None);
     *expansion_budget = expansion_budget.saturating_sub(encoded.expanded_bytes);
     output.extend_from_slice(&encoded.bytes);
 }
 
-/// Encodes strings with the smallest estimated size. If the strings are the distinct strings or
-/// words of another encoding, `outer` is that encoding.
+/// If the strings are the distinct strings or words of another encoding, `outer` is that encoding.
 fn encode_smallest(
     texts: &[&str],
     expansion_budget: usize,
@@ -112,7 +109,6 @@ fn encode_smallest(
     smallest.unwrap_or(plain)
 }
 
-/// Decodes `text_count` strings of at most `max_text_bytes` each, and appends them to `texts`.
 /// Equal strings may share bytes. The caller must check `text_count` before the call. After the
 /// call, it must check that each returned span is valid UTF-8.
 pub(super) fn read_texts(

@@ -83,7 +83,6 @@ pub(super) fn read_words(
     join_words(words(), &word_counts, max_text_bytes, texts)
 }
 
-/// Returns the total number of words in all strings.
 fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk> {
     let total_words: u64 = word_counts.iter().map(|word_count| u64::from(*word_count)).sum();
     let total_words = usize::try_from(total_words).map_err(|_| MALFORMED)?;

@@ -23,13 +23,10 @@ use crate::ports::{BlobKey, Blobs, Entries, GetOutcome, ReadConsistency, Segment
 
 pub(super) const START_MS: u64 = 1_795_246_133_000;
 
-/// A log with several unfinished snapshots, and all data that is stored before the first of them is
-/// built.
 pub(super) struct History {
     tables: MemoryTables,
     blobs: MemoryBlobs,
     pub(super) jobs: Vec<SnapshotJob>,
-    /// The cells at each snapshot, computed by replaying the log.
     pub(super) cells: Vec<Cells>,
 }
 
@@ -42,7 +39,6 @@ pub(super) struct Stored {
 }
 
 impl History {
-    /// Appends the operations before each snapshot, followed by a Snapshot entry.
     pub(super) async fn of(operations_by_snapshot: Vec<Vec<Operation>>) -> Self {
         let mut world = World::new().await;
         let mut jobs = Vec::new();
@@ -59,7 +55,6 @@ impl History {
         Self { tables, blobs, jobs, cells }
     }
 
-    /// Creates tables and objects with the data that is stored before the first snapshot is built.
     pub(super) fn begin(&self) -> (MemoryTables, MemoryBlobs, Arc<ManualClock>) {
         let clock = clock();
         (self.tables.copied(), self.blobs.copied(clock.clone()), clock)
@@ -79,7 +74,6 @@ impl Stored {
         }
     }
 
-    /// Asserts that the stored data equals `expected`.
     pub(super) fn assert_equals(&self, expected: &Self, context: &str) {
         assert_eq!(self.segments, expected.segments, "{context}: the segments");
         assert_eq!(self.entries, expected.entries, "{context}: the roots");
@@ -116,12 +110,10 @@ async fn read_objects(blobs: &MemoryBlobs) -> BTreeMap<String, Bytes> {
     objects
 }
 
-/// Returns all cells, computed by replaying the log.
 pub(super) async fn replay_cells(logs: &Logs, at: Position) -> Cells {
     reading::replay_cells(logs, log(), at).await
 }
 
-/// Returns all cells of the given sheets, read from the snapshot at a position.
 pub(super) async fn read_cells(
     logs: &Logs,
     at: Position,
@@ -151,7 +143,6 @@ fn set(sheet: u32, cells: impl IntoIterator<Item = (u32, u32, Value)>) -> Operat
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells }).validated().unwrap()
 }
 
-/// Returns an operation that sets texts of the given length in the given rows.
 fn texts(sheet: u32, rows: impl IntoIterator<Item = u32>, bytes: usize) -> Operation {
     let text = |row: u32| Value::Text(noise(sheet * 1_009 + row, bytes));
     set(sheet, rows.into_iter().map(|row| (row, row % 3, text(row))))
@@ -176,9 +167,8 @@ fn delete_rows(spans: Spans) -> Operation {
     Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans })
 }
 
-/// Returns the operations before each of several snapshots. Building them requires an LSM level 0,
-/// a flush, another level 0 with a long text after rows were moved, and a merge of two levels into
-/// several chunks.
+/// Building the snapshots requires an LSM level 0, a flush, another level 0 with a long text after
+/// rows were moved, and a merge of two levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
     vec![
@@ -196,9 +186,8 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     ]
 }
 
-/// Returns the operations before each of several snapshots. Building them requires an LSM level
-/// that contains a chunk with a single row, and a merge that reuses this chunk although its row was
-/// moved.
+/// Building the snapshots requires an LSM level that contains a chunk with a single row, and a
+/// merge that reuses this chunk although its row was moved.
 pub(super) fn a_tile_that_stays() -> Vec<Vec<Operation>> {
     let row = (0..MIN_STRIPE_COLUMNS).map(|column| (0, column, Value::Text(noise(column, 700))));
     // An LSM level is merged if the newer levels have at least half as many bytes. Sizes are

@@ -18,7 +18,6 @@ use super::progress::MAX_RECENT_TILES;
 use super::tests::log;
 use crate::crashes::Fault;
 
-/// All faults that can be injected into a single request.
 const FAULTS: [Fault; 7] = [
     Fault::Refused,
     Fault::ReplyLost,
@@ -29,7 +28,6 @@ const FAULTS: [Fault; 7] = [
     Fault::FreezesAfter,
 ];
 
-/// Result of a fault-free run.
 struct FaultFreeRun {
     run: Run,
     requests: usize,
@@ -37,7 +35,6 @@ struct FaultFreeRun {
     stats: SnapshotStats,
 }
 
-/// Builds the snapshots without faults and checks all their cells.
 async fn run_without_faults(history: &History, before: Option<&Run>, work: &Work) -> FaultFreeRun {
     let run = work.begin(history, before, vec![]).finish(&work.jobs, "without faults").await;
     let (requests, stored) = (run.ports.faults.requests(), run.stored().await);
@@ -78,8 +75,7 @@ impl Work {
         if self.one_unit_per_call { run.with_one_unit_per_call() } else { run }
     }
 
-    /// Builds the snapshots with the given faults. Asserts that the stored data and all cells equal
-    /// those of the fault-free run.
+    /// Asserts that the stored data and all cells equal those of the fault-free run.
     async fn assert_survives(
         &self,
         history: &History,
@@ -92,7 +88,6 @@ impl Work {
         run.stored().await.assert_equals(&expected.stored, &context);
     }
 
-    /// Builds the snapshots once for each fault in each request.
     async fn assert_survives_each_fault(
         &self,
         history: &History,
@@ -115,7 +110,6 @@ impl Work {
     }
 }
 
-/// Builds the snapshots of a history one after another. Returns the stored data after each of them.
 async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<FaultFreeRun> {
     let mut built: Vec<FaultFreeRun> = Vec::new();
     for job in &history.jobs {
@@ -126,14 +120,12 @@ async fn assert_snapshots_survive(history: &History, faults: &[Fault]) -> Vec<Fa
     built
 }
 
-/// Returns the number of chunks in each LSM level of each snapshot.
 fn chunk_counts(built: &[FaultFreeRun]) -> Vec<Vec<u64>> {
     let levels =
         |built: &FaultFreeRun| built.stats.levels.iter().map(|level| level.chunks).collect();
     built.iter().map(levels).collect()
 }
 
-/// Builds the first snapshots of a history, which require an LSM level 0 and a flush.
 async fn level_0_and_flush() -> History {
     let mut parts = flushes_and_a_merge();
     parts.truncate(2);

@@ -22,17 +22,14 @@ const QUEUE_VISIBILITY_S: u32 = 6 * 300;
 /// Maximum duration of a run in milliseconds. It exceeds the delay that any single fault causes.
 const PATIENCE_MS: u64 = 2 * 60 * 60 * 1_000;
 
-/// A sequence of function invocations that builds the snapshots of a log.
 pub(super) struct Run {
     pub(super) ports: Arc<FaultyPorts>,
-    /// The process that handles the next message.
     process: Snapshots,
     frozen: Vec<JoinHandle<()>>,
     function_ms: u64,
 }
 
 impl Run {
-    /// Creates a run from the initial data of a history.
     pub(super) fn new(
         history: &History,
         stored: Option<&Run>,
@@ -48,14 +45,12 @@ impl Run {
         Self { ports, process, frozen: Vec::new(), function_ms: FUNCTION_MS }
     }
 
-    /// Limits each function invocation to one unit of work.
     pub(super) fn with_one_unit_per_call(mut self) -> Self {
         self.function_ms = 1;
         self
     }
 
-    /// Sends the messages of the given jobs and invokes functions until the queue is empty. Then
-    /// resumes the frozen workers and asserts that they do not change the stored data.
+    /// Finally, resumes the frozen workers and asserts that they do not change the stored data.
     pub(super) async fn finish(mut self, jobs: &[SnapshotJob], run_name: &str) -> Self {
         for job in jobs {
             self.ports.queue.send(&job.encode()).await.unwrap();
@@ -84,7 +79,6 @@ impl Run {
         Stored::read(&self.ports.tables, &self.ports.blobs).await
     }
 
-    /// Creates a log service with empty caches.
     pub(super) fn logs(&self) -> Logs {
         self.ports.logs()
     }
@@ -102,8 +96,7 @@ impl Run {
         }
     }
 
-    /// Invokes a function with the next visible message, as Lambda does. Returns `false` if no
-    /// message is visible.
+    /// Returns `false` if no message is visible.
     async fn invoke_function(&mut self) -> bool {
         let messages = self.ports.queue.receive(1, QUEUE_VISIBILITY_S).await.unwrap();
         let Some(message) = messages.into_iter().next() else { return false };
@@ -125,7 +118,6 @@ impl Run {
         true
     }
 
-    /// Asserts that every object is stored that a snapshot root or the progress references.
     async fn assert_references_are_stored(&self, run_name: &str) {
         let stored = self.stored().await;
         let mut referenced_keys: Vec<String> = Vec::new();
@@ -151,7 +143,6 @@ fn now_ms(ports: &FaultyPorts) -> u64 {
     ports.clock.now_ms()
 }
 
-/// Returns the keys of the objects that the progress references.
 fn keys_referenced_by(progress: &BuildProgress) -> Vec<String> {
     let mut keys = Vec::from_iter(progress.root.clone());
     if let Some(merge) = &progress.merge {
