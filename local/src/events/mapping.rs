@@ -185,7 +185,7 @@ mod tests {
             batch_size: 100,
             bisect: true,
             reports_failures: true,
-            max_retries: Some(10),
+            max_retries: Some(100),
             max_record_age_ms: Some(12 * 3_600_000),
         };
         assert_eq!(mapping.rules, rules);

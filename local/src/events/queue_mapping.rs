@@ -149,9 +149,9 @@ mod tests {
         assert_eq!(mapping.queue_arn, "arn:aws:sqs:local:000000000000:cellar-SnapshotQueue");
         assert_eq!(mapping.function_id, "SnapshotFunction");
         assert_eq!(mapping.timeout, Duration::from_secs(300));
-        assert_eq!(mapping.visibility_s, 6 * 900);
+        assert_eq!(mapping.visibility_s, 6 * 300);
         assert!(mapping.reports_failures);
-        assert_eq!(mapping.max_concurrency, 10);
+        assert_eq!(mapping.max_concurrency, 4);
         assert_eq!(mapping.recursive_loop, RecursiveLoop::Allow);
     }
 

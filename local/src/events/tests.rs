@@ -172,12 +172,12 @@ async fn a_failing_record_becomes_a_dead_letter() {
         // A failed batch is split only if the function did not name the failed record.
         let given_up: &[u64] = if reports { &[5, 6, 7, 8] } else { &[5] };
         let failures = invocations.iter().filter(|numbers| **numbers == given_up).count();
-        assert_eq!(failures, 11, "one attempt and ten retries");
+        assert_eq!(failures, 101, "one attempt and a hundred retries");
         let letters = received_letters(&queue).await;
         assert_eq!(letters.len(), 1);
         let (context, info) = (&letters[0]["requestContext"], &letters[0]["DDBStreamBatchInfo"]);
         assert_eq!(context["condition"], "RetryAttemptsExhausted");
-        assert_eq!(context["approximateInvokeCount"], 11);
+        assert_eq!(context["approximateInvokeCount"], 101);
         assert_eq!(info["batchSize"], given_up.len());
         let alone = info["startSequenceNumber"] == info["endSequenceNumber"];
         assert_eq!(alone, !reports);

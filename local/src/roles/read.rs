@@ -111,6 +111,6 @@ mod tests {
             read(|policies| policies[0]["PolicyDocument"]["Version"] = json!("2008-10-17"));
         assert!(version.unwrap_err().contains("Version"));
         let none = read(|policies| policies[0]["PolicyDocument"]["Statement"] = json!({}));
-        assert!(none.unwrap_err().contains("Statement is not a list"));
+        assert!(none.unwrap_err().contains("Statement must be a list"));
     }
 }

@@ -75,8 +75,8 @@ Getting started:
   cellar history                         list the edits
 
 URL and token come from the options, then the environment, then .cellar/profile.json in this or a parent \
-directory; `synth deploy` writes that file. A token from the options or the environment requires a URL from \
-there, too: only the profile's own token is sent to the profile's URL.")]
+directory; `synth deploy` writes that file. If the token comes from the options or the \
+environment, the URL must also come from there, because only the profile's own token is sent to the profile's URL.")]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,
