@@ -69,7 +69,7 @@ async fn run_function() -> Result<(), lambda_runtime::Error> {
     }
 }
 
-fn to_runtime_error(error: lambda_runtime::Error) -> lambda_runtime::Error {
+fn to_runtime_error(error: &lambda_runtime::Error) -> lambda_runtime::Error {
     format!("the Lambda runtime failed: {error}").into()
 }
 
@@ -81,7 +81,7 @@ async fn run_api(settings: ApiSettings) -> Result<(), lambda_runtime::Error> {
     // CPU.
     state.warm_up().await;
     let service = RepairUrls::new(lambda_http::Adapter::from(api::router(state)));
-    lambda_runtime::run(service).await.map_err(to_runtime_error)
+    lambda_runtime::run(service).await.map_err(|error| to_runtime_error(&error))
 }
 
 async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error> {
@@ -95,7 +95,7 @@ async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error>
         let handler = handler.clone();
         async move { handler.handle(event.payload).await.map_err(lambda_runtime::Error::from) }
     };
-    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(|error| to_runtime_error(&error))
 }
 
 async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Error> {
@@ -106,7 +106,7 @@ async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Er
         let handler = handler.clone();
         async move { handler.handle(event.payload).await }
     };
-    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(|error| to_runtime_error(&error))
 }
 
 async fn run_webhook(settings: WebhookSettings) -> Result<(), lambda_runtime::Error> {
@@ -123,7 +123,7 @@ async fn run_webhook(settings: WebhookSettings) -> Result<(), lambda_runtime::Er
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(|error| to_runtime_error(&error))
 }
 
 async fn run_snapshot(settings: SnapshotSettings) -> Result<(), lambda_runtime::Error> {
@@ -145,5 +145,5 @@ async fn run_snapshot(settings: SnapshotSettings) -> Result<(), lambda_runtime::
             Ok::<_, lambda_runtime::Error>(handler.handle(event.payload, deadline_ms).await?)
         }
     };
-    lambda_runtime::run(service_fn(handle_event)).await.map_err(to_runtime_error)
+    lambda_runtime::run(service_fn(handle_event)).await.map_err(|error| to_runtime_error(&error))
 }

@@ -52,7 +52,7 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     alice.does(&["set", "A1", "rent"]);
     let run =
         |person: &Person, arguments: &[&str]| person.does(&[arguments, &["-s", &id]].concat());
-    bob.may_not(&["get", "-s", &id], "Not found (404)", "that you can access");
+    bob.may_not(&["get", "-s", &id], "Not found (404)", "to which you have access");
     let shared = alice.does(&["share", "bob"]);
     assert_eq!(shared.stdout, "bob has the role viewer\n");
     assert!(run(&bob, &["get"]).stdout.contains("rent"));
@@ -62,13 +62,13 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     assert_eq!(run(&bob, &["rename", "Plan"]).stdout, "renamed to Plan\n");
     let told = alice.does(&["details"]).stdout;
     assert!(told.starts_with("Plan\n") && told.contains("bob     editor"), "{told}");
-    mallory.may_not(&["details", "-s", &id], "Not found (404)", "that you can access");
+    mallory.may_not(&["details", "-s", &id], "Not found (404)", "to which you have access");
     let changes = alice.does(&["details", "--changes"]).stdout;
     assert!(changes.contains("bob     renamed the spreadsheet to Plan\n"), "{changes}");
     assert!(changes.contains("alice   shared the spreadsheet with bob: editor\n"), "{changes}");
     alice.may_not(&["unshare", "alice"], "the last owner", "cellar details");
     assert_eq!(alice.does(&["unshare", "bob"]).stdout, "revoked the access of bob\n");
-    bob.may_not(&["get", "-s", &id], "Not found (404)", "that you can access");
+    bob.may_not(&["get", "-s", &id], "Not found (404)", "to which you have access");
     assert!(alice.does(&["history"]).stdout.contains("bob"), "the history keeps his changes");
 }
 

@@ -229,7 +229,7 @@ fn files_that_cannot_be_imported() {
     let id = project.cellar(&["create"]).stdout.trim().to_owned();
     let run = project.cellar(&["import", "many.csv", "--into", &id, "--sheet", "Sheet1"]);
     assert!(run.code == 1 && run.stderr.contains("100,000 cells"), "{run:?}");
-    assert!(run.stderr.contains("import it as a new sheet"), "{run:?}");
+    assert!(run.stderr.contains("import the file as a new sheet"), "{run:?}");
     let run = project.cellar(&["import", "--ragged", "pad", "ragged.csv"]);
     assert_eq!(run.code, 0, "{run:?}");
     // Nothing of the refused files was stored: the accepted file is still current.

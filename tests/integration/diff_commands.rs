@@ -103,7 +103,7 @@ fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
         assert_eq!(run.stdout.contains("by this version of Cellar"), revision == "HEAD");
     }
     let run = project.synth(&["diff", "--against-revision", "HEAD~1"]);
-    assert!(run.stdout.contains("HEAD~1 has no cellar.yaml"), "{run:?}");
+    assert!(run.stdout.contains("HEAD~1 does not contain cellar.yaml"), "{run:?}");
 }
 
 #[test]

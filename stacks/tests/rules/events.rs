@@ -52,7 +52,7 @@ fn each_snapshot_job_is_a_separate_invocation() {
             "EventSourceArn": {"Fn::GetAtt": ["SnapshotQueue", "Arn"]},
             "FunctionName": {"Fn::GetAtt": ["SnapshotFunction", "Arn"]},
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
-            "ScalingConfig": {"MaximumConcurrency": 10},
+            "ScalingConfig": {"MaximumConcurrency": 4},
         })
     );
 }
