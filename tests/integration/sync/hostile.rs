@@ -48,7 +48,7 @@ async fn whatever_a_mutation_says_its_client_goes_on() {
     expected.push("appended");
     assert_eq!(statuses(&reply), expected, "{reply}");
     let detail = |number: usize| reply["results"][number]["rejection"]["detail"].as_str().unwrap();
-    assert!(detail(0).contains("{base, incarnation, op}"), "{}", detail(0));
+    assert!(detail(0).contains("the fields `base`, `incarnation` and `op`"), "{}", detail(0));
     assert!(detail(7).contains("base 0.999 is not in the log"), "{}", detail(7));
     let again = group.push(&pushed).await;
     assert_eq!(statuses(&again), vec!["duplicate"; pushed.len()]);
