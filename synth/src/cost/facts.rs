@@ -71,7 +71,8 @@ impl StackFacts {
             ResourceType::Alarm => self.alarms += 1,
             ResourceType::Dashboard => self.dashboards += 1,
             ResourceType::Table => {
-                if property(resource, "SSESpecification/KMSMasterKeyId").is_some() {
+                let kms_key = property(resource, "SSESpecification/KMSMasterKeyId");
+                if kms_key.is_some() {
                     self.has_kms_key = true;
                 }
             }

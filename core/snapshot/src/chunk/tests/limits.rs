@@ -139,7 +139,7 @@ fn formats_of_columns_are_counted_before_they_are_copied() {
 #[test]
 fn invalid_tiles_are_rejected() {
     let part = |tile: Tile| {
-        assert!(matches!(encode(&tile), Err(UnencodableTile::Malformed(_))), "{tile:?}")
+        assert!(matches!(encode(&tile), Err(UnencodableTile::Malformed(_))), "{tile:?}");
     };
     for number in [f64::NAN, f64::INFINITY] {
         part(one(|column| column.values.push(0, TileValue::Number(number))));
