@@ -43,7 +43,7 @@ impl Modify for Corrections {
             for response in operation.responses.responses.values_mut() {
                 let RefOr::T(response) = response else { continue };
                 if let Some(content) = response.content.get_mut(EVENT_STREAM) {
-                    content.schema = content.schema.take().map(event_of);
+                    content.schema = content.schema.take().map(|data| event_of(&data));
                 }
             }
         }
@@ -81,7 +81,7 @@ fn close(variant: &mut RefOr<Schema>) {
 }
 
 /// Returns the schema of an event whose data is JSON of a schema.
-fn event_of(data: RefOr<Schema>) -> RefOr<Schema> {
+fn event_of(data: &RefOr<Schema>) -> RefOr<Schema> {
     let content_schema = [("contentSchema", json!(data))];
     let data = text()
         .content_media_type("application/json")
