@@ -140,7 +140,7 @@ pub mod user_file;
 
 pub use client::{
     AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, ItemStream, MAX_REPLY_BODY_BYTES,
-    Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, read_body,
+    Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, http_client, read_body,
 };
 pub use connect::ConnectError;
 pub use error::ClientError;

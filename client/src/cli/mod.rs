@@ -102,8 +102,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// Clap reports help and version texts as errors, too. Ignores errors when printing, such as a
-/// closed pipe.
+/// Prints an error of clap, which reports the texts of `--help` and `--version` as errors as well.
+/// Ignores errors when printing, such as a closed pipe.
 fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();

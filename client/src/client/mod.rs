@@ -27,6 +27,7 @@ pub use pokes::Pokes;
 pub(crate) use spreadsheet::LastSeen;
 pub use spreadsheet::Spreadsheet;
 pub use tally::RequestCosts;
+pub use transport::http_client;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

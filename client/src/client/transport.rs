@@ -285,8 +285,8 @@ impl Transport {
         Err(status_failure(status.as_u16(), &body, retry_after_ms))
     }
 
-    /// Sends a request and returns when the response headers have arrived, even if the status is an error. The
-    /// cost is recorded at once, because reading the body may fail.
+    /// Sends a request and returns when the response headers have arrived, even if the status is an
+    /// error. The cost is recorded at once, because reading the body may fail.
     async fn start_response(
         &self,
         request: &RetryableRequest<'_>,
@@ -335,7 +335,13 @@ fn insert_etag(headers: &mut HeaderMap, name: HeaderName, etag: Option<String>) 
     }
 }
 
-fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
+/// Creates an HTTP client for requests to `url` that carry a token. It follows no redirects, and it
+/// bypasses the proxy for requests to this machine.
+///
+/// # Errors
+///
+/// Returns [`ClientError::Setup`] if the client cannot be created.
+pub fn http_client(url: &Url, read_timeout_ms: u64) -> Result<reqwest::Client, ClientError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("cellar/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_millis(CONNECT_TIMEOUT_MS))

@@ -281,15 +281,17 @@ impl Editor {
 
     /// The edits may have been committed but cannot be resent. Returns the error to report.
     fn move_edits_to_file(&self, state: &OutboxState, error: ClientError) -> EditorError {
-        let file = match self.outbox.write_set_aside_file(&state.pending) {
-            Ok(file) => file,
-            Err(file_error) => return file_error.into(),
-        };
-        if let Err(file_error) = self.outbox.delete() {
-            return file_error.into();
+        let move_result = self
+            .outbox
+            .write_set_aside_file(&state.pending)
+            .and_then(|file| self.outbox.delete().map(|()| file));
+        match move_result {
+            Ok(file) => {
+                let edits = state.describe_pending();
+                EditorError::SetAside { edits, file, source: Box::new(error) }
+            }
+            Err(file_error) => file_error.into(),
         }
-        let edits = state.describe_pending();
-        EditorError::SetAside { edits, file, source: Box::new(error) }
     }
 }
 

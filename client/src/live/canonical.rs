@@ -26,10 +26,10 @@ pub(super) struct CanonicalState {
     /// `entries` contains every log entry after this position.
     known_after: Position,
     entries: Vec<EntryView>,
-    /// Number of entries applied since the state was loaded.
+    /// Number of entries that were loaded together with the snapshot root.
+    loaded_entries: usize,
+    /// Number of entries applied since the root was loaded.
     applied_entries: usize,
-    /// Number of applied entries after which a newer snapshot root is loaded.
-    reload_after_entries: usize,
     /// Total size of the entries applied since the state was loaded, in bytes.
     applied_bytes: usize,
     /// Whether `entries` contains all entries after the snapshot root.
@@ -61,7 +61,9 @@ impl CanonicalState {
         outbox: &Outbox,
         saved_state: &OutboxState,
     ) -> Option<Self> {
-        let CachedState { root, incarnation, entries, .. } = disk_cache::read_state(outbox)?;
+        let CachedState { root, incarnation, loaded_entries, entries, .. } =
+            disk_cache::read_state(outbox)?;
+        let entry_count = entries.len();
         if incarnation != saved_state.incarnation {
             return None;
         }
@@ -71,6 +73,8 @@ impl CanonicalState {
         if canonical.position < saved_state.seen {
             return None;
         }
+        canonical.loaded_entries = loaded_entries;
+        canonical.applied_entries = entry_count.saturating_sub(loaded_entries);
         canonical.has_unsaved_changes = false;
         Some(canonical)
     }
@@ -92,7 +96,7 @@ impl CanonicalState {
         let root_key = loaded.root_key.clone();
         let GrowableState { readable, tail, entries } = loaded.into_growable_state(source)?;
         let position = readable.position;
-        let entry_count = entries.len();
+        let loaded_entries = entries.len();
         // The first entry is the Snapshot entry of the root or the first entry of the log. Neither
         // moves cells, so it is not needed to rebase edits.
         let known_after = entries.first().map_or(position, |first| first.position);
@@ -103,7 +107,7 @@ impl CanonicalState {
             position,
             known_after,
             entries: entries.into_iter().map(without_url).collect(),
-            reload_after_entries: LIVE_RELOAD_ENTRIES.max(entry_count),
+            loaded_entries,
             applied_entries: 0,
             applied_bytes: 0,
             has_all_entries: true,
@@ -164,7 +168,7 @@ impl CanonicalState {
     /// were applied since the state was loaded.
     pub(super) fn needs_newer_root(&self) -> bool {
         self.is_stale
-            || self.applied_entries > self.reload_after_entries
+            || self.applied_entries > LIVE_RELOAD_ENTRIES.max(self.loaded_entries)
             || self.applied_bytes > MAX_LIVE_ENTRY_BYTES
     }
 
@@ -240,7 +244,13 @@ impl CanonicalState {
         match self.entries.get(count_before_root..) {
             Some(entries_after_root) if self.has_all_entries => {
                 let root_key = self.root_key.as_deref();
-                disk_cache::write_state(outbox, root_key, self.incarnation(), entries_after_root);
+                disk_cache::write_state(
+                    outbox,
+                    root_key,
+                    self.incarnation(),
+                    self.loaded_entries,
+                    entries_after_root,
+                );
             }
             _ => disk_cache::delete_state(outbox),
         }

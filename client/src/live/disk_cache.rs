@@ -23,6 +23,9 @@ pub(super) struct CachedState {
     pub(super) incarnation: u32,
     /// Key of the snapshot root, or `None` if the spreadsheet had no snapshot.
     pub(super) root: Option<String>,
+    /// Number of entries that were loaded together with the root. Files of older versions lack it.
+    #[serde(default)]
+    pub(super) loaded_entries: usize,
     /// The log entries at and after the root's position.
     pub(super) entries: Vec<EntryView>,
 }
@@ -34,6 +37,7 @@ struct CachedStateRef<'a> {
     spreadsheet: LogId,
     incarnation: u32,
     root: Option<&'a str>,
+    loaded_entries: usize,
     entries: &'a [EntryView],
 }
 
@@ -54,6 +58,7 @@ pub(super) fn write_state(
     outbox: &Outbox,
     root: Option<&str>,
     incarnation: u32,
+    loaded_entries: usize,
     entries: &[EntryView],
 ) {
     let OutboxKey { identity, spreadsheet } = outbox.key();
@@ -63,6 +68,7 @@ pub(super) fn write_state(
         spreadsheet,
         incarnation,
         root,
+        loaded_entries,
         entries,
     };
     let is_written = match serde_json::to_vec(&state) {

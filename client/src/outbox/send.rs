@@ -101,7 +101,8 @@ impl Outbox {
                 UploadAttempt::ObjectMissing(error) => last_error = Some(error),
             }
         }
-        Err(last_error.unwrap_or_else(no_edit_to_upload_error).into())
+        let why = "there is no edit to upload".to_owned();
+        Err(last_error.unwrap_or(ClientError::Setup { why }).into())
     }
 
     async fn try_upload(
@@ -165,8 +166,4 @@ impl Outbox {
         self.write(state)?;
         Ok(grant)
     }
-}
-
-fn no_edit_to_upload_error() -> ClientError {
-    ClientError::Setup { why: "there is no edit to upload".to_owned() }
 }

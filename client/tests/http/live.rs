@@ -101,6 +101,23 @@ fn a_newer_root_is_loaded_beyond_the_limit_of_entries() {
 }
 
 #[test]
+fn entries_applied_before_a_sheet_was_closed_count_for_the_next_load() {
+    let case = Case::new();
+    let others =
+        |count: usize| (0..count).for_each(|_| case.fake.lock().author(case.id, set(0, "x")));
+    let mut live = case.open();
+    others(LIVE_RELOAD_ENTRIES);
+    sync(&mut live);
+    drop(live);
+    let mut live = case.open();
+    assert_eq!(case.loads(), 1, "opened from disk");
+    others(1);
+    sync(&mut live);
+    sync(&mut live);
+    assert_eq!(case.loads(), 2);
+}
+
+#[test]
 fn a_sheet_is_opened_from_disk_up_to_the_limit_of_entries() {
     // The first entry of the log counts as well.
     for (edits, loads) in [(MAX_LIVE_ENTRIES - 1, 1), (MAX_LIVE_ENTRIES, 2)] {

@@ -112,18 +112,16 @@ fn parse_file(
     progress: &ProgressMonitor,
     sender: &SyncSender<ParserMessage>,
 ) -> Result<Option<Survey>, ImportError> {
-    let mut is_receiver_dropped = false;
-    while !is_receiver_dropped {
+    loop {
         let step = file.next_step()?;
         progress.set_read(file.progress());
-        let Some(step) = step else {
-            // The receiver may have been dropped, in which case no message is needed.
-            let _ = sender.send(ParserMessage::EndOfFile);
-            break;
-        };
-        is_receiver_dropped = sender.send(ParserMessage::Step(step)).is_err();
+        let is_end = step.is_none();
+        let message = step.map_or(ParserMessage::EndOfFile, ParserMessage::Step);
+        let is_receiver_dropped = sender.send(message).is_err();
+        if is_receiver_dropped || is_end {
+            return Ok(file.survey().cloned());
+        }
     }
-    Ok(file.survey().cloned())
 }
 
 struct SheetPacker<'a, S> {

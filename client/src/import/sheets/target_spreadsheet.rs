@@ -228,8 +228,8 @@ impl<'a> TargetSpreadsheet<'a> {
         }
     }
 
-    /// The journal of such an import must be kept, so that a repeated import uses the created
-    /// spreadsheet instead of leaving it empty.
+    /// If the import may have created a spreadsheet, its journal must be kept, so that a repeated
+    /// import uses that spreadsheet instead of leaving it empty.
     fn may_have_created(&self, error: &ImportError) -> bool {
         if self.target.into.is_some() || !self.target.journal.exists() {
             return false;

@@ -15,9 +15,9 @@ pub const MAX_READ_BAND_TILES: usize = 32;
 /// change.
 pub const MAX_READ_BEGINNINGS: u32 = 4;
 
-/// Maximum number of entries after the snapshot root that a live sheet keeps. It is twice the
-/// maximum number of entries between two snapshots, so that a live sheet can be opened offline with
-/// every policy that a stack can configure.
+/// Maximum number of entries after the snapshot root that a live sheet keeps when it is opened or
+/// loads a newer root. It is twice the maximum number of entries between two snapshots, so that a
+/// live sheet can be opened offline with every policy that a stack can configure.
 pub const MAX_LIVE_ENTRIES: usize = 2 * MAX_SNAPSHOT_ENTRIES as usize;
 /// Minimum number of entries that a live sheet applies before it loads a newer snapshot root. If
 /// more entries followed the root when it was loaded, their number is used instead, because
