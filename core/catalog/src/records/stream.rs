@@ -154,12 +154,12 @@ fn decode_readable_unfolds(reader: &Reader<'_>) -> Vec<Unfold> {
     unfold_attributes.iter().filter_map(|attribute| decode_unfold(attribute).ok()).collect()
 }
 
-/// Decodes the name, the indices and the kinds of the events that the last write appended. The
+/// Returns the events that the last write appended to the newest item of an event stream. The
 /// record may lack the attribute with the events themselves.
 ///
 /// # Errors
 /// Returns a [`RecordError`] with the name of the invalid attribute.
-pub fn decode_appended(item: &Item) -> Result<Span, RecordError> {
+pub fn appended_span(item: &Item) -> Result<Span, RecordError> {
     let reader = Reader { record: TIP, item };
     let next_index = reader.number(NEXT_INDEX)?;
     let appended_count = reader.number(APPENDED)?;
@@ -170,10 +170,9 @@ pub fn decode_appended(item: &Item) -> Result<Span, RecordError> {
         || reader.attribute_error(APPENDED, "at least one and at most all events of the tip");
     let first = next_index.checked_sub(appended_count).ok_or_else(invalid_count)?;
     let all_kinds = reader.list(KINDS)?;
-    let appended_kinds = last_elements(all_kinds, appended_count).ok_or_else(invalid_count)?;
-    if appended_kinds.is_empty() {
-        return Err(invalid_count());
-    }
+    let appended_kinds = last_elements(all_kinds, appended_count)
+        .filter(|kinds| !kinds.is_empty())
+        .ok_or_else(invalid_count)?;
     let kinds: Option<Vec<Kind>> = appended_kinds.iter().map(decode_kind).collect();
     let kinds = kinds.ok_or_else(|| reader.attribute_error(KINDS, "a list of kinds"))?;
     Ok(Span { stream: decode_name(&reader)?, first, kinds })

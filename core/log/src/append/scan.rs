@@ -185,7 +185,8 @@ impl Scan {
         if is_next || (is_later && may_skip_entries) { Ok(()) } else { Err(NotNextEntry) }
     }
 
-    /// If the entry is from this client, also records its mutation ids and outcomes.
+    /// Records the changes of an entry. If the entry is from this client, also records its mutation
+    /// ids and outcomes.
     fn record_mutations(&mut self, entry: &Entry, writer: EntryWriter) {
         self.viewpoint.add_entry(entry);
         let Some((client, first_id, last_id)) = entry.mutation_ids() else { return };

@@ -1,7 +1,5 @@
 //! Number formats of ranges of cells.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 
 use crate::a1::Rectangle;
@@ -23,7 +21,7 @@ pub struct RangeFormat {
     pub format: String,
 }
 
-/// A sheet has the maximum number of range formats.
+/// A sheet would have too many range formats, or too many spans in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sheet has too many range formats")]
 pub struct TooManyRangeFormats;
@@ -126,20 +124,18 @@ impl FormatLayer {
     /// different order. Outside the returned ranges, both layers determine the same number formats.
     pub(crate) fn difference(&self, other: &Self) -> Vec<RangeFormat> {
         let mut differing_records = Vec::new();
-        let mut own_records: VecDeque<&RangeFormat> = self.records.iter().collect();
+        let mut own_records = self.records.iter();
         for other_record in &other.records {
-            if !own_records.contains(&other_record) {
+            if !own_records.as_slice().contains(other_record) {
                 differing_records.push(other_record.clone());
                 continue;
             }
-            // The other layer does not contain the range formats before the matching one.
-            while let Some(own_record) = own_records.pop_front()
-                && own_record != other_record
-            {
-                differing_records.push(own_record.clone());
-            }
+            // Range formats before the matching one are missing from the other layer, or are in a
+            // different order.
+            let records_before = own_records.by_ref().take_while(|record| *record != other_record);
+            differing_records.extend(records_before.cloned());
         }
-        differing_records.extend(own_records.into_iter().cloned());
+        differing_records.extend(own_records.cloned());
         differing_records
     }
 

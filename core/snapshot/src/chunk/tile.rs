@@ -13,7 +13,7 @@ use cellar_base::limits::{
 /// Encodes a tile as an uncompressed chunk. The same tile yields the same bytes on every machine.
 ///
 /// # Errors
-/// Returns a [`UnencodableTile`] if the tile is invalid or exceeds the limits of a chunk.
+/// Returns an [`UnencodableTile`] if the tile is invalid or exceeds the limits of a chunk.
 pub fn encode(tile: &Tile) -> Result<Vec<u8>, UnencodableTile> {
     check_tile_size(tile)?;
     let mut chunk_bytes = chunk_header(ChunkKind::Tile).to_vec();

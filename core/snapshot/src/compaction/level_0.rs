@@ -29,7 +29,7 @@ pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Op
     merge_level_0(&sheet_inputs)
 }
 
-/// Estimates whether the next level 0 is clearly too large, in which case it is not built. New
+/// Estimates the size of the next level 0, which is not built if the estimate is too large. New
 /// cells are assumed to have the same average size as the cells in the current level 0.
 fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usize {
     let level_0_cells: usize = base.level_0.values().map(LevelZeroSheet::cell_count).sum();

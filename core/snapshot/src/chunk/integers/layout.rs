@@ -21,13 +21,13 @@ pub(super) enum Layout {
 }
 
 /// Maximum list length for which storing each integer as a varint is tried.
-const MAX_EACH_LENGTH: usize = 64;
+const MAX_VARINTS_LENGTH: usize = 64;
 
 pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
     let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
     if are_equal {
         &[Layout::Constant]
-    } else if values.len() <= MAX_EACH_LENGTH {
+    } else if values.len() <= MAX_VARINTS_LENGTH {
         &[Layout::Varints, Layout::Packed, Layout::Planes]
     } else {
         &[Layout::Packed, Layout::Planes]
@@ -88,7 +88,7 @@ impl Layout {
                 values.resize(values.len() + count, reader.read_signed_varint()?);
                 Ok(())
             }
-            Self::Varints => super::read_each_integer(reader, values, count),
+            Self::Varints => super::read_varints(reader, values, count),
             Self::Packed => read_packed_blocks(reader, values, count),
             Self::Planes => read_planes(reader, values, count),
         }

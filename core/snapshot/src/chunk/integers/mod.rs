@@ -78,7 +78,7 @@ pub(super) fn read_integers(
 ) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
-        read_each_integer(reader, &mut values, count)?;
+        read_varints(reader, &mut values, count)?;
     } else {
         read_transformed_integers(reader, &mut values, count)?;
     }
@@ -91,7 +91,7 @@ pub(super) fn read_integers(
     Ok(values)
 }
 
-fn read_each_integer(
+fn read_varints(
     reader: &mut ChunkReader<'_>,
     values: &mut Vec<i64>,
     count: usize,
@@ -113,7 +113,7 @@ fn read_transformed_integers(
         Transform::from_number(encoding_byte & TRANSFORM_MASK).ok_or(unknown_encoding)?;
     let layout = Layout::from_number(encoding_byte >> LAYOUT_SHIFT).ok_or(unknown_encoding)?;
     let leading_count = transform.leading_integer_count().min(count);
-    read_each_integer(reader, values, leading_count)?;
+    read_varints(reader, values, leading_count)?;
     layout.read(reader, values, count - leading_count)?;
     transform.undo(values);
     Ok(())
