@@ -117,14 +117,14 @@ impl State {
     }
 
     /// The new read must reach the newest position of the log.
-    fn read_again(mut self) -> Option<Self> {
+    fn read_again(&mut self) -> Option<()> {
         let from = match self.entries_read.last() {
             Some(last_entry) => last_entry.next_position()?,
             None => Position::FIRST,
         };
         self.known_tail = self.tables.tail().map(|tail| tail.position);
         self.read = RunningRead::begin(from, self.known_tail);
-        Some(self)
+        Some(())
     }
 
     fn has_read_prefix(&self) -> bool {
@@ -202,7 +202,7 @@ impl Model for ReaderModel {
                 }
                 new_state.read_page(view, self.page_entries);
             }
-            ReaderAction::ReadAgain => new_state = new_state.read_again()?,
+            ReaderAction::ReadAgain => new_state.read_again()?,
         }
         Some(new_state)
     }

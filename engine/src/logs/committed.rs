@@ -57,8 +57,8 @@ impl ReadUntil {
         }
     }
 
-    /// Returns a position that an up-to-date read finds. An existing log has at least its first
-    /// entry, so a read that finds no entries may be stale.
+    /// Returns the position that a read must reach. A read that ends earlier may be stale. An
+    /// existing log has at least its first entry.
     fn existing_position(self) -> Position {
         match self {
             Self::Position(last_position) => last_position,

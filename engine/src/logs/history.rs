@@ -114,12 +114,10 @@ impl Logs {
         let read_segment = || self.offloaded_entries(log_id, segment, ReadConsistency::Strong);
         let segment_entries = self.retry_read(read_segment).await?;
         let segment_entries = segment_entries.ok_or(LogError::Corrupt { at: start_position })?;
-        let mut entries_newest_first = Vec::new();
-        for entry in segment_entries.iter().rev() {
-            if entry.position <= start_position && entries_newest_first.len() < max_entries {
-                entries_newest_first.push(Arc::clone(entry));
-            }
-        }
+        let end = segment_entries.partition_point(|entry| entry.position <= start_position);
+        let entries_up_to_start = segment_entries.get(..end).unwrap_or_default();
+        let entries_newest_first: Vec<Arc<Entry>> =
+            entries_up_to_start.iter().rev().take(max_entries).cloned().collect();
         if entries_newest_first.is_empty() {
             return Err(LogError::Corrupt { at: start_position });
         }

@@ -93,11 +93,11 @@ impl Logs {
         let newest_snapshot = newest_segments.iter().find_map(Segment::newest_snapshot);
         // The state at the first entry of a log is empty, so its root is not needed.
         let newest_snapshot = newest_snapshot.filter(|position| *position != Position::FIRST);
-        let is_before_requested =
+        let is_up_to_requested =
             |snapshot: Position| requested_position.is_none_or(|requested| snapshot <= requested);
         let has_all_segments = newest_segments.last().is_some_and(|oldest| oldest.num == 0);
         match newest_snapshot {
-            Some(snapshot) if is_before_requested(snapshot) => {
+            Some(snapshot) if is_up_to_requested(snapshot) => {
                 Ok(Some(self.newest_root(log_id, snapshot).await?))
             }
             None if has_all_segments => Ok(None),

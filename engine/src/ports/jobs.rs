@@ -78,8 +78,8 @@ pub trait Jobs: Send + Sync {
         visibility_s: u32,
     ) -> Result<bool, PortError>;
 
-    /// Deletes a received message. Idempotent. If another receiver has received the message since,
-    /// it may not be deleted.
+    /// Deletes a received message. Idempotent. If the message was received again since, it may
+    /// stay in the queue.
     ///
     /// # Errors
     ///

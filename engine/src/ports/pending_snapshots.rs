@@ -6,7 +6,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::PortError;
 
-/// Outcome of a conditional write of a pending snapshot.
+/// Outcome of a conditional write of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
     /// The record was written durably.

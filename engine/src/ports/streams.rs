@@ -63,7 +63,8 @@ pub trait Streams: Send + Sync {
     /// Appends events to the latest item of a stream if its etag is the expected one.
     async fn update(&self, update: &Update) -> StreamOutcome;
 
-    /// Moves events from the latest item of a stream to a new event batch, in one transaction.
+    /// Appends events to the latest item of a stream, and moves its older events to a new event
+    /// batch, in one transaction.
     /// Writes nothing if the batch already exists or the latest item's etag is not the expected
     /// one.
     ///

@@ -42,7 +42,7 @@ pub struct DeliveryRejected {
 /// Sends deliveries to the webhook receiver.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Sends a delivery and waits until the receiver accepts it.
+    /// Sends a delivery. Returns `Ok` if the receiver accepted it.
     ///
     /// # Errors
     ///

@@ -154,7 +154,7 @@ impl Purger {
     pub async fn plan_purges(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
         let lineages = self.list_lineages().await?;
         let listings = self.read_listings(lineages.keys().copied()).await?;
-        let plans = plan_deleted(&residents(&lineages, &listings), self.now_s());
+        let plans = plan_deleted(&existing_logs(&lineages, &listings), self.now_s());
         let mut planned_purges = Vec::new();
         for (log_id, plan) in plans {
             let Some(listing) = listings.get(&log_id) else { continue };
@@ -259,7 +259,7 @@ impl Purger {
             None => *log_id == family,
         });
         let listings = self.read_listings(lineages.keys().copied()).await?;
-        let needed_logs = needed(&residents(&lineages, &listings), self.now_s());
+        let needed_logs = needed(&existing_logs(&lineages, &listings), self.now_s());
         if needed_logs.is_empty() {
             // No log of the family needs snapshots anymore. They are deleted when the original log
             // of the family is purged, which happens last.
@@ -354,18 +354,18 @@ struct ForkListItem {
 }
 
 /// Returns each log with its lineage and its status in the catalog.
-fn residents(
+fn existing_logs(
     lineages: &BTreeMap<LogId, Option<Lineage>>,
     listings: &BTreeMap<LogId, Arc<Listing>>,
 ) -> Vec<ExistingLog> {
-    let mut residents = Vec::with_capacity(lineages.len());
+    let mut existing_logs = Vec::with_capacity(lineages.len());
     for (log_id, lineage) in lineages {
-        residents.push(ExistingLog {
+        existing_logs.push(ExistingLog {
             log: *log_id,
             source: lineage.map(|lineage| lineage.source),
             depth: lineage.map_or(0, |lineage| lineage.depth),
             status: listings.get(log_id).map(|listing| listing.status),
         });
     }
-    residents
+    existing_logs
 }

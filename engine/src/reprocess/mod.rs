@@ -110,13 +110,13 @@ pub enum FindingKind {
     /// The object with the operations of a large entry still has its pending tag. It expires unless
     /// the tag is removed.
     BodyPending {
-        /// S3 key of the body.
+        /// S3 key of the object.
         key: String,
     },
     /// The object with the operations of a large entry was deleted. It can be recovered only from
     /// an earlier version of the object in the bucket.
     BodyLost {
-        /// S3 key of the body.
+        /// S3 key of the object.
         key: String,
     },
     /// The entries from this position to the end of the segment are unreadable.

@@ -76,7 +76,7 @@ pub enum RebuildRefusal {
     BodyLost {
         log: LogId,
         at: Position,
-        /// S3 key of the body.
+        /// S3 key of the object.
         key: String,
     },
     /// A port request failed.

@@ -15,7 +15,7 @@ pub enum RepairOutcome {
     Sent,
     /// The pending tag of the uploaded object was removed.
     Kept,
-    /// The external body's object was deleted.
+    /// The object with the operations of the entry was deleted.
     Lost,
     /// Nothing was done, since the finding needs no repair or cannot be repaired.
     Nothing,

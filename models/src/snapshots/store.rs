@@ -158,7 +158,7 @@ impl Store {
         SnapshotEvent::Found(first_record.map(|(_, record)| record.clone()))
     }
 
-    /// Returns whether its condition was met.
+    /// Returns whether the condition of the write was met.
     pub(super) fn write(&mut self, write: &Write) -> bool {
         let new_record = write.record();
         let entry_number = new_record.job.position.entry_number();

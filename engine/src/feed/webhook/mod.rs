@@ -81,7 +81,8 @@ impl Webhook {
     }
 
     /// Delivers all undelivered items up to and including the checkpoint `last`. If nothing was
-    /// ever delivered, starts with the item at `first`. Stops shortly before `deadline_ms`. Returns
+    /// ever delivered, starts with the item at `first`, or with the start of the feed if `first` is
+    /// at the start of a partition. Stops shortly before `deadline_ms`. Returns
     /// the number of delivered items, or 0 if all items were already delivered.
     ///
     /// # Errors

@@ -40,8 +40,8 @@ pub enum ImportFault {
         /// Stored size of the chunk, in bytes.
         bytes: u32,
     },
-    /// The chunk was never uploaded or has expired. An upload expires after three days unless it is
-    /// published.
+    /// The chunk is not published, and it was never uploaded or its upload has expired. An upload
+    /// expires after three days.
     #[error("chunk {hash} is missing; upload and check it, then retry")]
     Missing { hash: ChunkHash },
     /// The index references a chunk that was not published before the index.

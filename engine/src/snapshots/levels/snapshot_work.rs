@@ -21,7 +21,8 @@ use crate::logs::Logs;
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
-/// Reusing a tile requires no I/O.
+/// Maximum number of tiles that one unit of work reuses. It is high, since reusing a tile requires
+/// no I/O.
 const MAX_REUSED_TILES: usize = 200;
 
 pub(super) struct SnapshotWork {
@@ -54,12 +55,6 @@ pub(super) enum WorkResult {
     },
 }
 
-enum NextEntries {
-    Folded(Box<FoldedEntries>),
-    EarlierSnapshot(Position),
-    NoEntries,
-}
-
 impl SnapshotWork {
     pub(super) async fn load(
         store: &ObjectStore,
@@ -89,12 +84,18 @@ impl SnapshotWork {
         if let Some(loaded_merge) = self.merge.take() {
             return self.continue_merge(store, loaded_merge).await;
         }
-        let folded = match self.read_entries(logs, store).await? {
-            NextEntries::Folded(folded) => *folded,
-            NextEntries::EarlierSnapshot(position) => {
-                return Ok(WorkResult::EarlierSnapshot(position));
+        let folded = loop {
+            match self.read_entries(logs).await? {
+                EntriesRead::Folded(folded) => break *folded,
+                EntriesRead::EarlierSnapshot(position) => {
+                    return Ok(WorkResult::EarlierSnapshot(position));
+                }
+                EntriesRead::NoEntries => return self.finish_without_entries(),
+                // The base may be outdated after a stale read, or because this worker was suspended
+                // while other workers built snapshots. A step across several snapshots would write
+                // objects that no other worker writes (I11, I12).
+                EntriesRead::LaterBase { root_key } => self.change_base(store, root_key).await?,
             }
-            NextEntries::NoEntries => return self.finish_without_entries(),
         };
         self.put_long_texts(store, &folded).await?;
         let plan =
@@ -122,34 +123,25 @@ impl SnapshotWork {
         }
     }
 
-    /// If the log has a snapshot after the base, the step starts from that snapshot instead. The
-    /// base may be outdated after a stale read, or because this worker was suspended while other
-    /// workers built snapshots. A step across several snapshots would write objects that no other
-    /// worker writes (I11, I12).
-    async fn read_entries(
+    async fn read_entries(&self, logs: &Logs) -> Result<EntriesRead, PortError> {
+        let step_entries = StepEntries {
+            job: self.job,
+            base: &self.base,
+            is_rebuild: self.is_rebuild,
+            may_change_base: !self.is_rebuild && self.merge_to_resume.is_none(),
+        };
+        step_entries.read(logs).await
+    }
+
+    /// Starts the next step from the snapshot with this root.
+    async fn change_base(
         &mut self,
-        logs: &Logs,
         store: &ObjectStore,
-    ) -> Result<NextEntries, PortError> {
-        loop {
-            let step_entries = StepEntries {
-                job: self.job,
-                base: &self.base,
-                is_rebuild: self.is_rebuild,
-                may_change_base: !self.is_rebuild && self.merge_to_resume.is_none(),
-            };
-            match step_entries.read(logs).await? {
-                EntriesRead::LaterBase { root_key } => {
-                    self.base = load_base(store, self.family, Some(&root_key)).await?;
-                    self.root_key = Some(root_key);
-                }
-                EntriesRead::Folded(folded) => return Ok(NextEntries::Folded(folded)),
-                EntriesRead::EarlierSnapshot(position) => {
-                    return Ok(NextEntries::EarlierSnapshot(position));
-                }
-                EntriesRead::NoEntries => return Ok(NextEntries::NoEntries),
-            }
-        }
+        root_key: String,
+    ) -> Result<(), ObjectFault> {
+        self.base = load_base(store, self.family, Some(&root_key)).await?;
+        self.root_key = Some(root_key);
+        Ok(())
     }
 
     async fn put_long_texts(
@@ -286,8 +278,7 @@ impl SnapshotWork {
         if is_job_finished {
             return Ok(WorkResult::Finished { root_key });
         }
-        self.base = load_base(store, self.family, Some(&root_key)).await?;
-        self.root_key = Some(root_key);
+        self.change_base(store, root_key).await?;
         self.has_narrow_stripes = false;
         Ok(WorkResult::Progress(self.progress(None)))
     }
