@@ -48,7 +48,8 @@ struct Rule {
     /// objects are removed immediately.
     #[serde(rename = "NoncurrentVersionExpiration")]
     _noncurrent: Option<serde::de::IgnoredAny>,
-    /// Ignored, because deleting an object in the local bucket creates no delete marker.
+    /// Ignored, because the local bucket does not list its delete markers, and forgets them when the
+    /// local stack stops.
     #[serde(rename = "ExpiredObjectDeleteMarker")]
     _marker: Option<serde::de::IgnoredAny>,
     /// Ignored, because the local bucket does not support multipart uploads. The files of

@@ -40,7 +40,7 @@ use crate::state::StateFolder;
 use access::{AnyName, SignedOnly};
 use lifecycle::Lifecycle;
 use requests::Requests;
-use store::Bucket;
+use store::{Bucket, Deletion};
 
 const BUCKET: &str = "AWS::S3::Bucket";
 const EXPIRY_CHECK_PERIOD: Duration = Duration::from_secs(60 * 60);
@@ -193,7 +193,7 @@ fn delete_expired_objects(bucket: &Bucket, lifecycle: &Lifecycle, now_s: u64) ->
     for key in expired_keys {
         // Check the expiry again while the bucket is locked, because another request may have
         // removed the tag that makes the object expire.
-        if bucket.delete(&key, |record| lifecycle.is_expired(record, now_s))? {
+        if bucket.delete(&key, Deletion::OfKey, |record| lifecycle.is_expired(record, now_s))? {
             deleted_count += 1;
         }
     }

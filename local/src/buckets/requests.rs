@@ -24,7 +24,7 @@ use tokio_util::io::ReaderStream;
 use super::access;
 use super::blocking::{run_blocking, to_s3_error};
 use super::record::{Headers, Record};
-use super::store::{Bucket, StoreOutcome, WriteMode};
+use super::store::{Bucket, Deletion, StoreOutcome, WriteMode};
 use super::upload::Upload;
 use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
@@ -300,11 +300,13 @@ impl S3 for Requests {
         let input = request.input;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
         let requested_version = input.version_id.filter(|version_id| version_id != NO_VERSION);
+        let deletion =
+            if requested_version.is_some() { Deletion::OfVersion } else { Deletion::OfKey };
         let is_requested = move |record: &Record| match &requested_version {
             Some(version_id) => *version_id == versions::version_id(record),
             None => true,
         };
-        run_blocking(move || bucket.delete(&input.key, is_requested)).await?;
+        run_blocking(move || bucket.delete(&input.key, deletion, is_requested)).await?;
         Ok(S3Response::new(DeleteObjectOutput::default()))
     }
 

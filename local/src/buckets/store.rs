@@ -44,6 +44,15 @@ pub(super) enum StoreOutcome {
     Exists,
 }
 
+/// What a request deletes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deletion {
+    /// The object, which leaves a delete marker.
+    OfKey,
+    /// The only version of the object, which leaves nothing.
+    OfVersion,
+}
+
 impl Bucket {
     /// Opens the bucket directory, or creates it if it does not exist. Deletes incomplete files
     /// that an earlier process left behind.
@@ -144,6 +153,7 @@ impl Bucket {
     pub(super) fn delete(
         &self,
         key: &str,
+        deletion: Deletion,
         condition: impl Fn(&Record) -> bool,
     ) -> io::Result<bool> {
         let mut index = self.lock();
@@ -154,7 +164,9 @@ impl Bucket {
         let records_folder = self.folder.join(RECORDS);
         fs::remove_file(records_folder.join(file_name(key)))?;
         index.remove(key);
-        self.delete_markers.insert(key);
+        if deletion == Deletion::OfKey {
+            self.delete_markers.insert(key);
+        }
         sync_folder(&records_folder)?;
         self.delete_data(&record.data);
         Ok(true)
@@ -307,7 +319,7 @@ pub(super) mod tests {
         store(&bucket, "replaced", b"old", 7, &[]);
         let replaced = store(&bucket, "replaced", b"newer", 8, &[]);
         store(&bucket, "deleted", b"x", 7, &[]);
-        assert!(bucket.delete("deleted", |_| true).unwrap());
+        assert!(bucket.delete("deleted", Deletion::OfKey, |_| true).unwrap());
         assert_eq!(
             files(folder.path(), DATA),
             2,

@@ -1,4 +1,4 @@
-//! Checks that pushes (`pushChanges`) and pulls (`pullChanges`) have in common.
+//! Checks that pushes (`pushMutations`) and pulls (`pullChanges`) have in common.
 
 use cellar_api::sync::SCHEMA_VERSIONS;
 use cellar_api::wire::{SyncError, SyncErrorResponse};

@@ -44,8 +44,8 @@ impl DynamoTables {
             .expression_attribute_values(":s", to_sdk_value(record::Attribute::Bytes(partition)))
     }
 
-    /// `number_condition` is a condition on the entry numbers, in which the placeholder `:n` stands
-    /// for the entry number of `start`.
+    /// `number_condition` is a condition on the entry numbers. Its placeholder `:n` is replaced by
+    /// the entry number of `start`.
     async fn query_page(
         &self,
         segment_query: QueryFluentBuilder,

@@ -70,32 +70,6 @@ impl DynamoPendingSnapshots {
             Err(error) => WriteOutcome::Failed(error.into()),
         }
     }
-
-    /// Deletes the pending snapshot of a job, unless it belongs to a rebuild run other than
-    /// `rebuild_run`.
-    async fn delete_unless_superseded(
-        &self,
-        job: SnapshotJob,
-        rebuild_run: Option<u64>,
-    ) -> Result<(), PortError> {
-        let delete = self
-            .client
-            .delete_item()
-            .table_name(&self.table_name)
-            .set_key(Some(to_sdk_item(pending_snapshot::key(job.log, job.position))))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .expression_attribute_names("#r", REBUILD);
-        let delete_of_own_record = match rebuild_run {
-            None => delete.condition_expression("attribute_not_exists(#r)"),
-            Some(rebuild_run) => delete
-                .condition_expression("#r = :r")
-                .expression_attribute_values(":r", number_value(rebuild_run)),
-        };
-        let result = delete_of_own_record.send().await;
-        // If the condition fails, the record was already deleted or belongs to another rebuild run.
-        count_conditional_write(&self.capacity, result, MIN_WRITE_UNITS)?;
-        Ok(())
-    }
 }
 
 #[async_trait]
@@ -126,7 +100,23 @@ impl PendingSnapshots for DynamoPendingSnapshots {
     }
 
     async fn delete(&self, job: SnapshotJob, rebuild_run: Option<u64>) -> Result<(), PortError> {
-        self.delete_unless_superseded(job, rebuild_run).await
+        let delete = self
+            .client
+            .delete_item()
+            .table_name(&self.table_name)
+            .set_key(Some(to_sdk_item(pending_snapshot::key(job.log, job.position))))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .expression_attribute_names("#r", REBUILD);
+        let delete_of_own_record = match rebuild_run {
+            None => delete.condition_expression("attribute_not_exists(#r)"),
+            Some(rebuild_run) => delete
+                .condition_expression("#r = :r")
+                .expression_attribute_values(":r", number_value(rebuild_run)),
+        };
+        let result = delete_of_own_record.send().await;
+        // If the condition fails, the record was already deleted or belongs to another rebuild run.
+        count_conditional_write(&self.capacity, result, MIN_WRITE_UNITS)?;
+        Ok(())
     }
 }
 

@@ -13,12 +13,10 @@ use cellar_engine::ports::{
     PresignedRequest, PutNewOutcome, STATE_PENDING, STATE_TAG, UploadGrant,
 };
 
-use super::S3Blobs;
 use super::head::{ObjectMetadata, encode_sha256, has_no_tags, is_absent, unix_seconds};
+use super::{ANY_ETAG, S3Blobs};
 use crate::outcome::port_error;
 
-/// Matches every existing object in a condition.
-const ANY_ETAG: &str = "*";
 /// Error code for a condition that is not met.
 const PRECONDITION_FAILED: &str = "PreconditionFailed";
 

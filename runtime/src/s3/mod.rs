@@ -18,6 +18,8 @@ use crate::sdk;
 /// Timeout of one attempt, measured until the response headers arrive. The timeout includes the
 /// upload of the body, so it is long enough for a large object.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(25);
+/// Etag that matches every existing object in a condition.
+const ANY_ETAG: &str = "*";
 /// Region for endpoints outside AWS, which ignore the region.
 const REGION: &str = "us-east-1";
 

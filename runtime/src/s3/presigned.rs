@@ -8,8 +8,8 @@ use cellar_engine::ports::{
     BlobKey, PortError, PresignedRequest, STATE_PENDING, STATE_TAG, UploadGrant, check_valid_s,
 };
 
-use super::S3Blobs;
 use super::head::encode_sha256;
+use super::{ANY_ETAG, S3Blobs};
 
 impl S3Blobs {
     pub(super) async fn sign_upload(
@@ -29,7 +29,7 @@ impl S3Blobs {
             .checksum_sha256(encode_sha256(&grant.sha256))
             .set_content_type(grant.content_type.clone())
             .set_content_encoding(grant.content_encoding.clone())
-            .if_none_match("*")
+            .if_none_match(ANY_ETAG)
             .tagging(format!("{STATE_TAG}={STATE_PENDING}"))
             .presigned(presigning_config(grant.valid_s, now_s)?)
             .await;

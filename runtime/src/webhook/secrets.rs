@@ -9,7 +9,7 @@ use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use bytes::Bytes;
 use cellar_base::limits::MAX_WEBHOOK_SECRETS_BYTES;
 use cellar_base::table_attributes::WEBHOOK_SECRETS_KEY;
-use cellar_engine::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError};
+use cellar_engine::ports::{BlobKey, Blobs, GetOutcome, NewBlob, PortError, PutNewOutcome};
 use serde::{Deserialize, Serialize};
 
 use super::signature::{SECRET_BYTES, Secret};
@@ -43,9 +43,12 @@ impl WebhookSecrets {
         if let Some(secrets) = self.read_secrets().await? {
             return Ok(secrets);
         }
-        let first_secret = secrets_object(&[generate_secret()?])?;
-        // If another process has created the first secret in the meantime, that secret is used.
-        self.blobs.put_new(first_secret).await?;
+        let first_secret = generate_secret()?;
+        let object = secrets_object(std::slice::from_ref(&first_secret))?;
+        if self.blobs.put_new(object).await? == PutNewOutcome::Stored {
+            return Ok(vec![first_secret]);
+        }
+        // Another process has created the first secret in the meantime.
         match self.read_secrets().await? {
             Some(secrets) => Ok(secrets),
             None => Err(PortError::temporary("the new webhook secret is not readable yet")),
@@ -129,7 +132,6 @@ fn unreadable(reason: &str) -> PortError {
 #[cfg(test)]
 mod tests {
     use cellar_engine::memory::{ManualClock, MemoryBlobs};
-    use cellar_engine::ports::PutNewOutcome;
 
     use super::*;
 
