@@ -36,8 +36,8 @@ stack: {stack}
 # AWS region [default: the region of the AWS profile].
 # region: eu-central-1
 
-# CPU architecture of the functions: x86_64, arm64 or host (that of the build machine). With `host`, a laptop
-# and a CI runner may deploy different functions.
+# CPU architecture of the functions: x86_64, arm64 or host (that of the build machine) [default: host].
+# With `host`, a laptop and a CI runner may deploy different functions.
 architecture: {architecture}
 
 # Tokens that the API accepts.

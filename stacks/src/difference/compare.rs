@@ -148,8 +148,10 @@ impl Comparison {
     }
 
     fn compare_sets(&mut self, path: &mut Vec<String>, old: &[Value], new: &[Value]) {
-        let removed_elements = elements_missing_in(new, old);
-        let added_elements = elements_missing_in(old, new);
+        let old_elements = index_by_canonical_json(old);
+        let new_elements = index_by_canonical_json(new);
+        let removed_elements = elements_missing_in(&new_elements, &old_elements);
+        let added_elements = elements_missing_in(&old_elements, &new_elements);
         // If one map is removed and one map is added, they are compared entry by entry instead. The
         // result is more precise.
         if let ([old_map @ Value::Object(_)], [new_map @ Value::Object(_)]) =
@@ -244,18 +246,17 @@ fn index_by_key<'a>(list: &'a [Value], key_name: &str) -> BTreeMap<&'a str, &'a 
     elements
 }
 
-/// Returns the elements that the set `other` does not contain, without duplicates and sorted by
-/// their canonical JSON.
-fn elements_missing_in<'a>(other: &[Value], elements: &'a [Value]) -> Vec<&'a Value> {
-    let other_texts: BTreeSet<String> = other.iter().map(canonical_json).collect();
-    let mut missing_elements = BTreeMap::new();
-    for element in elements {
-        let text = canonical_json(element);
-        if !other_texts.contains(&text) {
-            missing_elements.insert(text, element);
-        }
-    }
-    missing_elements.into_values().collect()
+fn index_by_canonical_json(list: &[Value]) -> BTreeMap<String, &Value> {
+    list.iter().map(|element| (canonical_json(element), element)).collect()
+}
+
+/// Returns the elements that the set `other` does not contain, sorted by their canonical JSON.
+fn elements_missing_in<'a>(
+    other: &BTreeMap<String, &Value>,
+    elements: &BTreeMap<String, &'a Value>,
+) -> Vec<&'a Value> {
+    let missing_elements = elements.iter().filter(|(text, _)| !other.contains_key(*text));
+    missing_elements.map(|(_, element)| *element).collect()
 }
 
 /// Returns whether CloudFormation treats two values as equal. For example, the string `"true"` is

@@ -1,4 +1,4 @@
-//! Reads the size and the state of tables, and deletes tables and buckets.
+//! Reads table sizes, and deletes tables and buckets.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_s3::operation::list_object_versions::ListObjectVersionsOutput;
@@ -9,13 +9,9 @@ use super::error::AwsError;
 
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
 const TABLE_IN_USE: &str = "ResourceInUseException";
+/// Error code for turning off deletion protection that is already off.
+const ALREADY_UNPROTECTED: &str = "ValidationException";
 const BUCKET_NOT_FOUND: &str = "NoSuchBucket";
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TableState {
-    pub(crate) status: String,
-    pub(crate) is_protected: bool,
-}
 
 impl Aws {
     /// DynamoDB updates the size only every few hours.
@@ -27,28 +23,14 @@ impl Aws {
         Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default())
     }
 
-    /// Returns `None` if the table does not exist.
-    pub(crate) async fn table_state(&self, table: &str) -> Result<Option<TableState>, AwsError> {
-        let output = match self.dynamodb.describe_table().table_name(table).send().await {
-            Ok(output) => output,
-            Err(error) if error.code() == Some(TABLE_NOT_FOUND) => return Ok(None),
-            Err(error) => return Err(AwsError::from_sdk("read the state of a table", &error)),
-        };
-        let missing = "the state of a table";
-        let table = output.table.ok_or(AwsError::IncompleteReply { missing })?;
-        let status = table.table_status().ok_or(AwsError::IncompleteReply { missing })?;
-        Ok(Some(TableState {
-            status: status.to_string(),
-            is_protected: table.deletion_protection_enabled() == Some(true),
-        }))
-    }
-
     /// Does nothing if the table does not exist or if DynamoDB is changing it.
     pub(crate) async fn unprotect_table(&self, table: &str) -> Result<(), AwsError> {
         let update = self.dynamodb.update_table().table_name(table);
         match update.deletion_protection_enabled(false).send().await {
             Ok(_) => Ok(()),
             Err(error) if is_gone_or_busy(error.code()) => Ok(()),
+            // The protection was on when the table was read, but the read may be outdated.
+            Err(error) if error.code() == Some(ALREADY_UNPROTECTED) => Ok(()),
             Err(error) => {
                 Err(AwsError::from_sdk("turn off the deletion protection of a table", &error))
             }

@@ -79,8 +79,8 @@ struct AlarmsRequest<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct DataRequest {
-    metric_data_queries: Vec<Value>,
+struct DataRequest<'a> {
+    metric_data_queries: &'a [Value],
     /// Start of the period, in seconds since the Unix epoch.
     start_time: u64,
     end_time: u64,
@@ -143,7 +143,7 @@ impl Aws {
             let queries_as_json: Vec<Value> =
                 query_by_id.iter().map(|(id, query)| query.to_json(id)).collect();
             let page_request = |next_token: Option<String>| DataRequest {
-                metric_data_queries: queries_as_json.clone(),
+                metric_data_queries: &queries_as_json,
                 start_time: start_s,
                 end_time: end_s,
                 next_token,

@@ -21,11 +21,10 @@ pub(crate) use change_set::{
     Change, ChangeSet, DesiredStack, PlannedAction, Replacement, RollbackAlarms,
 };
 pub(crate) use connect::Aws;
-pub(crate) use data::TableState;
 pub(crate) use drift::{Drift, DriftReport, PropertyDrift};
 pub(crate) use error::{AwsError, denied_action};
 pub(crate) use import::{Import, ImportedTable};
 pub(crate) use logs::{LogCompleteness, LogEvent, LogQuery, PAGES_MAX, quoted_pattern};
 pub(crate) use metric_sums::MetricQuery;
 pub(crate) use stack::{DeploymentEvent, Resource, STACK_TYPE, StackState};
-pub(crate) use tables::RestorableRange;
+pub(crate) use tables::{RestorableRange, TableDescription};

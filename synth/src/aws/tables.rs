@@ -27,8 +27,10 @@ pub(crate) struct TableDescription {
     /// `None` if the table was not restored.
     pub(crate) restored_to_s: Option<u64>,
     pub(crate) created_s: Option<u64>,
-    /// Whether the table is active, which means that its creation or restore is complete.
-    pub(crate) is_active: bool,
+    /// Status in DynamoDB, such as `ACTIVE`.
+    pub(crate) status: String,
+    /// Whether deletion protection is on.
+    pub(crate) is_protected: bool,
 }
 
 impl Aws {
@@ -64,7 +66,8 @@ impl Aws {
             source_arn: restore.and_then(|restore| restore.source_table_arn()).map(str::to_owned),
             restored_to_s: restore.and_then(|restore| unix_seconds(restore.restore_date_time())),
             created_s: table.creation_date_time().and_then(unix_seconds),
-            is_active: table.table_status() == Some(&TableStatus::Active),
+            status: table.table_status().map(TableStatus::to_string).unwrap_or_default(),
+            is_protected: table.deletion_protection_enabled() == Some(true),
         }))
     }
 
@@ -107,6 +110,11 @@ impl Aws {
 }
 
 impl TableDescription {
+    /// Returns whether the creation or restore of the table is complete.
+    pub(crate) fn is_active(&self) -> bool {
+        self.status == TableStatus::Active.as_str()
+    }
+
     /// Returns `true` if the source table and the time match, or if DynamoDB does not report them
     /// yet. At the start of a restore, DynamoDB does not report them.
     pub(crate) fn may_be_restored_from(&self, source_arn: &str, restore_to_s: u64) -> bool {

@@ -1,6 +1,6 @@
 //! Reads why CloudFormation rejected a change set before its execution.
 
-use aws_sdk_cloudformation::types::{EventFilter, OperationEvent};
+use aws_sdk_cloudformation::types::{EventFilter, HookFailureMode, OperationEvent};
 
 use super::connect::Aws;
 
@@ -20,6 +20,11 @@ impl Aws {
 }
 
 fn failure_reason(event: &OperationEvent) -> Option<String> {
+    let modes = [event.validation_failure_mode(), event.hook_failure_mode()];
+    if modes.contains(&Some(&HookFailureMode::Warn)) {
+        // A warning does not reject the change set.
+        return None;
+    }
     let reason = event
         .validation_status_reason()
         .or(event.hook_status_reason())

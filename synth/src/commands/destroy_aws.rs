@@ -135,7 +135,7 @@ async fn delete_table(aws: &Aws, table_name: &str) -> Result<(), SynthError> {
     let poll_interval = aws.poll_interval(TABLE_POLL_INTERVAL);
     let mut read_count = 0;
     loop {
-        let table = aws.table_state(table_name).await?;
+        let table = aws.describe_table(table_name).await?;
         read_count += 1;
         match next_deletion_step(table.as_ref(), read_count) {
             TableDeletionStep::Finish => return Ok(()),

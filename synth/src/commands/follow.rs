@@ -244,9 +244,9 @@ fn repair_commands(stack_name: &str, status: &str) -> String {
         ),
         "UPDATE_FAILED" => format!(
             "run `aws cloudformation rollback-stack --stack-name {stack_name}`, then `synth deploy`; if AWS \
-             refuses the rollback because the stack was updated in express mode, first deploy the last \
-             working template with `aws cloudformation update-stack --deployment-config \
-             Mode=EXPRESS,DisableRollback=true`"
+             refuses the rollback because the stack was updated in express mode, deploy the last working \
+             template instead, with `aws cloudformation update-stack --stack-name {stack_name} \
+             --deployment-config Mode=EXPRESS,DisableRollback=true`"
         ),
         _ => format!(
             "run `aws cloudformation describe-stack-events --stack-name {stack_name}`, fix the last failure, \

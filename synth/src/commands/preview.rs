@@ -194,6 +194,10 @@ impl AwsDeployment<'_> {
                 "The alarm {active_name} is already active, so it does not roll back this deployment."
             ));
         }
+        if alarm_names.watched.is_empty() {
+            // CloudFormation waits for the monitoring time even if it monitors no alarm.
+            return Ok(RollbackAlarms::default());
+        }
         let arns = alarm_names.watched.iter().map(|name| self.aws.alarm_arn(name)).collect();
         Ok(RollbackAlarms { arns, minutes: self.arguments.monitor_minutes })
     }

@@ -87,7 +87,8 @@ async fn restore_and_import(
 }
 
 impl<'a> Restore<'a> {
-    /// Returns [`SynthError::StackBusy`] if a stack operation is in progress. Returns
+    /// Returns [`SynthError::StackBusy`] if a stack operation is in progress, and
+    /// [`SynthError::StackStuck`] if the stack must be repaired first. Returns
     /// [`RestoreError::IncompleteStack`] if the stack outputs lack a table name.
     async fn prepare(
         project: &'a Project,
@@ -96,9 +97,25 @@ impl<'a> Restore<'a> {
     ) -> Result<Self, SynthError> {
         let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
         let stack = deployed_cellar_stack(project, &aws).await?;
-        if stack_condition(Some(&stack.status)) != StackCondition::Ready {
-            let stack_name = project.config.stack.clone();
-            return Err(SynthError::StackBusy { stack: stack_name, status: stack.status });
+        let stack_name = &project.config.stack;
+        match stack_condition(Some(&stack.status)) {
+            StackCondition::Ready => {}
+            StackCondition::Stuck => {
+                let events = aws.all_events(&stack.id).await?;
+                let sources = BTreeMap::new();
+                let follower = Follower {
+                    aws: &aws,
+                    output,
+                    stack_name,
+                    command: "restore",
+                    sources: &sources,
+                };
+                return Err(follower.stuck_stack_error(&stack, &events));
+            }
+            _ => {
+                let status = stack.status;
+                return Err(SynthError::StackBusy { stack: stack_name.clone(), status });
+            }
         }
         let current_tables = table_names(&project.config.stack, &stack)?;
         let mut restored_count = current_tables.len();
@@ -239,7 +256,7 @@ impl<'a> Restore<'a> {
                         source_table: source_name.to_owned(),
                     }));
                 }
-                if table.is_active {
+                if table.is_active() {
                     return Ok(());
                 }
             }

@@ -1,5 +1,6 @@
 //! Lists the assumptions of a cost estimate.
 
+use cellar_base::count::grouped;
 use cellar_log::upkeep::LogPolicy;
 
 use super::estimate::{HEAD_HALF_READS, TAIL_HALF_READS_PER_THOUSAND, Usage, edits_per_view};
@@ -27,8 +28,9 @@ pub(crate) fn estimate_assumptions(
          spreadsheet: 8 write units"
             .to_owned(),
         format!(
-            "opening a sheet: 2 API requests, {edits_per_view} edits after the snapshot ({} read units), \
+            "opening a sheet: 2 API requests, {} edits after the snapshot (about {} read units), \
              4 objects; an API request takes {} ms and logs 700 bytes",
+            grouped(edits_per_view),
             format_half_units(half_reads_per_view),
             usage.request_ms
         ),

@@ -385,9 +385,9 @@ mod tests {
     fn a_view_reads_half_of_the_edits_between_two_snapshots() {
         let usage = Usage { views: 1_000, ..Usage::default() };
         for (snapshot_entries, half_units, assumption) in [
-            (1_000, 15_000, "500 edits after the snapshot (7.5 read units)"),
-            (10_000, 132_000, "5000 edits after the snapshot (66 read units)"),
-            (100, 3_300, "50 edits after the snapshot (1.5 read units)"),
+            (1_000, 15_000, "500 edits after the snapshot (about 7.5 read units)"),
+            (10_000, 132_000, "5,000 edits after the snapshot (about 66 read units)"),
+            (100, 3_300, "50 edits after the snapshot (about 1.5 read units)"),
         ] {
             let log_policy = Some(LogPolicy { snapshot_entries, ..LogPolicy::default() });
             let used = estimated_amounts(&usage, &stack_facts(&Config::default()), log_policy);

@@ -1,7 +1,7 @@
 //! Decides how the deletion of a DynamoDB table continues. DynamoDB deletes only tables that are
 //! active and unprotected, and it deletes them in the background.
 
-use crate::aws::TableState;
+use crate::aws::TableDescription;
 
 /// At one read per second, this is ten minutes; DynamoDB usually needs less than one.
 pub(crate) const MAX_TABLE_READS: u32 = 600;
@@ -18,7 +18,10 @@ pub(crate) enum TableDeletionStep {
 
 /// `table` is `None` if the table does not exist. `read_count` is the number of times that the
 /// state of the table was read.
-pub(crate) fn next_deletion_step(table: Option<&TableState>, read_count: u32) -> TableDeletionStep {
+pub(crate) fn next_deletion_step(
+    table: Option<&TableDescription>,
+    read_count: u32,
+) -> TableDeletionStep {
     let Some(table) = table else { return TableDeletionStep::Finish };
     if read_count >= MAX_TABLE_READS {
         return TableDeletionStep::GiveUp;
@@ -35,8 +38,10 @@ pub(crate) fn next_deletion_step(table: Option<&TableState>, read_count: u32) ->
 mod tests {
     use super::*;
 
-    fn table(status: &str, is_protected: bool) -> TableState {
-        TableState { status: status.to_owned(), is_protected }
+    fn table(status: &str, is_protected: bool) -> TableDescription {
+        let (source_arn, restored_to_s, created_s) = (None, None, None);
+        let status = status.to_owned();
+        TableDescription { source_arn, restored_to_s, created_s, status, is_protected }
     }
 
     #[test]

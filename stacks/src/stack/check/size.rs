@@ -29,9 +29,6 @@ fn find_exceeded_count<'a>(
     limit: usize,
 ) -> Option<SynthesisError> {
     let count = names.len();
-    if count <= limit {
-        return None;
-    }
     let first_beyond = names.nth(limit)?.clone();
     Some(SynthesisError::TooMany { section, count, limit, first_beyond })
 }

@@ -1,14 +1,13 @@
 //! Checks that the API receives queries with spaces. A Lambda function URL decodes them in its own
 //! way.
 
-use std::time::Duration;
-
-use cellar::{Client, SpreadsheetsQuery};
+use cellar::{Client, SpreadsheetsQuery, http_client};
+use reqwest::Url;
 
 use crate::smoke::report::{CheckOutcome, CheckResult};
 use crate::smoke::target::SmokeTarget;
 
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+const READ_TIMEOUT_MS: u64 = 30_000;
 /// A list request whose query is form-encoded, as browsers encode the fields of a form.
 const FORM_ENCODED_LIST: &str = "/v1/spreadsheets?limit=1&name=smoke+test";
 
@@ -19,15 +18,17 @@ pub(super) async fn accepts_spaces_in_queries(
 ) -> CheckResult {
     let query = SpreadsheetsQuery::default().with_name("smoke test").with_limit(1);
     client.spreadsheets_page(&query).await?;
-    let url = format!("{}{FORM_ENCODED_LIST}", target.url.trim_end_matches('/'));
-    Ok(match get_status(&url, target.token).await {
-        Ok(status) if status.is_success() => CheckOutcome::Passed,
-        Ok(status) => CheckOutcome::Failed(format!("`name=smoke+test` returned {status}")),
+    let url_text = format!("{}{FORM_ENCODED_LIST}", target.url.trim_end_matches('/'));
+    let url = match Url::parse(&url_text) {
+        Ok(url) => url,
+        Err(error) => return Ok(CheckOutcome::Failed(format!("{url_text}: {error}"))),
+    };
+    let http = http_client(&url, READ_TIMEOUT_MS)?;
+    Ok(match http.get(url).bearer_auth(target.token).send().await {
+        Ok(response) if response.status().is_success() => CheckOutcome::Passed,
+        Ok(response) => {
+            CheckOutcome::Failed(format!("`name=smoke+test` returned {}", response.status()))
+        }
         Err(error) => CheckOutcome::Failed(format!("`name=smoke+test` failed: {error}")),
     })
-}
-
-async fn get_status(url: &str, token: &str) -> Result<reqwest::StatusCode, reqwest::Error> {
-    let http_client = reqwest::Client::builder().timeout(REQUEST_TIMEOUT).build()?;
-    Ok(http_client.get(url).bearer_auth(token).send().await?.status())
 }

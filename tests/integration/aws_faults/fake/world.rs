@@ -37,7 +37,7 @@ pub(crate) struct FakeStack {
 }
 
 /// A change set of the stack.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct FakeChangeSet {
     /// Reason of its failure, if it failed.
     failure: Option<String>,
@@ -179,8 +179,7 @@ impl World {
                 String::new()
             }
             "ExecuteChangeSet" => {
-                let change_set = self.change_sets.get(&of("ChangeSetName")).cloned();
-                match self.execute(&of("ClientRequestToken"), change_set) {
+                match self.execute(&of("ClientRequestToken"), &of("ChangeSetName")) {
                     Ok(()) => String::new(),
                     Err(refused) => return *refused,
                 }
@@ -311,11 +310,9 @@ impl World {
 
     fn describe_change_set(&self, id: &str) -> String {
         let head = element("ChangeSetId", id) + &element("StackId", &arn());
-        match self.change_sets.get(id).map(|change_set| change_set.failure.as_ref()) {
-            Some(Some(reason)) => {
-                head + &element("Status", "FAILED") + &element("StatusReason", reason)
-            }
-            _ => {
+        match self.change_sets.get(id).and_then(|change_set| change_set.failure.as_ref()) {
+            Some(reason) => head + &element("Status", "FAILED") + &element("StatusReason", reason),
+            None => {
                 let is_new = self.stack.as_ref().is_none_or(|it| it.status == "REVIEW_IN_PROGRESS");
                 let action = if is_new { "Add" } else { "Modify" };
                 let change = element("Action", action)
@@ -348,11 +345,7 @@ impl World {
     }
 
     /// Executes a change set once per token, like CloudFormation.
-    fn execute(
-        &mut self,
-        token: &str,
-        change_set: Option<FakeChangeSet>,
-    ) -> Result<(), Box<Response>> {
+    fn execute(&mut self, token: &str, change_set_id: &str) -> Result<(), Box<Response>> {
         if self.executed.iter().any(|executed| executed == token) {
             return Ok(());
         }
@@ -366,6 +359,7 @@ impl World {
             )));
         }
         self.executed.push(token.to_owned());
+        let change_set = self.change_sets.remove(change_set_id);
         self.change_sets.clear();
         let (begins, ends) = match status.as_str() {
             "REVIEW_IN_PROGRESS" => ("CREATE_IN_PROGRESS", "CREATE_COMPLETE"),
