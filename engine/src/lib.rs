@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod contract;
 #[cfg(test)]
 mod crashes;
+pub mod dead_letters;
 mod eviction;
 pub mod feed;
 pub mod garbage;

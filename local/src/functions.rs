@@ -129,7 +129,9 @@ impl EventFunctions<'_> {
         function_id: &str,
         settings: RelaySettings,
     ) -> Result<Arc<dyn EventFunction>, LocalError> {
-        let jobs = self.queue_at(function_id, &settings.snapshot_queue)?;
+        let jobs =
+            self.queue_at(function_id, environment::SNAPSHOT_QUEUE, &settings.snapshot_queue)?;
+        let dead_letters = self.dead_letters(function_id, &settings.dead_letter_queue)?;
         let pending_tags = match &self.pending_tags {
             Some(pending_tags) => Arc::clone(pending_tags),
             None => {
@@ -139,7 +141,7 @@ impl EventFunctions<'_> {
                 Arc::new(bucket)
             }
         };
-        Ok(Arc::new(RelayHandler::new(jobs, pending_tags)))
+        Ok(Arc::new(RelayHandler::new(jobs, dead_letters, pending_tags)))
     }
 
     fn build_indexer(
@@ -149,7 +151,8 @@ impl EventFunctions<'_> {
     ) -> Result<Arc<dyn EventFunction>, LocalError> {
         let clients = self.services.clients(function_id, self.clock)?;
         let indexer = indexer::build_indexer(settings, clients.dynamodb, clients.meter);
-        Ok(Arc::new(IndexerHandler::new(indexer)))
+        let dead_letters = self.dead_letters(function_id, &settings.dead_letter_queue)?;
+        Ok(Arc::new(IndexerHandler::new(indexer, dead_letters)))
     }
 
     fn build_webhook(
@@ -180,7 +183,8 @@ impl EventFunctions<'_> {
     ) -> Result<Option<Arc<dyn EventFunction>>, LocalError> {
         let Some(create_builder) = &self.create_builder else { return Ok(None) };
         let clients = self.services.clients(function_id, self.clock)?;
-        let jobs = self.queue_at(function_id, &settings.snapshot_queue)?;
+        let jobs =
+            self.queue_at(function_id, environment::SNAPSHOT_QUEUE, &settings.snapshot_queue)?;
         let handler =
             build_handler(settings, clients, jobs, |ports: BuilderPorts| create_builder(ports));
         Ok(Some(Arc::new(SnapshotFunction {
@@ -190,10 +194,19 @@ impl EventFunctions<'_> {
         })))
     }
 
-    /// The function's role must permit each call to the queue.
-    fn queue_at(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
+    fn dead_letters(&self, function_id: &str, url: &str) -> Result<Arc<dyn Jobs>, LocalError> {
+        self.queue_at(function_id, environment::DEAD_LETTER_QUEUE, url)
+    }
+
+    /// Returns the queue whose URL the environment variable `variable` contains. The function's role
+    /// must permit each call to the queue.
+    fn queue_at(
+        &self,
+        function_id: &str,
+        variable: &str,
+        url: &str,
+    ) -> Result<Arc<dyn Jobs>, LocalError> {
         let Some(queue) = self.queues.at_url(url) else {
-            let variable = environment::SNAPSHOT_QUEUE;
             let why = format!(
                 "the environment variable {variable} contains `{url}`, which is not the URL of a queue in the template"
             );

@@ -87,13 +87,14 @@ async fn run_api(settings: ApiSettings) -> Result<(), lambda_runtime::Error> {
 async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
     let client = sqs::client(&read_sdk_config(Service::Sqs)?, &meter);
-    let queue = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
+    let dead_letters = Arc::new(SqsQueue::new(client.clone(), settings.dead_letter_queue));
+    let jobs = Arc::new(SqsQueue::new(client, settings.snapshot_queue));
     let s3 = s3::client(&read_sdk_config(Service::S3)?);
     let blobs: Arc<dyn Blobs> = Arc::new(S3Blobs::new(settings.bucket, s3, meter));
-    let handler = RelayHandler::new(queue, Arc::new(blobs));
+    let handler = RelayHandler::new(jobs, dead_letters, Arc::new(blobs));
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
-        async move { handler.handle(event.payload).await.map_err(lambda_runtime::Error::from) }
+        async move { Ok::<_, lambda_runtime::Error>(handler.handle(event.payload).await) }
     };
     lambda_runtime::run(service_fn(handle_event)).await.map_err(|error| to_runtime_error(&error))
 }
@@ -101,7 +102,10 @@ async fn run_relay(settings: RelaySettings) -> Result<(), lambda_runtime::Error>
 async fn run_indexer(settings: IndexerSettings) -> Result<(), lambda_runtime::Error> {
     let meter = Arc::new(Meter::default());
     let client = dynamodb::client(&read_sdk_config(Service::DynamoDb)?);
-    let handler = IndexerHandler::new(indexer::build_indexer(&settings, client, meter));
+    let sqs = sqs::client(&read_sdk_config(Service::Sqs)?, &meter);
+    let dead_letters = Arc::new(SqsQueue::new(sqs, settings.dead_letter_queue.clone()));
+    let indexer = indexer::build_indexer(&settings, client, meter);
+    let handler = IndexerHandler::new(indexer, dead_letters);
     let handle_event = |event: LambdaEvent<Event>| {
         let handler = handler.clone();
         async move { handler.handle(event.payload).await }

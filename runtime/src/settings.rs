@@ -36,6 +36,8 @@ pub struct ApiSettings {
 pub struct RelaySettings {
     /// URL of the snapshot job queue.
     pub snapshot_queue: String,
+    /// URL of the dead-letter queue for change stream records.
+    pub dead_letter_queue: String,
     /// Name of the S3 bucket that stores external entry bodies.
     pub bucket: String,
 }
@@ -47,6 +49,8 @@ pub struct IndexerSettings {
     pub feed_table: String,
     /// Name of the Entry table, or `None` if the feed does not include appends to logs.
     pub entry_table: Option<String>,
+    /// URL of the dead-letter queue for change stream records.
+    pub dead_letter_queue: String,
     /// Number of times that the tables were restored (incarnation).
     pub incarnation: u32,
 }
@@ -198,6 +202,7 @@ impl IndexerSettings {
             event_stream_table: required(environment::EVENT_STREAM_TABLE)?,
             feed_table: required(environment::FEED_TABLE)?,
             entry_table: read_variable(environment::ENTRY_TABLE),
+            dead_letter_queue: required(environment::DEAD_LETTER_QUEUE)?,
             incarnation: read_incarnation(&read_variable)?,
         })
     }
@@ -225,6 +230,7 @@ impl RelaySettings {
         let required = |name| read_variable(name).ok_or(SettingsError::Missing { name });
         Ok(Self {
             snapshot_queue: required(environment::SNAPSHOT_QUEUE)?,
+            dead_letter_queue: required(environment::DEAD_LETTER_QUEUE)?,
             bucket: required(environment::BUCKET)?,
         })
     }
@@ -333,10 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn names_the_missing_table_of_the_indexer() {
+    fn names_the_missing_variable_of_the_indexer() {
         let settings = IndexerSettings::read(|name| Some(value(name))).unwrap();
         assert_eq!((settings.feed_table.as_str(), settings.incarnation), ("cellar_feed_table", 3));
-        for missing in [environment::EVENT_STREAM_TABLE, environment::FEED_TABLE] {
+        for missing in [
+            environment::EVENT_STREAM_TABLE,
+            environment::FEED_TABLE,
+            environment::DEAD_LETTER_QUEUE,
+        ] {
             let read = IndexerSettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }
@@ -371,7 +381,9 @@ mod tests {
     fn names_the_missing_variable_of_the_relay() {
         let settings = RelaySettings::read(|name| Some(value(name))).unwrap();
         assert_eq!(settings.snapshot_queue, environment::SNAPSHOT_QUEUE.to_lowercase());
-        for missing in [environment::SNAPSHOT_QUEUE, environment::BUCKET] {
+        for missing in
+            [environment::SNAPSHOT_QUEUE, environment::DEAD_LETTER_QUEUE, environment::BUCKET]
+        {
             let read = RelaySettings::read(|name| (name != missing).then(|| value(name)));
             assert_eq!(read, Err(SettingsError::Missing { name: missing }));
         }

@@ -1,18 +1,10 @@
 //! Functions for Lambda handlers of DynamoDB change streams. They read the attributes of records,
-//! and report failed records to Lambda.
+//! and report to Lambda which records it must deliver again.
 
 use aws_lambda_events::event::dynamodb::EventRecord;
 use aws_lambda_events::event::streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse};
 use cellar_base::record::{Attribute, Item};
 use serde_dynamo::AttributeValue;
-
-/// The first of several records in a batch failed, so Lambda must split the batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the first of {records} records failed; Lambda splits the batch and delivers it again")]
-pub struct FirstRecordFailed {
-    /// Number of records in the batch, which is always greater than one.
-    pub records: usize,
-}
 
 /// Takes the named attributes from a record's new image, which is the item after the change. Skips
 /// attributes that are missing or have an unexpected type. The caller must report missing
@@ -46,25 +38,39 @@ pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
-/// Builds the response to a batch. If a record failed, the response contains its sequence number,
-/// and Lambda delivers this record and all later records again.
-///
-/// # Errors
-///
-/// Returns [`FirstRecordFailed`] if the first of several records failed. Lambda then splits the
-/// batch, repeatedly if necessary, until it contains only the failed record.
-pub(crate) fn batch_response(
-    record_count: usize,
-    first_number: Option<&String>,
-    failed_number: Option<String>,
-) -> Result<DynamoDbEventResponse, FirstRecordFailed> {
+/// Builds the response to a batch. Lambda delivers the record with the sequence number
+/// `retry_from` and all later records again.
+pub(crate) fn batch_response(retry_from: Option<String>) -> DynamoDbEventResponse {
     let mut response = DynamoDbEventResponse::default();
-    let Some(failed_number) = failed_number else { return Ok(response) };
-    if record_count > 1 && first_number == Some(&failed_number) {
-        return Err(FirstRecordFailed { records: record_count });
+    if retry_from.is_some() {
+        let mut failure = DynamoDbBatchItemFailure::default();
+        failure.item_identifier = retry_from;
+        response.batch_item_failures.push(failure);
     }
-    let mut failure = DynamoDbBatchItemFailure::default();
-    failure.item_identifier = Some(failed_number);
-    response.batch_item_failures.push(failure);
-    Ok(response)
+    response
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use async_trait::async_trait;
+    use cellar_engine::ports::{Jobs, PortError, Receipt, Received};
+
+    /// A queue that rejects every request.
+    pub(crate) struct NoQueue;
+
+    #[async_trait]
+    impl Jobs for NoQueue {
+        async fn send(&self, _: &str) -> Result<(), PortError> {
+            Err(PortError::temporary("the queue is down"))
+        }
+        async fn receive(&self, _: u8, _: u32) -> Result<Vec<Received>, PortError> {
+            Err(PortError::temporary("the queue is down"))
+        }
+        async fn change_visibility(&self, _: &Receipt, _: u32) -> Result<bool, PortError> {
+            Err(PortError::temporary("the queue is down"))
+        }
+        async fn delete(&self, _: &Receipt) -> Result<(), PortError> {
+            Err(PortError::temporary("the queue is down"))
+        }
+    }
 }

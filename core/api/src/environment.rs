@@ -35,6 +35,9 @@ pub const BUCKET: &str = "CELLAR_BUCKET";
 pub const INCARNATION: &str = "CELLAR_INCARNATION";
 /// URL of the queue for snapshot jobs.
 pub const SNAPSHOT_QUEUE: &str = "CELLAR_SNAPSHOT_QUEUE";
+/// URL of the dead-letter queue for change stream records that the relay or the indexer can never
+/// process.
+pub const DEAD_LETTER_QUEUE: &str = "CELLAR_DEAD_LETTER_QUEUE";
 /// Name of the stack, returned by `GET /v1/health`.
 pub const STACK: &str = "CELLAR_STACK";
 /// Request timeout in milliseconds, after which the API responds with status 503. It must be less

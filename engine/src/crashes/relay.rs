@@ -41,9 +41,9 @@ impl Scenario for ChangeStream {
 
     async fn step(&self, relay: &Relay, next_index: &AtomicUsize, _: usize) -> Result<(), Retry> {
         let remaining_changes = &self.changes[next_index.load(Ordering::SeqCst)..];
-        let Some(failed_number) = relay.relay_batch(remaining_changes).await else {
-            return Ok(());
-        };
+        let relayed = relay.relay_batch(remaining_changes).await;
+        assert_eq!(relayed.dead_letters, []);
+        let Some(failed_number) = relayed.retry_from else { return Ok(()) };
         let is_failed = |change: &EntryChange| change.sequence_number == failed_number;
         let failed_index = self.changes.iter().position(is_failed).unwrap();
         next_index.fetch_max(failed_index, Ordering::SeqCst);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use cellar_base::record::Item;
 use cellar_snapshot::relay::{RelayAction, RelayError, decide_relay_action};
 
+use crate::dead_letters::DeadLetter;
 use crate::ports::{Jobs, PendingTags, PortError};
 
 /// A record from the change stream of the Entry table.
@@ -38,11 +39,14 @@ pub enum RelayFailure {
     ObjectMissing { key: String },
 }
 
-impl RelayFailure {
-    /// Whether the record should be retried, because another attempt may succeed.
-    fn is_temporary(&self) -> bool {
-        matches!(self, Self::Port(PortError { temporary: true, .. }))
-    }
+/// The records of a batch that were not relayed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RelayedBatch {
+    /// Records that can never be relayed. The caller sends them to a dead-letter queue.
+    pub dead_letters: Vec<DeadLetter>,
+    /// Sequence number of the first record whose queue or bucket request failed. The change stream
+    /// must deliver this record and all later records again.
+    pub retry_from: Option<String>,
 }
 
 /// Processes change stream records of the Entry table. All requests are short and idempotent.
@@ -60,26 +64,21 @@ impl Relay {
         Self { jobs, pending_tags }
     }
 
-    /// Processes a batch of change stream records in order. Returns the sequence number of the
-    /// first failed record, from which the change stream retries, or `None` if no record failed.
-    ///
-    /// After a permanent failure, the remaining records are still processed, so that only the
-    /// failed record is lost if the change stream discards the batch. After a temporary failure,
-    /// the remaining records are not processed, since they would probably fail as well.
-    pub async fn relay_batch(&self, changes: &[EntryChange]) -> Option<String> {
-        let mut first_failed = None;
+    /// Processes a batch of change stream records in order. Stops at the first record whose queue
+    /// or bucket request fails, because later requests would probably fail as well.
+    pub async fn relay_batch(&self, changes: &[EntryChange]) -> RelayedBatch {
+        let mut relayed = RelayedBatch::default();
         for change in changes {
             let Err(failure) = self.relay_change(change).await else { continue };
-            let sequence_number = change.sequence_number.as_str();
-            tracing::error!(sequence_number, error = %failure, "a record was not relayed");
-            if first_failed.is_none() {
-                first_failed = Some(sequence_number.to_owned());
-            }
-            if failure.is_temporary() {
+            let sequence_number = change.sequence_number.clone();
+            if let RelayFailure::Port(error) = failure {
+                tracing::error!(sequence_number, %error, "a record was not relayed");
+                relayed.retry_from = Some(sequence_number);
                 break;
             }
+            relayed.dead_letters.push(DeadLetter::new(sequence_number, &failure));
         }
-        first_failed
+        relayed
     }
 
     async fn relay_change(&self, change: &EntryChange) -> Result<(), RelayFailure> {

@@ -45,14 +45,15 @@ async fn nums(queue: &MemoryQueue) -> Vec<u32> {
 /// A queue that accepts a limited number of messages. All later sends fail.
 struct Failing {
     left: Mutex<u32>,
+    error: PortError,
     tries: Mutex<u32>,
     sent: Mutex<Vec<String>>,
 }
 
 impl Failing {
-    fn after(messages: u32) -> Arc<Self> {
+    fn after(messages: u32, error: PortError) -> Arc<Self> {
         let left = Mutex::new(messages);
-        Arc::new(Self { left, tries: Mutex::default(), sent: Mutex::default() })
+        Arc::new(Self { left, error, tries: Mutex::default(), sent: Mutex::default() })
     }
 }
 
@@ -62,7 +63,7 @@ impl Jobs for Failing {
         *self.tries.lock().unwrap() += 1;
         let mut left = self.left.lock().unwrap();
         if *left == 0 {
-            return Err(PortError::temporary("down"));
+            return Err(self.error.clone());
         }
         *left -= 1;
         self.sent.lock().unwrap().push(body.to_owned());
@@ -85,45 +86,46 @@ async fn snapshots_become_jobs_and_uploads_stay() {
     tags.upload("uploads/a/b");
     let relay = Relay::new(queue.clone(), tags.clone());
     let batch = [snapshot(0), external(1, "uploads/a/b"), snapshot(2)];
-    assert_eq!(relay.relay_batch(&batch).await, None);
+    assert_eq!(relay.relay_batch(&batch).await, RelayedBatch::default());
     assert_eq!(nums(&queue).await, [0, 2]);
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
     // If the batch is relayed again, the same jobs are sent again and workers ignore them. The tag
     // stays removed.
-    assert_eq!(relay.relay_batch(&batch).await, None);
+    assert_eq!(relay.relay_batch(&batch).await, RelayedBatch::default());
     assert_eq!(tags.is_pending("uploads/a/b"), Some(false));
 }
 
+fn dead_numbers(relayed: &RelayedBatch) -> Vec<&str> {
+    relayed.dead_letters.iter().map(|letter| letter.sequence_number.as_str()).collect()
+}
+
 #[tokio::test]
-async fn a_permanent_failure_does_not_stop_the_batch() {
+async fn records_that_cannot_be_relayed_do_not_stop_the_batch() {
     let mut poisoned = snapshot(1);
     poisoned.image.remove(TYPE);
     for bad in [poisoned, external(1, "uploads/a/gone"), external(1, "elsewhere")] {
         let queue = queue();
         let relay = Relay::new(queue.clone(), Arc::new(MemoryPendingTags::default()));
         let batch = [snapshot(0), bad.clone(), snapshot(2), bad, snapshot(3)];
-        assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
+        let relayed = relay.relay_batch(&batch).await;
+        assert_eq!((dead_numbers(&relayed), relayed.retry_from.as_deref()), (vec!["1", "1"], None));
         assert_eq!(nums(&queue).await, [0, 2, 3]);
     }
 }
 
 #[tokio::test]
-async fn a_temporary_failure_stops_the_batch() {
-    let jobs = Failing::after(1);
-    let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
-    let batch = [snapshot(0), snapshot(1), snapshot(2)];
-    assert_eq!(relay.relay_batch(&batch).await, Some("1".to_owned()));
-    assert_eq!(jobs.sent.lock().unwrap().len(), 1);
-    assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
-    *jobs.left.lock().unwrap() = 9;
-    assert_eq!(relay.relay_batch(&batch[1..]).await, None, "and resumes later from there");
-    assert_eq!(jobs.sent.lock().unwrap().len(), 3);
-}
-
-#[tokio::test]
-async fn reports_the_first_failure() {
-    let jobs = Failing::after(0);
-    let relay = Relay::new(jobs, Arc::new(MemoryPendingTags::default()));
-    let batch = [external(4, "uploads/a/gone"), snapshot(5), snapshot(6)];
-    assert_eq!(relay.relay_batch(&batch).await, Some("4".to_owned()));
+async fn a_failed_request_stops_the_batch() {
+    for error in [PortError::temporary("down"), PortError::permanent("forbidden")] {
+        let jobs = Failing::after(1, error);
+        let relay = Relay::new(jobs.clone(), Arc::new(MemoryPendingTags::default()));
+        let batch = [external(4, "uploads/a/gone"), snapshot(0), snapshot(1), snapshot(2)];
+        let relayed = relay.relay_batch(&batch).await;
+        assert_eq!((dead_numbers(&relayed), relayed.retry_from.as_deref()), (vec!["4"], Some("1")));
+        assert_eq!(jobs.sent.lock().unwrap().len(), 1);
+        assert_eq!(*jobs.tries.lock().unwrap(), 2, "the third was not tried");
+        *jobs.left.lock().unwrap() = 9;
+        let resumed = relay.relay_batch(&batch[2..]).await;
+        assert_eq!(resumed, RelayedBatch::default(), "and resumes later from there");
+        assert_eq!(jobs.sent.lock().unwrap().len(), 3);
+    }
 }

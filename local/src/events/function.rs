@@ -27,8 +27,7 @@ pub(crate) trait EventFunction: Send + Sync {
 impl EventFunction for RelayHandler {
     async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
-        let response = self.handle(event).await.map_err(|error| error.to_string())?;
-        serde_json::to_value(response).map_err(|error| error.to_string())
+        serde_json::to_value(self.handle(event).await).map_err(|error| error.to_string())
     }
 }
 
@@ -36,8 +35,8 @@ impl EventFunction for RelayHandler {
 impl EventFunction for IndexerHandler {
     async fn invoke(&self, event: Value) -> Result<Value, String> {
         let event: Event = serde_json::from_value(event).map_err(|error| error.to_string())?;
-        let response = self.handle(event).await.map_err(|error| error.to_string())?;
-        serde_json::to_value(response).map_err(|error| error.to_string())
+        self.handle(event).await.map_err(|error| error.to_string())?;
+        Ok(Value::Null)
     }
 }
 

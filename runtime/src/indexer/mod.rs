@@ -8,7 +8,6 @@ mod tests;
 use std::sync::Arc;
 
 use aws_lambda_events::event::dynamodb::{Event, EventRecord};
-use aws_lambda_events::event::streams::DynamoDbEventResponse;
 use aws_sdk_dynamodb::Client;
 use cellar_base::record::RecordError;
 use cellar_base::table_attributes::{
@@ -16,16 +15,17 @@ use cellar_base::table_attributes::{
 };
 use cellar_catalog::feed::{self, Span};
 use cellar_engine::catalog::CatalogLists;
+use cellar_engine::dead_letters::{DeadLetter, send_dead_letters};
 use cellar_engine::feed::Indexer;
 use cellar_engine::meter::Meter;
-use cellar_engine::ports::{Clock, FeedTable, Lists, Random, Streams};
+use cellar_engine::ports::{Clock, FeedTable, Jobs, Lists, Random, Streams};
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_snapshot::relay::INSERT;
 use lambda_runtime::Error;
 
 use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
-use crate::table_stream::{self, take_new_image, take_sequence_number};
+use crate::table_stream::{take_new_image, take_sequence_number};
 
 /// Attributes that the indexer reads from change stream records. Event payloads and the operations
 /// of log entries are not read.
@@ -36,6 +36,7 @@ const ATTRIBUTES: [&str; 8] =
 #[derive(Clone)]
 pub struct IndexerHandler {
     indexer: Indexer,
+    dead_letters: Arc<dyn Jobs>,
 }
 
 /// The ports of an indexer.
@@ -100,30 +101,26 @@ pub fn build_indexer(settings: &IndexerSettings, client: Client, meter: Arc<Mete
 }
 
 impl IndexerHandler {
+    /// Creates a handler that sends malformed records to `dead_letters`.
     #[must_use]
-    pub fn new(indexer: Indexer) -> Self {
-        Self { indexer }
+    pub fn new(indexer: Indexer, dead_letters: Arc<dyn Jobs>) -> Self {
+        Self { indexer, dead_letters }
     }
 
-    /// Indexes the records of a batch. A malformed record is reported and skipped. Its events are
-    /// added to the feed when the next event of the same stream is indexed, or by `synth feed
-    /// repair`.
+    /// Indexes the records of a batch. A malformed record is sent to the dead-letter queue. Its
+    /// events are added to the feed when the next event of the same stream is indexed, or by
+    /// `synth feed repair`.
     ///
     /// # Errors
     ///
-    /// Returns an error if Lambda must deliver the batch again because some records were not
-    /// indexed, or if Lambda must split the batch because the first of several records is
-    /// malformed.
-    pub async fn handle(&self, event: Event) -> Result<DynamoDbEventResponse, Error> {
+    /// Returns an error if records were not indexed, or if a dead letter was not sent. Lambda then
+    /// delivers the batch again.
+    pub async fn handle(&self, event: Event) -> Result<(), Error> {
         let record_count = event.records.len();
-        let BatchContents { spans, first_number, failed_number } = read_batch(event.records);
-        let indexed = match self.indexer.index(spans).await {
-            Ok(indexed) => indexed,
-            Err(error) => {
-                tracing::error!(records = record_count, %error, "a batch was not indexed");
-                return Err(error.into());
-            }
-        };
+        let BatchContents { spans, dead_letters } = read_batch(event.records);
+        let indexed = self.indexer.index(spans).await.inspect_err(|error| {
+            tracing::error!(records = record_count, %error, "a batch was not indexed");
+        })?;
         tracing::info!(
             records = record_count,
             indexed.items,
@@ -131,7 +128,11 @@ impl IndexerHandler {
             indexed.found,
             "indexed a batch"
         );
-        Ok(table_stream::batch_response(record_count, first_number.as_ref(), failed_number)?)
+        send_dead_letters(&*self.dead_letters, &dead_letters).await.map_err(|(letter, error)| {
+            let sequence_number = letter.sequence_number.as_str();
+            tracing::error!(sequence_number, %error, "a dead letter was not sent");
+            error.into()
+        })
     }
 }
 
@@ -140,28 +141,17 @@ impl IndexerHandler {
 struct BatchContents {
     /// The events that the records appended.
     spans: Vec<Span>,
-    /// Sequence number of the first record.
-    first_number: Option<String>,
-    /// Sequence number of the first malformed record.
-    failed_number: Option<String>,
+    dead_letters: Vec<DeadLetter>,
 }
 
 fn read_batch(records: Vec<EventRecord>) -> BatchContents {
     let mut batch = BatchContents::default();
     for mut record in records {
         let sequence_number = take_sequence_number(&mut record);
-        if batch.first_number.is_none() {
-            batch.first_number = Some(sequence_number.clone());
-        }
         match read_appended_span(&mut record) {
             Ok(Some(span)) => batch.spans.push(span),
             Ok(None) => {}
-            Err(error) => {
-                tracing::error!(sequence_number, %error, "cannot read a record");
-                if batch.failed_number.is_none() {
-                    batch.failed_number = Some(sequence_number);
-                }
-            }
+            Err(error) => batch.dead_letters.push(DeadLetter::new(sequence_number, &error)),
         }
     }
     batch

@@ -2,11 +2,13 @@
 
 use cellar_base::consistency::ReadConsistency;
 use cellar_catalog::feed::{Checkpoint, Content};
-use cellar_engine::memory::{ManualClock, MemoryFeed, MemoryStreams};
+use cellar_engine::memory::{ManualClock, MemoryFeed, MemoryQueue, MemoryStreams};
+use cellar_engine::ports::QueueRules;
 use cellar_engine::system::SystemRandom;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::table_stream::tests::NoQueue;
 
 /// Builds the change stream record for a tip (item with the newest events of a stream). The stream
 /// has `next` events, the last of which was just appended.
@@ -31,28 +33,36 @@ fn record(sequence_number: &str, stream: &str, next: u64, kinds: &[&str]) -> Val
 
 struct Fixture {
     index: Arc<MemoryFeed>,
+    dead_letters: Arc<MemoryQueue>,
     handler: IndexerHandler,
 }
 
 impl Fixture {
     fn new() -> Self {
         let index = Arc::new(MemoryFeed::default());
+        let clock = Arc::new(ManualClock::at(1_795_246_133_000));
         let ports = IndexerPorts {
             index: index.clone(),
             lists: index.clone(),
             streams: Arc::new(MemoryStreams::default()),
-            clock: Arc::new(ManualClock::at(1_795_246_133_000)),
+            clock: clock.clone(),
             random: Arc::new(SystemRandom),
         };
-        Self { index, handler: IndexerHandler::new(ports.build(0)) }
+        let dead_letters = Arc::new(MemoryQueue::new(clock, QueueRules::LONGEST));
+        let handler = IndexerHandler::new(ports.build(0), dead_letters.clone());
+        Self { index, dead_letters, handler }
     }
 
-    async fn handle(&self, records: Vec<Value>) -> Result<Value, String> {
+    async fn handle(&self, records: Vec<Value>) -> Result<(), String> {
         let event = serde_json::from_value(json!({ "Records": records })).unwrap();
-        let response = self.handler.handle(event).await;
-        response
-            .map(|response| serde_json::to_value(response).unwrap())
-            .map_err(|error| error.to_string())
+        self.handler.handle(event).await.map_err(|error| error.to_string())
+    }
+
+    /// Returns the sequence numbers of the dead letters.
+    async fn dead_numbers(&self) -> Vec<String> {
+        let received = self.dead_letters.receive(10, 0).await.unwrap();
+        let letters = received.iter().map(|message| serde_json::from_str(&message.body).unwrap());
+        letters.map(|letter: Value| letter["sequenceNumber"].as_str().unwrap().to_owned()).collect()
     }
 
     async fn indexed(&self) -> Vec<(String, u64, usize)> {
@@ -66,19 +76,15 @@ impl Fixture {
     }
 }
 
-fn failed(sequence_number: &str) -> Result<Value, String> {
-    Ok(json!({ "batchItemFailures": [{ "itemIdentifier": sequence_number }] }))
-}
-
 #[tokio::test]
 async fn indexes_appended_events_once() {
     let fixture = Fixture::new();
     let batch = || vec![record("1", "S-a", 1, &["A"]), record("2", "S-a", 2, &["A", "B"])];
     for _ in 0..2 {
-        assert_eq!(fixture.handle(batch()).await, Ok(json!({ "batchItemFailures": [] })));
+        assert_eq!(fixture.handle(batch()).await, Ok(()));
         assert_eq!(fixture.indexed().await, [("S-a".to_owned(), 0, 2)]);
     }
-    assert_eq!(fixture.handle(vec![]).await, Ok(json!({ "batchItemFailures": [] })));
+    assert_eq!(fixture.handle(vec![]).await, Ok(()));
 }
 
 #[tokio::test]
@@ -86,7 +92,7 @@ async fn ignores_event_batches() {
     let fixture = Fixture::new();
     let mut batch = record("1", "S-a", 1, &["A"]);
     batch["dynamodb"]["NewImage"].as_object_mut().unwrap().remove("a");
-    assert_eq!(fixture.handle(vec![batch]).await, Ok(json!({ "batchItemFailures": [] })));
+    assert_eq!(fixture.handle(vec![batch]).await, Ok(()));
     assert_eq!(fixture.indexed().await, []);
 }
 
@@ -113,33 +119,32 @@ fn entry(sequence_number: &str, name: &str, num: u32) -> Value {
 async fn indexes_new_entries_and_ignores_changed_ones() {
     let fixture = Fixture::new();
     let batch = vec![entry("1", "INSERT", 0), entry("2", "MODIFY", 0), entry("3", "INSERT", 1)];
-    assert_eq!(fixture.handle(batch).await, Ok(json!({ "batchItemFailures": [] })));
+    assert_eq!(fixture.handle(batch).await, Ok(()));
     let stream = "Log-00000000-0000-0000-0000-000000000007.0000000".to_owned();
     assert_eq!(fixture.indexed().await, [(stream, 0, 2)]);
     let mut bad = entry("4", "INSERT", 2);
     bad["dynamodb"]["NewImage"]["T"] = json!({"S": "Z"});
-    assert_eq!(fixture.handle(vec![bad]).await, failed("4"));
+    assert_eq!(fixture.handle(vec![bad]).await, Ok(()));
+    assert_eq!(fixture.dead_numbers().await, ["4"]);
 }
 
 #[tokio::test]
-async fn reports_an_unreadable_record_and_indexes_the_others() {
+async fn sends_unreadable_records_to_the_dead_letter_queue_and_indexes_the_others() {
     let fixture = Fixture::new();
-    let bad = || {
-        let mut bad = record("2", "S-b", 1, &["A"]);
+    let bad = |sequence_number| {
+        let mut bad = record(sequence_number, "S-b", 1, &["A"]);
         bad["dynamodb"]["NewImage"]["n"] = json!({"N": "1.5"});
         bad
     };
-    let batch = vec![record("1", "S-a", 1, &["A"]), bad(), record("3", "S-c", 1, &["A"])];
-    assert_eq!(fixture.handle(batch).await, failed("2"));
+    let good = |sequence_number, stream| record(sequence_number, stream, 1, &["A"]);
+    let batch = vec![bad("1"), good("2", "S-a"), bad("3"), good("4", "S-c")];
+    assert_eq!(fixture.handle(batch).await, Ok(()));
     let indexed = [("S-a".to_owned(), 0, 1), ("S-c".to_owned(), 0, 1)];
     assert_eq!(fixture.indexed().await, indexed);
-    let first = vec![bad(), record("3", "S-c", 1, &["A"])];
-    assert_eq!(
-        fixture.handle(first).await,
-        Err("the first of 2 records failed; Lambda splits the batch and delivers it again"
-            .to_owned())
-    );
-    assert_eq!(fixture.handle(vec![bad()]).await, failed("2"));
+    assert_eq!(fixture.dead_numbers().await, ["1", "3"]);
+    let no_queue = IndexerHandler { dead_letters: Arc::new(NoQueue), ..fixture.handler.clone() };
+    let fixture = Fixture { handler: no_queue, ..fixture };
+    assert_eq!(fixture.handle(vec![bad("5")]).await, Err("the queue is down".to_owned()));
 }
 
 #[tokio::test]

@@ -64,6 +64,7 @@ pub(super) fn add_relay(
         .timeout_s(RELAY_TIMEOUT_S)
         .environment(environment::FUNCTION, environment::FUNCTION_RELAY)
         .environment(environment::SNAPSHOT_QUEUE, queues.snapshot_jobs.url())
+        .environment(environment::DEAD_LETTER_QUEUE, queues.change_stream_dead_letters.url())
         .environment(environment::BUCKET, storage.bucket.name());
     let relay = stack.add("RelayFunction", function)?;
     let event_source = relay_event_source(storage, &relay, &queues.change_stream_dead_letters);

@@ -32,7 +32,8 @@ const BATCHING_WINDOW_S: u32 = 5;
 /// ones.
 const ENTRY_BATCH_SIZE: u32 = 1_000;
 
-/// Records that cannot be indexed are sent to `dead_letters`.
+/// The function sends malformed records to `dead_letters`, and Lambda sends records there that fail
+/// too often.
 pub(super) fn add_indexer(
     stack: &mut Stack,
     context: FunctionContext<'_>,
@@ -52,7 +53,8 @@ pub(super) fn add_indexer(
         .timeout_s(TIMEOUT_S)
         .environment(environment::FUNCTION, environment::FUNCTION_INDEXER)
         .environment(environment::EVENT_STREAM_TABLE, storage.event_streams.name())
-        .environment(environment::FEED_TABLE, storage.feed.name());
+        .environment(environment::FEED_TABLE, storage.feed.name())
+        .environment(environment::DEAD_LETTER_QUEUE, dead_letters.url());
     if indexes_entries {
         function = function.environment(environment::ENTRY_TABLE, storage.entries.name());
     }

@@ -13,8 +13,9 @@ use super::table::Table;
 use crate::expression::Expression;
 
 const DEFAULT_BATCH_SIZE: u32 = 100;
-/// Retries continue for about an hour, which outlasts most outages of DynamoDB, SQS and S3. A
-/// record that can never be processed delays the later records of its shard for as long.
+/// Retries continue for about an hour, which outlasts most outages of DynamoDB, SQS and S3. The
+/// functions send records that can never be processed to the dead-letter queue themselves, because
+/// the later records of the shard would otherwise wait for as long.
 const DEFAULT_MAX_RETRIES: i32 = 100;
 /// The value that means an unlimited number of retries in Lambda's API. A batch is then retried
 /// until its records are too old.

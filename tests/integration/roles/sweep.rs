@@ -184,7 +184,7 @@ async fn index(cloud: &TestCloud) {
             .item("e", AttributeValue::L(events))
     };
     put("Sweep-1", 0, 2, 2).send().await.unwrap();
-    // An unreadable event is given up.
+    // An unreadable event becomes a dead letter.
     put("Sweep-2", TIP_INDEX, 0, 1).item("a", number(1)).send().await.unwrap();
     let tip = put("Sweep-1", TIP_INDEX, 3, 1).item("a", number(1)).item("b", number(0));
     let tip = tip.item("etag", bytes()).item("u", AttributeValue::L(Vec::new()));

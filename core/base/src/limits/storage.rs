@@ -11,6 +11,8 @@ pub const MAX_LISTED_BLOBS: u16 = 1_000;
 /// Maximum size of a queue message in bytes. All supported queue services accept messages of this
 /// size.
 pub const MAX_MESSAGE_BYTES: usize = 256 * 1024;
+/// Maximum length of the reason in a dead letter, in characters.
+pub const MAX_DEAD_LETTER_REASON_CHARS: usize = 1_000;
 /// Maximum number of messages per receive request, as limited by SQS.
 pub const MAX_RECEIVED_MESSAGES: u8 = 10;
 /// Maximum visibility timeout of a message in seconds, as limited by SQS (12 hours).

@@ -52,7 +52,11 @@ impl Handler for Relaying {
         let changes: Vec<EntryChange> = records.iter().map(change).collect();
         let port = Arc::new(self.process.clone());
         let work = Relay::new(Arc::clone(&port) as _, port);
-        let Some(number) = work.relay_batch(&changes).await else { return records.len() };
+        let relayed = work.relay_batch(&changes).await;
+        // A record that cannot be relayed counts as lost after the retries.
+        let first_dead =
+            relayed.dead_letters.into_iter().map(|letter| letter.sequence_number).next();
+        let Some(number) = first_dead.or(relayed.retry_from) else { return records.len() };
         let failed = records.iter().position(|record| record.number.to_string() == number);
         failed.unwrap_or(0)
     }
