@@ -254,7 +254,18 @@ async fn send_message(
     Ok(json!({"MessageId": "1"}).to_string())
 }
 
+const JOBS_URL: &str = "https://sqs.eu-central-1.amazonaws.com/0/jobs";
+const DEAD_LETTERS_URL: &str = "https://sqs.eu-central-1.amazonaws.com/0/dead";
+
 impl Sqs {
+    /// Takes the bodies of the messages that were sent to a queue.
+    fn take_sent(&self, queue_url: &str) -> Vec<Value> {
+        let mut sent = self.sent.lock().unwrap();
+        let taken = sent.extract_if(.., |message| message["QueueUrl"] == queue_url);
+        let body = |message: Value| message["MessageBody"].as_str().unwrap().to_owned();
+        taken.map(|message| serde_json::from_str(&body(message)).unwrap()).collect()
+    }
+
     async fn start(&self) -> String {
         let router = Router::new().route("/", post(send_message)).with_state(self.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -289,7 +300,8 @@ pub(crate) async fn relays_a_stream(program: &str) {
     let sqs = Sqs::default();
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_RELAY.to_owned()),
-        (environment::SNAPSHOT_QUEUE, "https://sqs.eu-central-1.amazonaws.com/0/q".to_owned()),
+        (environment::SNAPSHOT_QUEUE, JOBS_URL.to_owned()),
+        (environment::DEAD_LETTER_QUEUE, DEAD_LETTERS_URL.to_owned()),
         (environment::BUCKET, "bucket".to_owned()),
         ("AWS_ENDPOINT_URL_SQS", sqs.start().await),
     ]);
@@ -299,26 +311,28 @@ pub(crate) async fn relays_a_stream(program: &str) {
     let poisoned = record("101", "-1");
     let records = [record("100", "3"), poisoned, record("102", "4")];
     let answer = relay.call(json!({ "Records": records })).await;
-    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "101"}]}));
-    let sent = std::mem::take(&mut *sqs.sent.lock().unwrap());
-    assert_eq!(sent.len(), 2, "the invalid record does not block others");
-    assert_eq!(sent[0]["QueueUrl"], "https://sqs.eu-central-1.amazonaws.com/0/q");
-    let body: Value = serde_json::from_str(sent[0]["MessageBody"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        answer,
+        json!({"batchItemFailures": []}),
+        "the invalid record does not block others"
+    );
     let log = "00000000-0000-0000-0000-000000000007";
-    assert_eq!(body, json!({"version": 1, "log": log, "segment": 0, "num": 3}));
+    let job = |num: u32| json!({"version": 1, "log": log, "segment": 0, "num": num});
+    assert_eq!(sqs.take_sent(JOBS_URL), [job(3), job(4)]);
+    let dead_letters = sqs.take_sent(DEAD_LETTERS_URL);
+    assert_eq!(dead_letters.len(), 1);
+    assert_eq!(dead_letters[0]["sequenceNumber"], "101");
 
     sqs.down.store(true, Ordering::SeqCst);
     let records = [record("103", "5"), record("104", "6")];
     let answer = relay.call(json!({ "Records": records })).await;
-    let message = answer["errorMessage"].as_str().unwrap();
-    assert!(message.contains("Lambda splits the batch and delivers it again"), "{message}");
-    let one = [record("103", "5")];
-    let answer = relay.call(json!({ "Records": one })).await;
     assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "103"}]}));
+    let answer = relay.call(json!({ "Records": [record("105", "-1")] })).await;
+    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "105"}]}));
     sqs.down.store(false, Ordering::SeqCst);
     let answer = relay.call(json!({ "Records": records })).await;
     assert_eq!(answer, json!({"batchItemFailures": []}));
-    assert_eq!(sqs.sent.lock().unwrap().len(), 2);
+    assert_eq!(sqs.take_sent(JOBS_URL), [job(5), job(6)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -339,8 +353,13 @@ pub(crate) async fn indexes_a_stream(program: &str) {
     let request = cellar_api::wire::CreateRequest { nonce: "indexed".to_owned(), name };
     let id = alice.create(&request).await.unwrap().id;
 
-    let own = (environment::FUNCTION, environment::FUNCTION_INDEXER.to_owned());
-    let variables = variables(&cloud).into_iter().chain([own]).collect();
+    let sqs = Sqs::default();
+    let own = [
+        (environment::FUNCTION, environment::FUNCTION_INDEXER.to_owned()),
+        (environment::DEAD_LETTER_QUEUE, DEAD_LETTERS_URL.to_owned()),
+        ("AWS_ENDPOINT_URL_SQS", sqs.start().await),
+    ];
+    let variables = variables(&cloud).into_iter().chain(own).collect();
     let mut indexer = Function::start(program, variables).await;
     let record = json!({
         "eventID": "1", "eventName": "INSERT", "eventVersion": "1.1",
@@ -359,12 +378,13 @@ pub(crate) async fn indexes_a_stream(program: &str) {
     // Lambda repeats an invocation that got no response.
     for _ in 0..2 {
         let answer = indexer.call(json!({ "Records": [record.clone()] })).await;
-        assert_eq!(answer, json!({"batchItemFailures": []}));
+        assert_eq!(answer, json!(null), "nothing failed");
     }
     let mut bad = record;
     bad["dynamodb"]["NewImage"]["n"] = json!({"N": "x"});
     let answer = indexer.call(json!({ "Records": [bad] })).await;
-    assert_eq!(answer, json!({"batchItemFailures": [{"itemIdentifier": "100"}]}));
+    assert_eq!(answer, json!(null));
+    assert_eq!(sqs.take_sent(DEAD_LETTERS_URL)[0]["sequenceNumber"], "100");
 
     let page = cloud.client("operator").feed_page(&cellar::FeedQuery::default()).await.unwrap();
     assert_eq!(page.items.len(), 1, "{page:?}");

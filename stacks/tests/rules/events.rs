@@ -17,6 +17,7 @@ fn the_relay_has_its_environment_variables() {
         json!({
             environment::FUNCTION: environment::FUNCTION_RELAY,
             environment::SNAPSHOT_QUEUE: "<SnapshotQueue>",
+            environment::DEAD_LETTER_QUEUE: "<ChangeStreamDeadLetters>",
             environment::BUCKET: "<Bucket>",
         })
     );
@@ -83,6 +84,7 @@ fn the_indexer_has_its_environment_variables() {
             environment::FUNCTION: environment::FUNCTION_INDEXER,
             environment::EVENT_STREAM_TABLE: "<EventStreamTable>",
             environment::FEED_TABLE: "<FeedTable>",
+            environment::DEAD_LETTER_QUEUE: "<ChangeStreamDeadLetters>",
         })
     );
 }
