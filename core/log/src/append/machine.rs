@@ -7,6 +7,7 @@ use super::phase::Phase;
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
 use super::scan::{NotNextEntry, Scan, Tail};
+use super::tail_age::may_be_followed_unread;
 use super::{AppendAction, AppendEvent, Appended, Inputs, Refusal};
 use crate::entry::Entry;
 use cellar_base::backoff::full_jitter_ms;
@@ -42,6 +43,7 @@ pub struct Append {
 impl Append {
     /// Starts an append. `cached_entries` are the cached entries starting at the request's lowest
     /// base. They may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
+    /// If the last of them is too old ([`tail_age`](super::tail_age)), the log is read instead.
     #[must_use]
     pub fn begin(
         request: Request,
@@ -73,9 +75,21 @@ impl Append {
             failed_reads: 0,
             base_was_trimmed: false,
         };
-        let scan_result = append.scan.add_read_entries(cached_entries);
+        let scan_result = append.scan.add_read_entries(append.young_enough(cached_entries, inputs));
         let action = append.first_action(scan_result.is_ok(), inputs);
         (append, action)
+    }
+
+    fn young_enough<'a>(
+        &self,
+        cached_entries: &'a [Arc<Entry>],
+        inputs: Inputs,
+    ) -> &'a [Arc<Entry>] {
+        let is_enforced = self.rules.is_enforced(SafetyRule::BoundedAge);
+        match cached_entries.last() {
+            Some(tail) if is_enforced && !may_be_followed_unread(tail, inputs.now_s) => &[],
+            _ => cached_entries,
+        }
     }
 
     /// `has_scanned_all` is `false` if the scan stopped at a missing entry.

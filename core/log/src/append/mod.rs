@@ -18,7 +18,8 @@
 //! - *Effect*: a mutation without an effect on the latest state is never put as if it had one
 //!   ([`effect`]).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that
-//!   it has read may have been trimmed while its process was suspended.
+//!   it has read may have been trimmed while its process was suspended. An append does not use
+//!   cached entries that are too old ([`tail_age`]).
 
 mod batch;
 mod cached_tail;
@@ -29,6 +30,7 @@ mod phase;
 pub mod request;
 mod rules;
 mod scan;
+pub mod tail_age;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -4,8 +4,9 @@
 //! The first entry is marked as trimmed before the other entries are deleted in ascending order. A
 //! concurrent reader therefore sees the mark, or a gap before a later entry. In both cases, it does
 //! not mistake the gap for the end of the log. A suspended writer may have cached the untrimmed
-//! segment, but discards its cache after `CACHED_TAIL_AGE_MS`. The trim is allowed only much later,
-//! `TRIM_FENCE_S` after the segment's end. A trim can be repeated safely.
+//! segment, but discards its cache after `CACHED_TAIL_AGE_MS`, and appends to no entry older than
+//! `CACHED_ENTRY_AGE_S` without a read. The trim is allowed only much later, `TRIM_FENCE_S` after
+//! the segment's end. A trim can be repeated safely.
 
 use std::sync::Arc;
 

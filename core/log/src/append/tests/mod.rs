@@ -10,8 +10,8 @@ use crate::entry::Content;
 use crate::testing::support::*;
 use crate::testing::world::{Fault, World};
 use cellar_base::limits::{
-    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
-    MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
+    CACHED_ENTRY_AGE_S, MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID,
+    MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
@@ -286,6 +286,19 @@ fn an_append_that_is_too_old_puts_no_entry() {
         let (_, action) = begin().step(AppendEvent::PutRefused { winner }, late);
         let refused = AppendAction::Finish(Err(Refusal::Contention));
         assert_eq!((matches!(action, AppendAction::Put { .. }), action == refused), (puts, !puts));
+    }
+}
+
+#[test]
+fn an_append_does_not_follow_cached_entries_that_are_too_old() {
+    let known = World::new(2).all_entries();
+    assert_eq!(known[1].created_s, 0);
+    for (age_s, is_put) in [(CACHED_ENTRY_AGE_S - 1, true), (CACHED_ENTRY_AGE_S, false)] {
+        let inputs = Inputs { now_s: age_s, random: 0 };
+        let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, inputs);
+        let (from, consistency) = (Position::FIRST, ReadConsistency::Eventual);
+        assert_eq!(action == AppendAction::Read { from, consistency }, !is_put, "{age_s} s");
+        assert_eq!(matches!(action, AppendAction::Put { .. }), is_put, "{age_s} s");
     }
 }
 
