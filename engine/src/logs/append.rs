@@ -9,6 +9,7 @@ use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
 use crate::ports::{PortError, PutOutcome, ReadConsistency};
+use crate::unexpected_event::log_unexpected;
 
 impl Logs {
     /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
@@ -148,6 +149,10 @@ impl AppendDriver<'_> {
                     Ok(Some(_)) => LogError::Refused(refusal),
                     Err(error) => error,
                 }
+            }
+            (Refusal::Unexpected(fault), _) => {
+                log_unexpected(&fault);
+                LogError::Refused(fault.into())
             }
             (refusal, _) => LogError::Refused(refusal),
         }

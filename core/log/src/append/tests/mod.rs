@@ -449,8 +449,25 @@ fn an_unexpected_event_ends_the_append() {
     let inputs = Inputs { now_s: 0, random: 0 };
     let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
     assert!(matches!(action, AppendAction::Read { .. }));
-    let (append, action) = append.step(AppendEvent::PutAccepted, inputs);
-    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
-    let (_, action) = append.step(AppendEvent::Waited, inputs);
-    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
+    let (finished, action) = append.step(AppendEvent::PutAccepted, inputs);
+    assert_unexpected(&action, "Reading", "PutAccepted");
+    // Also a failed read is no store failure if nothing was read.
+    let failed = AppendEvent::ReadFailed { temporary: true };
+    assert_unexpected(&finished.clone().step(failed.clone(), inputs).1, "Finished", "ReadFailed");
+    assert_unexpected(&finished.step(AppendEvent::Waited, inputs).1, "Finished", "Waited");
+    let known = World::new(1).all_entries();
+    let putting = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, inputs).0;
+    assert_unexpected(&putting().step(failed, inputs).1, "Putting", "ReadFailed");
+    let elsewhere = AppendEvent::PutRefused { winner: edits_entry(at(0, 7), 2, 1) };
+    assert_unexpected(&putting().step(elsewhere, inputs).1, "Putting", "PutRefused");
+}
+
+#[track_caller]
+fn assert_unexpected(action: &AppendAction, phase: &str, event: &str) {
+    let AppendAction::Finish(Err(refusal @ Refusal::Unexpected(fault))) = action else {
+        panic!("{action:?}")
+    };
+    assert_eq!((fault.phase, fault.event), (phase, event));
+    let text = refusal.to_string();
+    assert!(text.contains("bug in Cellar") && text.contains("append to a log"), "{text}");
 }
