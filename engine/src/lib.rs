@@ -28,3 +28,4 @@ pub mod sha256;
 pub mod snapshots;
 pub mod streams;
 pub mod system;
+mod unexpected_event;

@@ -23,6 +23,7 @@ use crate::ports::{
 };
 use crate::retry::retry_temporary_errors;
 use crate::sha256::sha256;
+use crate::unexpected_event::log_unexpected;
 
 /// Error that occurs while a segment is offloaded or trimmed. No data is lost.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -282,6 +283,9 @@ impl Offloader {
             let event = match action {
                 TrimAction::Finish(Ok(trimmed)) => return Ok(trimmed),
                 TrimAction::Finish(Err(refusal)) => {
+                    if let TrimRefusal::Unexpected(fault) = &refusal {
+                        log_unexpected(fault);
+                    }
                     return Err(match (refusal, last_store_error) {
                         (TrimRefusal::Store, Some(error)) => RetentionError::Store(error),
                         (refusal, _) => RetentionError::Trim { log: log_id, segment: num, refusal },

@@ -17,4 +17,5 @@ pub mod position;
 pub mod record;
 pub mod safety_rules;
 pub mod table_attributes;
+pub mod unexpected_event;
 pub mod zstd_frames;

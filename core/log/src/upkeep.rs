@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::append::tail_age::may_be_followed_unread;
 use crate::entry::{Content, Entry, Header};
 use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
@@ -37,19 +38,19 @@ impl Default for LogPolicy {
 impl LogPolicy {
     /// Whether to start a roll after the latest entry `tail`. A roll fails if the segment has no
     /// snapshot yet, but it still costs a read. In a long segment, a roll is therefore attempted
-    /// only every `ROLL_TRY_ENTRIES` entries.
+    /// only every `ROLL_TRY_ENTRIES` entries. `now_s` is in seconds since the Unix epoch.
     #[must_use]
-    pub fn should_roll(&self, tail: &Entry) -> bool {
+    pub fn should_roll(&self, tail: &Entry, now_s: u64) -> bool {
         let entry_number = tail.position.entry_number();
         let is_long_segment =
             entry_number >= self.segment_entries || tail.header.segment_bytes >= self.segment_bytes;
         is_long_segment
             && entry_number.is_multiple_of(ROLL_TRY_ENTRIES)
-            && segment_can_continue(tail)
+            && segment_can_continue(tail, now_s)
     }
 
     /// Returns the Snapshot entry to put after the latest entry `tail`, or `None` if no snapshot is
-    /// due.
+    /// due. `now_s` is in seconds since the Unix epoch.
     #[must_use]
     pub fn snapshot_entry_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
@@ -60,7 +61,7 @@ impl LogPolicy {
         // A snapshot directly after another Snapshot entry would be identical to that entry's
         // snapshot.
         let tail_is_snapshot_entry = entries_since_snapshot == 0;
-        if !snapshot_is_due || tail_is_snapshot_entry || !segment_can_continue(tail) {
+        if !snapshot_is_due || tail_is_snapshot_entry || !segment_can_continue(tail, now_s) {
             return None;
         }
         let position = tail.position.next_in_segment()?;
@@ -74,15 +75,17 @@ impl LogPolicy {
     }
 }
 
-/// No entry may follow an End Segment, the last entry of a closed segment.
-fn segment_can_continue(tail: &Entry) -> bool {
-    !matches!(tail.content, Content::EndSegment)
+/// No entry may follow an End Segment, the last entry of a closed segment. The segment of an old
+/// entry may have been closed and trimmed.
+fn segment_can_continue(tail: &Entry, now_s: u64) -> bool {
+    !matches!(tail.content, Content::EndSegment) && may_be_followed_unread(tail, now_s)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cellar_base::identity::LogId;
+    use cellar_base::limits::CACHED_ENTRY_AGE_S;
     use cellar_base::position::Position;
 
     const POLICY: LogPolicy = LogPolicy {
@@ -144,15 +147,24 @@ mod tests {
             (ROLL_TRY_ENTRIES + 1, 5_000, false),
         ] {
             let header = header(segment_bytes, 0, 0);
-            assert_eq!(POLICY.should_roll(&tail(num, header)), rolls, "{num} {segment_bytes}");
+            assert_eq!(POLICY.should_roll(&tail(num, header), 9), rolls, "{num} {segment_bytes}");
         }
     }
 
     #[test]
     fn nothing_is_put_after_an_end_segment() {
         let end = Entry { content: Content::EndSegment, ..tail(64, header(9_000, 0, 0)) };
-        assert!(!POLICY.should_roll(&end));
+        assert!(!POLICY.should_roll(&end, 9));
         assert_eq!(POLICY.snapshot_entry_after(&end, 9), None);
+    }
+
+    #[test]
+    fn nothing_is_put_after_an_old_entry() {
+        let long = tail(64, header(9_000, 0, 0));
+        for (age_s, is_young) in [(CACHED_ENTRY_AGE_S - 1, true), (CACHED_ENTRY_AGE_S, false)] {
+            assert_eq!(POLICY.should_roll(&long, age_s), is_young);
+            assert_eq!(POLICY.snapshot_entry_after(&long, age_s).is_some(), is_young);
+        }
     }
 
     #[test]

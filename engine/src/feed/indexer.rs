@@ -16,6 +16,7 @@ use super::sources::Sources;
 use crate::ports::{
     Clock, Entries, FeedTable, FeedWriteOutcome, PortError, Random, ReadConsistency, Streams,
 };
+use crate::unexpected_event::log_unexpected;
 
 /// Adds appended events to the feed. Caches the end of the feed, so that indexing a batch of events
 /// of one stream usually costs two writes and no read.
@@ -114,6 +115,10 @@ impl Indexer {
                 IndexingAction::Finish(Err(fault)) => {
                     return Err(match (fault, last_store_error) {
                         (IndexingFault::Store, Some(error)) => FeedError::Store(error),
+                        (IndexingFault::Unexpected(unexpected), _) => {
+                            log_unexpected(&unexpected);
+                            FeedError::Indexing(unexpected.into())
+                        }
                         (fault, _) => FeedError::Indexing(fault),
                     });
                 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::CACHED_ENTRY_AGE_S;
 use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_log::entry::Entry;
 
 use super::{LogError, Logs};
 use crate::ports::{PortError, PutOutcome, ReadConsistency};
+use crate::unexpected_event::log_unexpected;
 
 impl Logs {
     /// Appends a request's mutations. Each mutation is appended exactly once, even if the request
@@ -37,7 +37,8 @@ impl Logs {
     /// request was not resolved, it is rejected, unless the log already contains it.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let log_id = request.log();
-        let cached_tail = self.fresh_tail_from(log_id, request.lowest_base());
+        let now_ms = self.clock.now_ms();
+        let cached_tail = self.tails.entries_from(now_ms, log_id, request.lowest_base());
         let (mut append, mut action) = Append::begin(request, &cached_tail, self.inputs());
         let mut driver = AppendDriver { logs: self, log: log_id, last_store_error: None };
         loop {
@@ -56,18 +57,6 @@ impl Logs {
                 AppendAction::Finish(Err(refusal)) => return Err(driver.into_error(refusal).await),
             };
             (append, action) = append.step(event, self.inputs());
-        }
-    }
-
-    /// Returns no entries if the latest cached entry is so old that its segment may have been
-    /// closed and trimmed. A put at the next position could then succeed although the segment is
-    /// closed, so the append must read the log first.
-    fn fresh_tail_from(&self, log_id: LogId, start_position: Position) -> Vec<Arc<Entry>> {
-        let now_ms = self.clock.now_ms();
-        let cached_entries = self.tails.entries_from(now_ms, log_id, start_position);
-        match cached_entries.last() {
-            Some(last_entry) if is_fresh(last_entry, now_ms) => cached_entries,
-            _ => Vec::new(),
         }
     }
 }
@@ -161,6 +150,10 @@ impl AppendDriver<'_> {
                     Err(error) => error,
                 }
             }
+            (Refusal::Unexpected(fault), _) => {
+                log_unexpected(&fault);
+                LogError::Refused(fault.into())
+            }
             (refusal, _) => LogError::Refused(refusal),
         }
     }
@@ -171,9 +164,4 @@ pub(super) fn contiguous_prefix(entries: &[Arc<Entry>]) -> &[Arc<Entry>] {
         entry.next_position() == Some(following.position)
     };
     entries.chunk_by(is_next).next().unwrap_or_default()
-}
-
-/// Whether an entry is recent enough that its segment cannot have been trimmed yet.
-pub(super) fn is_fresh(entry: &Entry, now_ms: u64) -> bool {
-    now_ms / 1_000 < entry.created_s.saturating_add(CACHED_ENTRY_AGE_S)
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{CACHED_TAIL_AGE_MS, MAX_CACHED_TAILS};
+use cellar_base::limits::MAX_CACHED_TAILS;
 use cellar_base::position::Position;
 use cellar_log::append::CachedTail;
+use cellar_log::append::tail_age::has_expired;
 use cellar_log::entry::Entry;
 
 use crate::eviction::evict_oldest;
@@ -14,12 +15,12 @@ use crate::eviction::evict_oldest;
 #[derive(Debug)]
 struct TailSlot {
     tail: CachedTail,
-    created_ms: u64,
+    cached_since_ms: u64,
     used_ms: u64,
 }
 
-/// The entries of a log are dropped `CACHED_TAIL_AGE_MS` after they were first cached, even if they
-/// are in use, so that a process does not rely on a stale read forever.
+/// The entries of a log are dropped when they have expired, even if they are in use, so that a
+/// process does not rely on a stale read forever.
 #[derive(Debug, Default)]
 pub(super) struct TailCache {
     tails: Mutex<HashMap<LogId, TailSlot>>,
@@ -37,7 +38,7 @@ impl TailCache {
             evict_oldest(&mut tails, |slot| slot.used_ms);
         }
         let new_slot =
-            || TailSlot { tail: CachedTail::default(), created_ms: now_ms, used_ms: now_ms };
+            || TailSlot { tail: CachedTail::default(), cached_since_ms: now_ms, used_ms: now_ms };
         let slot = tails.entry(log_id).or_insert_with(new_slot);
         slot.used_ms = now_ms;
         for entry in entries {
@@ -71,7 +72,7 @@ impl TailCache {
     ) -> Option<T> {
         let mut tails = self.lock();
         let slot = tails.get_mut(&log_id)?;
-        if now_ms.saturating_sub(slot.created_ms) > CACHED_TAIL_AGE_MS {
+        if has_expired(slot.cached_since_ms, now_ms) {
             tails.remove(&log_id);
             return None;
         }
@@ -84,6 +85,7 @@ impl TailCache {
 mod tests {
     use super::*;
     use cellar_base::identity::SubjectKey;
+    use cellar_base::limits::CACHED_TAIL_AGE_MS;
 
     fn first_entry(number: usize) -> Arc<Entry> {
         let subject = SubjectKey::new("test", "known runs");

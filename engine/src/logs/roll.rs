@@ -9,6 +9,7 @@ use cellar_log::roll::{Roll, RollAction, RollEvent, RollRefusal, Rolled, Transac
 
 use super::{LogError, Logs};
 use crate::ports::{CreateOutcome, PortError, ReadConsistency};
+use crate::unexpected_event::log_unexpected;
 
 impl Logs {
     /// Closes the segment whose latest known entry is `tail`, and opens the next segment.
@@ -96,6 +97,10 @@ impl RollDriver<'_> {
     fn into_error(self, refusal: RollRefusal) -> LogError {
         match (refusal, self.last_store_error) {
             (RollRefusal::Store, Some(store_error)) => LogError::Store(store_error),
+            (RollRefusal::Unexpected(fault), _) => {
+                log_unexpected(&fault);
+                LogError::Roll(fault.into())
+            }
             (refusal, _) => LogError::Roll(refusal),
         }
     }

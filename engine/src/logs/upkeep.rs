@@ -9,7 +9,6 @@ use cellar_log::entry::{Content, Entry};
 use cellar_log::roll::Rolled;
 use cellar_log::upkeep::LogPolicy;
 
-use super::append::is_fresh;
 use super::{LogError, Logs};
 use crate::ports::PutOutcome;
 
@@ -41,24 +40,20 @@ impl Logs {
         log_id: LogId,
         policy: &LogPolicy,
     ) -> Result<UpkeepOutcome, LogError> {
-        let Some(tail) = self.fresh_tail(log_id) else { return Ok(UpkeepOutcome::Nothing) };
+        let Some(tail) = self.tails.last(self.clock.now_ms(), log_id) else {
+            return Ok(UpkeepOutcome::Nothing);
+        };
         // Entries that a fork inherits are maintained in the source.
         if self.retry_read(|| self.lineage_if_inherited(log_id, tail.position)).await?.is_some() {
             return Ok(UpkeepOutcome::Nothing);
         }
-        if policy.should_roll(&tail) {
+        if policy.should_roll(&tail, self.clock.now_ms() / 1_000) {
             match self.roll(Arc::clone(&tail)).await? {
                 Rolled::Into { segment } => return Ok(UpkeepOutcome::Rolled { segment }),
                 Rolled::NoSnapshotYet => {}
             }
         }
         self.put_snapshot_entry(tail, policy).await
-    }
-
-    /// Returns `None` if the entry is so old that its segment may have been trimmed.
-    fn fresh_tail(&self, log_id: LogId) -> Option<Arc<Entry>> {
-        let now_ms = self.clock.now_ms();
-        self.tails.last(now_ms, log_id).filter(|tail| is_fresh(tail, now_ms))
     }
 
     /// If another entry was appended first, tries again if a snapshot is still due after that

@@ -27,6 +27,7 @@ use crate::ports::{
     Clock, Entries, Jobs, PendingSnapshots, PortError, Random, Receipt, Segments, WriteOutcome,
 };
 use crate::retry::retry_with_jitter;
+use crate::unexpected_event::log_unexpected;
 
 #[derive(Clone)]
 pub struct SnapshotPorts {
@@ -217,6 +218,10 @@ impl Snapshots {
         match outcome {
             SnapshotOutcome::Done | SnapshotOutcome::Drop => {}
             SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
+                self.hide(receipt, wait_s).await;
+            }
+            SnapshotOutcome::Unexpected { fault, wait_s } => {
+                log_unexpected(&fault);
                 self.hide(receipt, wait_s).await;
             }
             SnapshotOutcome::HandOver => self.hide(receipt, 0).await,

@@ -7,6 +7,7 @@ use cellar_catalog::stream::{Append, Proposal, StreamName, Write};
 
 use super::{StreamError, StreamStore};
 use crate::ports::{PortError, ReadConsistency, StreamOutcome};
+use crate::unexpected_event::log_unexpected;
 
 impl StreamStore {
     /// Appends events that were decided from the stream's state up to a known latest item. The
@@ -89,6 +90,10 @@ impl AppendDriver<'_> {
     fn into_error(self, fault: AppendFault) -> StreamError {
         match (fault, self.last_error) {
             (AppendFault::Store, Some(store_error)) => StreamError::Store(store_error),
+            (AppendFault::Unexpected(unexpected), _) => {
+                log_unexpected(&unexpected);
+                StreamError::Append(unexpected.into())
+            }
             (fault, _) => StreamError::Append(fault),
         }
     }

@@ -340,15 +340,12 @@ impl State {
         self
     }
 
-    /// Advances the clock by a day, after which delayed requests and cached entries have expired.
+    /// Advances the clock by a day, after which delayed requests have expired.
     fn advance_clock_by_day(mut self) -> Self {
         self.budget.days -= 1;
         self.now_s += TRIM_FENCE_S;
         Arc::make_mut(&mut self.tables).settle();
         self.late_requests.clear();
-        for client in &mut self.clients {
-            client.drop_cached_tail();
-        }
         self
     }
 

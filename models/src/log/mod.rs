@@ -6,7 +6,7 @@
 //! - *Lost requests*: the writer learns only that the outcome is unknown; the put or transaction is executed later or never.
 //! - *Eventually consistent reads* return any prefix, a prefix with a hole, or a segment before its trim. Even a strongly consistent read may see an End Segment (last entry of a segment) before the next segment. Every read sees writes that are more than a day old.
 //! - *Rolls* and *trims* run core's state machines. Each request is a separate step, and entries are deleted one at a time; a trim may be interrupted at any step and restarted.
-//! - *The clock* may jump by a day while all processes are frozen. Requests sent before the jump never arrive (a signed request is valid for minutes), and cached tails expire (`CACHED_TAIL_AGE_MS`). A running request keeps the data that it has already read.
+//! - *The clock* may jump by a day while all processes are frozen. Requests sent before the jump never arrive (a signed request is valid for minutes), and cached tails are too old to append to (`CACHED_ENTRY_AGE_S`), which core's `Append` decides. A running request keeps the data that it has already read.
 //!
 //! The model omits mutation contents, uploads, incarnations, snapshots, backoff and page sizes. No
 //! mutation moves rows or columns, so the transform is the identity. Each segment starts with a

@@ -67,6 +67,8 @@ impl State {
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
             | Refusal::StaleResolution { .. }
+            | Refusal::Unexpected(_)
+            | Refusal::Encoding
             | Refusal::Full => false,
         };
         if !is_reason_true {

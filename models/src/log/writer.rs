@@ -174,7 +174,7 @@ impl Client {
         self.cached_tail = Some(Hashed::new(Arc::new(cached_tail)));
     }
 
-    /// Drops the cached entries, because they have expired or belong to an abandoned process.
+    /// Drops the cached entries, because they belong to an abandoned process.
     pub fn drop_cached_tail(&mut self) {
         self.cached_tail = None;
     }

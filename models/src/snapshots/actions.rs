@@ -476,7 +476,9 @@ impl State {
     fn finish_message(&mut self, message_id: u8, outcome: SnapshotOutcome) {
         match outcome {
             SnapshotOutcome::Done | SnapshotOutcome::Drop => self.store.delete_message(message_id),
-            SnapshotOutcome::Wait { wait_s } | SnapshotOutcome::Failed { wait_s } => {
+            SnapshotOutcome::Wait { wait_s }
+            | SnapshotOutcome::Failed { wait_s }
+            | SnapshotOutcome::Unexpected { wait_s, .. } => {
                 self.hide_for(message_id, wait_s);
             }
             SnapshotOutcome::HandOver => self.hide_for(message_id, 0),

@@ -10,6 +10,7 @@ use cellar_engine::catalog::CatalogError;
 use cellar_engine::logs::{ForkFault, ImportFault, LogError, UploadFault};
 use cellar_engine::streams::StreamError;
 use cellar_log::append::{InvalidRequest, Refusal};
+use cellar_log::roll::RollRefusal;
 
 /// Value of the `Retry-After` header for temporary failures, in seconds.
 const RETRY_AFTER_S: &str = "1";
@@ -89,7 +90,12 @@ impl From<LogError> for Failure {
             }
             LogError::Upload(_) => Self::new(ProblemKind::InvalidUpload, message),
             LogError::Import(fault) => Self::new(import_problem_kind(&fault), message),
-            LogError::Roll(_) => report_unavailable(&message),
+            LogError::Roll(RollRefusal::Contention | RollRefusal::Store) => {
+                report_unavailable(&message)
+            }
+            LogError::Roll(
+                RollRefusal::NoSegment | RollRefusal::Missing { .. } | RollRefusal::Unexpected(_),
+            ) => report_internal(&message),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&message),
             LogError::Store(error) if error.temporary => report_unavailable(&message),
             LogError::Store(_) => report_internal(&message),
@@ -109,9 +115,10 @@ impl From<StreamError> for Failure {
                 AppendFault::Contention | AppendFault::OutcomeUnknown | AppendFault::Store => {
                     report_unavailable(&message)
                 }
-                AppendFault::Empty | AppendFault::Event(_) | AppendFault::Damaged { .. } => {
-                    report_internal(&message)
-                }
+                AppendFault::Empty
+                | AppendFault::Event(_)
+                | AppendFault::Unexpected(_)
+                | AppendFault::Damaged { .. } => report_internal(&message),
             },
             StreamError::Store(error) if error.temporary => report_unavailable(&message),
             StreamError::Rebuild(_) | StreamError::Payload(_) | StreamError::Store(_) => {
@@ -187,7 +194,9 @@ fn failure_of_refused_append(refusal: &Refusal, message: String) -> Failure {
             Failure::new(ProblemKind::Unavailable, message)
         }
         Refusal::Store => report_unavailable(&message),
-        Refusal::Corrupt { .. } | Refusal::Full => report_internal(&message),
+        Refusal::Corrupt { .. } | Refusal::Full | Refusal::Encoding | Refusal::Unexpected(_) => {
+            report_internal(&message)
+        }
     }
 }
 
@@ -219,11 +228,26 @@ impl From<InvalidRequest> for Failure {
 #[cfg(test)]
 mod tests {
     use cellar_base::position::Position;
+    use cellar_base::unexpected_event::UnexpectedEvent;
     use cellar_engine::logs::ForkFault;
     use cellar_engine::ports::PortError;
     use cellar_snapshot::level::ChunkHash;
 
     use super::*;
+
+    const UNEXPECTED: UnexpectedEvent =
+        UnexpectedEvent { machine: "secret", phase: "Reading", event: "Waited" };
+
+    #[test]
+    fn a_bug_of_the_program_is_not_an_unavailable_store() {
+        let status = |fault| {
+            let failure = Failure::from(StreamError::Append(fault));
+            assert!(!failure.problem.detail.contains("secret"));
+            failure.into_response().status().as_u16()
+        };
+        assert_eq!(status(AppendFault::Store), 503);
+        assert_eq!(status(AppendFault::Unexpected(UNEXPECTED)), 500);
+    }
 
     #[test]
     fn every_log_error_has_its_status() {
@@ -241,6 +265,11 @@ mod tests {
             (LogError::Refused(Refusal::Contention), 503),
             (LogError::Refused(Refusal::OutcomeUnknown), 503),
             (LogError::Refused(Refusal::Full), 500),
+            (LogError::Refused(Refusal::Store), 503),
+            (LogError::Refused(Refusal::Unexpected(UNEXPECTED)), 500),
+            (LogError::Refused(Refusal::Encoding), 500),
+            (LogError::Roll(RollRefusal::Store), 503),
+            (LogError::Roll(RollRefusal::Unexpected(UNEXPECTED)), 500),
             (LogError::Refused(Refusal::Overlap { last_id: 3 }), 409),
             (LogError::UnknownSheet { sheet: "x".into() }, 404),
             (LogError::Fork(ForkFault::TooDeep), 422),

@@ -101,7 +101,7 @@ impl SnapshotHandler {
             }
         };
         match self.snapshots.handle(job, &receipt, deadline_ms).await {
-            SnapshotOutcome::Failed { wait_s } => {
+            SnapshotOutcome::Failed { wait_s } | SnapshotOutcome::Unexpected { wait_s, .. } => {
                 let (log, at) = (job.log.to_string(), job.position.to_string());
                 Err(SnapshotFailure::Failed { log, at, wait_s })
             }

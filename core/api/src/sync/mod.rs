@@ -15,5 +15,7 @@ mod tests;
 pub use cookie::{Cookie, CookieView, SCHEMA_VERSIONS};
 pub use mutation::{ParsedArguments, Pushed, parse_arguments};
 pub use pull::{ClientIds, PullPlan, entry_key, plan_pull};
-pub use push::{LookedUp, PushAction, PushEvent, PushOutcome, PushRules, PushSafetyRule, RunPush};
+pub use push::{
+    LookedUp, PushAction, PushEvent, PushOutcome, PushRefusal, PushRules, PushSafetyRule, RunPush,
+};
 pub use runs::{Run, group_into_runs};

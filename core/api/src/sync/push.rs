@@ -43,28 +43,44 @@ pub enum PushAction {
 pub enum PushEvent {
     /// The request was appended.
     Appended(Appended),
-    /// The append was refused for one of the reasons that [`PushEvent::from_append_result`] accepts.
-    Refused(Refusal),
+    /// The append was refused.
+    Refused(PushRefusal),
     /// The request can never succeed. Its mutations must be rejected for this reason.
     Unfit(Rejection),
     /// The client lookup is complete.
     LookedUp(LookedUp),
 }
 
+/// Reason why an append of a push was refused, if the push can still finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PushRefusal {
+    /// The request does not directly follow the client's last committed mutation.
+    Gap {
+        /// Expected id of the first mutation.
+        expected: u64,
+    },
+    /// The base of a mutation is not in the log, or the entries after it were trimmed.
+    BaseMissing {
+        /// The base.
+        base: Position,
+    },
+    /// The tables were restored after the client loaded the spreadsheet.
+    IncarnationChanged,
+}
+
 impl PushEvent {
     /// Converts the result of an append to an event.
     ///
     /// # Errors
-    /// Returns the refusal if it is transient. The client must then retry the push.
+    /// Returns the refusal if the client must retry the push.
     pub fn from_append_result(result: Result<Appended, Refusal>) -> Result<Self, Refusal> {
         match result {
             Ok(appended) => Ok(Self::Appended(appended)),
-            Err(
-                refusal @ (Refusal::Gap { .. }
-                | Refusal::UnknownBase { .. }
-                | Refusal::BaseGone { .. }
-                | Refusal::IncarnationChanged),
-            ) => Ok(Self::Refused(refusal)),
+            Err(Refusal::Gap { expected, .. }) => Ok(Self::Refused(PushRefusal::Gap { expected })),
+            Err(Refusal::UnknownBase { base } | Refusal::BaseGone { base }) => {
+                Ok(Self::Refused(PushRefusal::BaseMissing { base }))
+            }
+            Err(Refusal::IncarnationChanged) => Ok(Self::Refused(PushRefusal::IncarnationChanged)),
             Err(refusal) => Err(refusal),
         }
     }
@@ -229,7 +245,7 @@ impl RunPush {
     pub fn step(mut self, event: PushEvent) -> (Self, PushAction) {
         let action = match event {
             PushEvent::Appended(appended) => self.record_appended(appended),
-            PushEvent::Refused(refusal) => self.continue_after_refusal(&refusal),
+            PushEvent::Refused(refusal) => self.continue_after_refusal(refusal),
             PushEvent::Unfit(rejection) => {
                 for mutation in self.remaining.iter_mut().take(self.sent_count) {
                     mutation.reject(&rejection);
@@ -241,9 +257,9 @@ impl RunPush {
         (self, action)
     }
 
-    fn continue_after_refusal(&mut self, refusal: &Refusal) -> PushAction {
+    fn continue_after_refusal(&mut self, refusal: PushRefusal) -> PushAction {
         match refusal {
-            Refusal::Gap { expected, .. } => {
+            PushRefusal::Gap { expected } => {
                 self.last_known_id = self.last_known_id.max(expected.saturating_sub(1));
                 if self.rules.is_enforced(PushSafetyRule::GapLookedUp) {
                     self.look_up()
@@ -251,12 +267,11 @@ impl RunPush {
                     self.stop_at_gap()
                 }
             }
-            Refusal::UnknownBase { base } | Refusal::BaseGone { base } => {
-                self.reject_edits_on(*base);
+            PushRefusal::BaseMissing { base } => {
+                self.reject_edits_on(base);
                 self.next_action()
             }
-            // `PushEvent::from_append_result` accepts only one other refusal, a changed incarnation.
-            _ => {
+            PushRefusal::IncarnationChanged => {
                 self.reject_all_after_restore();
                 self.next_action()
             }

@@ -3,7 +3,7 @@
 use super::*;
 use cellar_base::identity::{ClientKey, ClientName, SubjectKey};
 use cellar_base::position::Position;
-use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal};
+use cellar_log::append::{Appended, MutationResult, NewMutation};
 use cellar_log::testing::support::{INCARNATION, at, edits_entry, log, set_text};
 use cellar_log::testing::world::World;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
@@ -61,10 +61,7 @@ impl Cloud {
             let event = match action {
                 PushAction::Append(request) => {
                     let known = self.world.entries_from(request.lowest_base());
-                    match self.world.append(request, &known) {
-                        Ok(appended) => PushEvent::Appended(appended),
-                        Err(refusal) => PushEvent::Refused(refusal),
-                    }
+                    PushEvent::from_append_result(self.world.append(request, &known)).unwrap()
                 }
                 PushAction::LookUp => PushEvent::LookedUp(self.look_up()),
                 PushAction::GiveUp => return None,
@@ -207,7 +204,7 @@ fn limits_the_lookups_of_a_push() {
     let mut look_ups = 0;
     while action != PushAction::GiveUp {
         let event = match action {
-            PushAction::Append(_) => PushEvent::Refused(Refusal::Gap { expected: 2, got: 2 }),
+            PushAction::Append(_) => PushEvent::Refused(PushRefusal::Gap { expected: 2 }),
             PushAction::LookUp => {
                 look_ups += 1;
                 PushEvent::LookedUp(LookedUp {
@@ -255,7 +252,7 @@ fn missing_entries_of_two_requests_are_returned_once() {
     let (mut push, mut action) = RunPush::begin(log(), (key(), name()), None, 0, run, rules);
     let looked_up = LookedUp { last_id: Some(1), head: at(0, 3), incarnation: INCARNATION };
     for event in [
-        PushEvent::Refused(Refusal::UnknownBase { base: gone }),
+        PushEvent::Refused(PushRefusal::BaseMissing { base: gone }),
         appended(1, 2..=3),
         PushEvent::LookedUp(looked_up),
         appended(2, 3..=4),

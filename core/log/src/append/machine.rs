@@ -7,12 +7,14 @@ use super::phase::Phase;
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
 use super::scan::{NotNextEntry, Scan, Tail};
+use super::tail_age::may_be_followed_unread;
 use super::{AppendAction, AppendEvent, Appended, Inputs, Refusal};
 use crate::entry::Entry;
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{LOSSES_BEFORE_CATCH_UP, MAX_APPEND_AGE_S};
 use cellar_base::position::Position;
+use cellar_base::unexpected_event::UnexpectedEvent;
 
 /// An append in progress.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +44,7 @@ pub struct Append {
 impl Append {
     /// Starts an append. `cached_entries` are the cached entries starting at the request's lowest
     /// base. They may be empty (see [`CachedTail::entries_from`](super::CachedTail::entries_from)).
+    /// If the last of them is too old ([`tail_age`](super::tail_age)), the log is read instead.
     #[must_use]
     pub fn begin(
         request: Request,
@@ -73,9 +76,21 @@ impl Append {
             failed_reads: 0,
             base_was_trimmed: false,
         };
-        let scan_result = append.scan.add_read_entries(cached_entries);
+        let scan_result = append.scan.add_read_entries(append.young_enough(cached_entries, inputs));
         let action = append.first_action(scan_result.is_ok(), inputs);
         (append, action)
+    }
+
+    fn young_enough<'a>(
+        &self,
+        cached_entries: &'a [Arc<Entry>],
+        inputs: Inputs,
+    ) -> &'a [Arc<Entry>] {
+        let is_enforced = self.rules.is_enforced(SafetyRule::BoundedAge);
+        match cached_entries.last() {
+            Some(tail) if is_enforced && !may_be_followed_unread(tail, inputs.now_s) => &[],
+            _ => cached_entries,
+        }
     }
 
     /// `has_scanned_all` is `false` if the scan stopped at a missing entry.
@@ -93,13 +108,23 @@ impl Append {
     }
 
     /// Processes the result of the last action and returns the next action. Ends the append with
-    /// [`Refusal::Store`] if the event does not match the last action.
+    /// [`Refusal::Unexpected`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: AppendEvent, inputs: Inputs) -> (Self, AppendAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, event) {
-            (phase, AppendEvent::ReadFailed { temporary }) => {
-                self.retry_failed_read(phase, temporary, inputs)
+            (Phase::Reading { from, consistency }, AppendEvent::ReadFailed { temporary }) => self
+                .retry_failed_read(temporary, |append| {
+                    append.wait_to_read(from, consistency, append.failed_reads, inputs)
+                }),
+            (Phase::CheckingTrim { refusal }, AppendEvent::ReadFailed { temporary }) => {
+                self.retry_failed_read(temporary, |append| append.refuse_unless_trimmed(refusal))
+            }
+            (Phase::FindingNewestSegment, AppendEvent::ReadFailed { temporary }) => {
+                self.retry_failed_read(temporary, Self::find_newest_segment)
+            }
+            (Phase::ReadingState { position }, AppendEvent::ReadFailed { temporary }) => {
+                self.retry_failed_read(temporary, |append| append.read_tail_state(position))
             }
             (Phase::Reading { consistency, .. }, AppendEvent::Page { entries, has_more }) => {
                 self.scan_page(&entries, has_more, consistency, inputs)
@@ -130,7 +155,7 @@ impl Append {
             (Phase::WaitingToPut { entry }, AppendEvent::Waited) => {
                 self.put_unless_too_old(entry, inputs)
             }
-            _ => finish(Err(Refusal::Store)),
+            (phase, event) => finish(Err(unexpected(&phase, &event).into())),
         };
         (self, action)
     }
@@ -168,23 +193,16 @@ impl Append {
     }
 
     /// Gives up after a permanent error or too many failed reads.
-    fn retry_failed_read(&mut self, phase: Phase, temporary: bool, inputs: Inputs) -> AppendAction {
+    fn retry_failed_read(
+        &mut self,
+        temporary: bool,
+        retry: impl FnOnce(&mut Self) -> AppendAction,
+    ) -> AppendAction {
         self.failed_reads += 1;
         if !temporary || self.failed_reads >= self.rules.max_reads() {
             return finish(Err(Refusal::Store));
         }
-        match phase {
-            Phase::Reading { from, consistency } => {
-                self.wait_to_read(from, consistency, self.failed_reads, inputs)
-            }
-            Phase::CheckingTrim { refusal } => self.refuse_unless_trimmed(refusal),
-            Phase::FindingNewestSegment => self.find_newest_segment(),
-            Phase::ReadingState { position } => self.read_tail_state(position),
-            Phase::Putting { .. }
-            | Phase::WaitingToRead { .. }
-            | Phase::WaitingToPut { .. }
-            | Phase::Finished => finish(Err(Refusal::Store)),
-        }
+        retry(self)
     }
 
     fn scan_put_entry(&mut self, entry: &Arc<Entry>, inputs: Inputs) -> AppendAction {
@@ -213,7 +231,9 @@ impl Append {
         self.failed_puts += 1;
         self.lost_races += 1;
         if self.scan.add_read_entry(winner).is_err() {
-            return finish(Err(Refusal::Store));
+            let phase = Phase::Putting { entry: Arc::clone(refused_entry) };
+            let event = AppendEvent::PutRefused { winner: Arc::clone(winner) };
+            return finish(Err(unexpected(&phase, &event).into()));
         }
         if self.all_mutations_are_committed() {
             return self.proceed_at_log_end(inputs);
@@ -341,7 +361,7 @@ impl Append {
         match build_next_entry(&self.request, &self.scan, tail, next_position, inputs.now_s) {
             Ok(entry) => self.put_unless_too_old(Arc::new(entry), inputs),
             // Encoding cannot fail: `Request::new` has already encoded these mutations.
-            Err(_) => finish(Err(Refusal::Store)),
+            Err(_) => finish(Err(Refusal::Encoding)),
         }
     }
 
@@ -465,6 +485,10 @@ impl Append {
             missing_from: self.scan.unreceived_truncated_after,
         }
     }
+}
+
+fn unexpected(phase: &Phase, event: &AppendEvent) -> UnexpectedEvent {
+    UnexpectedEvent { machine: "append to a log", phase: phase.name(), event: event.name() }
 }
 
 fn finish(result: Result<Appended, Refusal>) -> AppendAction {

@@ -18,7 +18,8 @@
 //! - *Effect*: a mutation without an effect on the latest state is never put as if it had one
 //!   ([`effect`]).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that
-//!   it has read may have been trimmed while its process was suspended.
+//!   it has read may have been trimmed while its process was suspended. An append does not use
+//!   cached entries that are too old ([`tail_age`]).
 
 mod batch;
 mod cached_tail;
@@ -29,6 +30,7 @@ mod phase;
 pub mod request;
 mod rules;
 mod scan;
+pub mod tail_age;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -45,6 +47,8 @@ use std::sync::Arc;
 use crate::entry::{Entry, Header};
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
 
@@ -113,6 +117,18 @@ pub enum AppendEvent {
     /// The requested delay has elapsed.
     Waited,
 }
+
+variant_names!(AppendEvent {
+    Page,
+    NewestSegment,
+    State,
+    ReadFailed,
+    PutAccepted,
+    PutRefused,
+    PutUnknown,
+    PutFailed,
+    Waited,
+});
 
 /// Inputs of one step of a state machine: the current time and a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,9 +222,15 @@ pub enum Refusal {
     /// The outcome of the last put is unknown. Retrying the unchanged request is safe.
     #[error("the outcome is unknown; retry the unchanged request")]
     OutcomeUnknown,
-    /// The store is unreachable, rejected a request, or returned an unexpected result.
+    /// The store is unreachable or rejected a request.
     #[error("the store is unreachable or rejected the request")]
     Store,
+    /// The event does not match the last action. It is unknown whether an entry was put.
+    #[error(transparent)]
+    Unexpected(#[from] UnexpectedEvent),
+    /// A mutation of the request was accepted although it cannot be stored.
+    #[error("bug in Cellar: a checked mutation cannot be encoded as an entry")]
+    Encoding,
     /// An entry is missing although a later entry exists.
     #[error("the log is corrupt at {at}: an entry is missing where a later one exists")]
     Corrupt {

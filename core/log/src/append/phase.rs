@@ -6,6 +6,7 @@ use super::Refusal;
 use crate::entry::Entry;
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
+use cellar_base::variant_names;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Phase {
@@ -34,3 +35,14 @@ pub(super) enum Phase {
     },
     Finished,
 }
+
+variant_names!(Phase {
+    Reading,
+    CheckingTrim,
+    FindingNewestSegment,
+    ReadingState,
+    Putting,
+    WaitingToRead,
+    WaitingToPut,
+    Finished,
+});

@@ -4,14 +4,17 @@
 //! The first entry is marked as trimmed before the other entries are deleted in ascending order. A
 //! concurrent reader therefore sees the mark, or a gap before a later entry. In both cases, it does
 //! not mistake the gap for the end of the log. A suspended writer may have cached the untrimmed
-//! segment, but discards its cache after `CACHED_TAIL_AGE_MS`. The trim is allowed only much later,
-//! `TRIM_FENCE_S` after the segment's end. A trim can be repeated safely.
+//! segment, but discards its cache after `CACHED_TAIL_AGE_MS`, and appends to no entry older than
+//! `CACHED_ENTRY_AGE_S` without a read. The trim is allowed only much later, `TRIM_FENCE_S` after
+//! the segment's end. A trim can be repeated safely.
 
 use std::sync::Arc;
 
 use crate::entry::{Content, Entry};
 use cellar_base::limits::TRIM_FENCE_S;
 use cellar_base::position::Position;
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 
 /// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +70,16 @@ pub enum TrimEvent {
     Failed,
 }
 
+variant_names!(TrimEvent {
+    Last,
+    OffloadedIsComplete,
+    OffloadedIsIncomplete,
+    Marked,
+    Page,
+    Deleted,
+    Failed,
+});
+
 /// Result of a trim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trimmed {
@@ -91,6 +104,9 @@ pub enum TrimRefusal {
     /// The store is unreachable or rejected a request.
     #[error("the store failed; retry the trim")]
     Store,
+    /// The event does not match the last action.
+    #[error(transparent)]
+    Unexpected(#[from] UnexpectedEvent),
 }
 
 /// Safety rules of a trim, of which the model checker disables one at a time.
@@ -171,6 +187,8 @@ enum Phase {
     Finished,
 }
 
+variant_names!(Phase { ReadingLast, CheckingOffloaded, Marking, Reading, Deleting, Finished });
+
 impl Trim {
     /// Starts a trim of the segment at `segment_start`.
     #[must_use]
@@ -182,7 +200,7 @@ impl Trim {
     }
 
     /// Processes the result of the last action and returns the next action. Ends the trim with
-    /// [`TrimRefusal::Store`] if the event does not match the last action.
+    /// [`TrimRefusal::Unexpected`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: TrimEvent, now_s: u64) -> (Self, TrimAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -207,7 +225,19 @@ impl Trim {
                 self.deleted_count = self.deleted_count.saturating_add(count);
                 self.read_or_finish(next_position)
             }
-            _ => TrimAction::Finish(Err(TrimRefusal::Store)),
+            (
+                Phase::ReadingLast
+                | Phase::CheckingOffloaded
+                | Phase::Marking
+                | Phase::Reading
+                | Phase::Deleting { .. },
+                TrimEvent::Failed,
+            ) => TrimAction::Finish(Err(TrimRefusal::Store)),
+            (phase, event) => {
+                let (phase, event) = (phase.name(), event.name());
+                let fault = UnexpectedEvent { machine: "trim of a segment", phase, event };
+                TrimAction::Finish(Err(fault.into()))
+            }
         };
         (self, action)
     }

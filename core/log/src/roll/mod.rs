@@ -16,6 +16,8 @@ use cellar_base::backoff::full_jitter_ms;
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS};
 use cellar_base::position::Position;
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 
 /// Transaction of a roll. Each of its three puts requires that the item's key does not exist yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +80,17 @@ pub enum RollEvent {
     Waited,
 }
 
+variant_names!(RollEvent {
+    NewestSegment,
+    Page,
+    ReadFailed,
+    Accepted,
+    Refused,
+    Unknown,
+    Failed,
+    Waited,
+});
+
 /// Result of a roll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rolled {
@@ -100,9 +113,18 @@ pub enum RollRefusal {
     /// The roll lost too many races against concurrent writers.
     #[error("too many concurrent writers; the next append starts another roll")]
     Contention,
-    /// The store is unreachable, rejected a request, or returned an unexpected result.
+    /// The store is unreachable or rejected a request.
     #[error("the store is unreachable or rejected the request")]
     Store,
+    /// An entry is missing although a later entry exists. It may have been trimmed meanwhile.
+    #[error("the entry at {at} is missing although a later one exists")]
+    Missing {
+        /// Position of the missing entry.
+        at: Position,
+    },
+    /// The event does not match the last action.
+    #[error(transparent)]
+    Unexpected(#[from] UnexpectedEvent),
 }
 
 /// A roll in progress.
@@ -128,6 +150,15 @@ enum Phase {
     Finished,
 }
 
+variant_names!(Phase {
+    ReadingSegment,
+    Transacting,
+    Reading,
+    WaitingToRead,
+    WaitingToReadSegment,
+    Finished,
+});
+
 impl Roll {
     /// Starts a roll of the log whose latest known entry is `tail`.
     #[must_use]
@@ -138,7 +169,7 @@ impl Roll {
     }
 
     /// Processes the result of the last action and returns the next action. Ends the roll with
-    /// [`RollRefusal::Store`] if the event does not match the last action.
+    /// [`RollRefusal::Unexpected`] if the event does not match the last action.
     #[must_use]
     pub fn step(mut self, event: RollEvent, inputs: Inputs) -> (Self, RollAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -164,7 +195,12 @@ impl Roll {
                 self.phase = Phase::ReadingSegment;
                 RollAction::ReadNewestSegment
             }
-            _ => RollAction::Finish(Err(RollRefusal::Store)),
+            (Phase::Transacting, RollEvent::Failed) => RollAction::Finish(Err(RollRefusal::Store)),
+            (phase, event) => {
+                let (phase, event) = (phase.name(), event.name());
+                let fault = UnexpectedEvent { machine: "roll of a segment", phase, event };
+                RollAction::Finish(Err(fault.into()))
+            }
         };
         (self, action)
     }
@@ -266,8 +302,11 @@ impl Roll {
         inputs: Inputs,
     ) -> RollAction {
         for entry in entries {
-            if Some(entry.position) != self.tail.next_position() {
-                return RollAction::Finish(Err(RollRefusal::Store));
+            let Some(next_position) = self.tail.next_position() else {
+                return RollAction::Finish(Err(RollRefusal::NoSegment));
+            };
+            if entry.position != next_position {
+                return RollAction::Finish(Err(RollRefusal::Missing { at: next_position }));
             }
             self.tail = Arc::clone(entry);
             if matches!(entry.content, Content::EndSegment) {

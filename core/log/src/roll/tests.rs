@@ -128,10 +128,11 @@ fn reads_others_entries_page_by_page() {
 fn nothing_is_written_after_a_gap() {
     let (roll, _) = transacting(5);
     let (roll, _) = read_after(roll, RollEvent::Refused);
+    let missing = |num| Err(RollRefusal::Missing { at: Position::new(3, num).unwrap() });
     let hole = roll.clone().step(page(vec![tail(7)], false), INPUTS);
-    assert_eq!(finished(hole), Err(RollRefusal::Store));
+    assert_eq!(finished(hole), missing(6));
     let hole = roll.step(page(vec![tail(6), tail(8)], false), INPUTS);
-    assert_eq!(finished(hole), Err(RollRefusal::Store));
+    assert_eq!(finished(hole), missing(7));
 }
 
 #[test]
@@ -177,13 +178,20 @@ fn retries_failed_reads_up_to_their_limit() {
 #[test]
 fn a_permanent_failure_or_unexpected_event_ends_the_roll() {
     let (roll, _) = transacting(5);
-    for event in [RollEvent::Failed, RollEvent::Waited, BUSY, page(vec![], false), segment(3, None)]
-    {
-        assert_eq!(finished(roll.clone().step(event, INPUTS)), Err(RollRefusal::Store));
+    let failed = roll.clone().step(RollEvent::Failed, INPUTS);
+    assert_eq!(finished(failed), Err(RollRefusal::Store));
+    let unexpected = |phase, event| {
+        let machine = "roll of a segment";
+        Err(RollRefusal::Unexpected(UnexpectedEvent { machine, phase, event }))
+    };
+    for event in [RollEvent::Waited, BUSY, page(vec![], false), segment(3, None)] {
+        let expected = unexpected("Transacting", event.name());
+        assert_eq!(finished(roll.clone().step(event, INPUTS)), expected);
     }
     let (roll, _) = Roll::begin(tail(5));
-    let (roll, _) = roll.step(RollEvent::Accepted, INPUTS);
-    assert_eq!(finished(roll.step(RollEvent::Waited, INPUTS)), Err(RollRefusal::Store));
+    let (roll, action) = roll.step(RollEvent::Accepted, INPUTS);
+    assert_eq!(action, RollAction::Finish(unexpected("ReadingSegment", "Accepted")));
+    assert_eq!(finished(roll.step(RollEvent::Failed, INPUTS)), unexpected("Finished", "Failed"));
 }
 
 #[test]

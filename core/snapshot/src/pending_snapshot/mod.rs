@@ -50,6 +50,8 @@ pub use worker::Worker;
 use crate::snapshot_job::SnapshotJob;
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::position::Position;
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 use cellar_log::segment::Segment;
 
 /// A record of the PendingSnapshots table. It represents a snapshot whose work has started but not
@@ -180,6 +182,21 @@ pub enum SnapshotEvent {
     },
 }
 
+variant_names!(SnapshotEvent {
+    Found,
+    Segment,
+    Written,
+    Refused,
+    Unknown,
+    Progress,
+    EarlierSnapshot,
+    Built,
+    Done,
+    OtherRoot,
+    EntryGone,
+    Failed,
+});
+
 /// Action for the job's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SnapshotOutcome {
@@ -196,6 +213,13 @@ pub enum SnapshotOutcome {
     HandOver,
     /// The work failed. Redeliver the message after a delay.
     Failed {
+        /// Delay in seconds.
+        wait_s: u32,
+    },
+    /// The event does not match the last action. Redeliver the message after a delay.
+    Unexpected {
+        /// The event and the phase.
+        fault: UnexpectedEvent,
         /// Delay in seconds.
         wait_s: u32,
     },

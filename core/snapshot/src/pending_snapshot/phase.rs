@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::{PendingSnapshot, SnapshotOutcome};
 use cellar_base::position::Position;
+use cellar_base::variant_names;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
@@ -32,6 +33,22 @@ pub(super) enum Phase {
     Finished,
 }
 
+variant_names!(Phase {
+    FindingFirstRecord,
+    ReadingSegment,
+    Claiming,
+    CheckingCompletion,
+    Building,
+    StoringProgress,
+    HandingOver,
+    ReplacingRoot,
+    RecordingCurrentRoot,
+    Releasing,
+    WakingEarlier,
+    Finishing,
+    Finished,
+});
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum ReleaseReason {
     EarlierSnapshot(Position),
@@ -54,3 +71,5 @@ pub(super) enum LastStep {
     FindNext,
     WakeNext(Position),
 }
+
+variant_names!(LastStep { SetRoot, RaiseLast, DeleteRecord, FindNext, WakeNext });

@@ -13,6 +13,7 @@ use cellar_base::limits::{
     ABANDONED_S, BROKEN_WAIT_S, EARLIER_WAIT_S, FAILED_WAIT_S, HAND_OVER_MS, LEASE_S,
     MAX_PROGRESS_BYTES,
 };
+use cellar_base::unexpected_event::UnexpectedEvent;
 use cellar_log::segment::Segment;
 
 /// A worker that handles one message.
@@ -49,8 +50,8 @@ impl Worker {
         (worker, SnapshotAction::FindFirst)
     }
 
-    /// Handles the result of the last action, and returns the next action. The worker stops if the
-    /// result does not match the last action.
+    /// Handles the result of the last action, and returns the next action. The worker stops with
+    /// [`SnapshotOutcome::Unexpected`] if the result does not match the last action.
     #[must_use]
     pub fn step(mut self, event: SnapshotEvent, clock: ClockReading) -> (Self, SnapshotAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
@@ -92,12 +93,14 @@ impl Worker {
                 | Phase::HandingOver
                 | Phase::RecordingCurrentRoot { .. }
                 | Phase::Releasing(_),
-                event,
+                event @ (SnapshotEvent::Refused | SnapshotEvent::Unknown),
             ) => self.stop_after_lost_claim(&event),
             (Phase::WakingEarlier, SnapshotEvent::Done) => wait_for_earlier_snapshot(),
             (Phase::Finishing(finishing), event) => self.continue_last_steps(finishing, event),
-            (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
-            _ => finish_failed(false),
+            (phase, SnapshotEvent::Failed { temporary }) if phase != Phase::Finished => {
+                finish_failed(temporary)
+            }
+            (phase, event) => finish_unexpected(phase.name(), &event),
         };
         (self, action)
     }
@@ -233,7 +236,10 @@ impl Worker {
             SnapshotEvent::Failed { temporary: true } => {
                 self.release_after_failure(own_record, FAILED_WAIT_S, clock)
             }
-            _ => self.release_after_failure(own_record, BROKEN_WAIT_S, clock),
+            SnapshotEvent::Failed { temporary: false } | SnapshotEvent::EarlierSnapshot(_) => {
+                self.release_after_failure(own_record, BROKEN_WAIT_S, clock)
+            }
+            event => finish_unexpected("Building", &event),
         }
     }
 
@@ -294,15 +300,11 @@ impl Worker {
     /// Stops the worker after a write that was rejected or whose outcome is unknown. The message is
     /// redelivered after a delay, in which the other worker should have finished or died.
     fn stop_after_lost_claim(&self, event: &SnapshotEvent) -> SnapshotAction {
-        match event {
-            SnapshotEvent::Failed { temporary } => finish_failed(*temporary),
-            SnapshotEvent::Refused
-                if !self.rules.is_enforced(SafetyRule::LosersKeepTheirMessage) =>
-            {
-                SnapshotAction::Finish(SnapshotOutcome::Drop)
-            }
-            _ => SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds_u32(LEASE_S) }),
+        let is_refused = *event == SnapshotEvent::Refused;
+        if is_refused && !self.rules.is_enforced(SafetyRule::LosersKeepTheirMessage) {
+            return SnapshotAction::Finish(SnapshotOutcome::Drop);
         }
+        SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: seconds_u32(LEASE_S) })
     }
 
     fn finish_snapshot(&mut self, own_record: &PendingSnapshot, root: String) -> SnapshotAction {
@@ -349,7 +351,7 @@ impl Worker {
                 self.record_current_root(own_record, current_root, new_root, clock)
             }
             SnapshotEvent::Failed { temporary } => finish_failed(temporary),
-            _ => finish_failed(false),
+            event => finish_unexpected("ReplacingRoot", &event),
         }
     }
 
@@ -407,10 +409,19 @@ impl Worker {
                 self.perform_last_steps(outcome, remaining_steps)
             }
             // A failure to wake the next snapshot is ignored, because it only delays that snapshot.
-            (LastStep::FindNext | LastStep::WakeNext(_), _) => SnapshotAction::Finish(outcome),
-            (_, SnapshotEvent::Done) => self.perform_last_steps(outcome, remaining_steps),
-            (_, SnapshotEvent::Failed { temporary }) => finish_failed(temporary),
-            _ => finish_failed(false),
+            (LastStep::FindNext, SnapshotEvent::Found(None) | SnapshotEvent::Failed { .. })
+            | (LastStep::WakeNext(_), SnapshotEvent::Done | SnapshotEvent::Failed { .. }) => {
+                SnapshotAction::Finish(outcome)
+            }
+            (
+                step @ (LastStep::SetRoot(_) | LastStep::RaiseLast | LastStep::DeleteRecord { .. }),
+                event,
+            ) => match event {
+                SnapshotEvent::Done => self.perform_last_steps(outcome, remaining_steps),
+                SnapshotEvent::Failed { temporary } => finish_failed(temporary),
+                event => finish_unexpected(step.name(), &event),
+            },
+            (step, event) => finish_unexpected(step.name(), &event),
         }
     }
 
@@ -458,6 +469,11 @@ impl ClockReading {
 
 fn wait_for_earlier_snapshot() -> SnapshotAction {
     SnapshotAction::Finish(SnapshotOutcome::Wait { wait_s: EARLIER_WAIT_S })
+}
+
+fn finish_unexpected(phase: &'static str, event: &SnapshotEvent) -> SnapshotAction {
+    let fault = UnexpectedEvent { machine: "snapshot worker", phase, event: event.name() };
+    SnapshotAction::Finish(SnapshotOutcome::Unexpected { fault, wait_s: BROKEN_WAIT_S })
 }
 
 fn finish_failed(temporary: bool) -> SnapshotAction {

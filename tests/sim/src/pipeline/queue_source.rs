@@ -129,7 +129,9 @@ fn count_outcome(shared: &Shared, outcome: SnapshotOutcome) {
         SnapshotOutcome::Drop => RareEvent::MessageAfterDone,
         SnapshotOutcome::Wait { .. } => RareEvent::MessageWaited,
         SnapshotOutcome::HandOver => RareEvent::MessageHandedOver,
-        SnapshotOutcome::Failed { .. } => RareEvent::MessageFailed,
+        SnapshotOutcome::Failed { .. } | SnapshotOutcome::Unexpected { .. } => {
+            RareEvent::MessageFailed
+        }
     };
     shared.world.count(rare_event);
 }

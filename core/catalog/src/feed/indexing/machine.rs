@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::known::{Known, Mark, Tail};
+use super::phase::{Phase, Request};
 use super::rules::{Rules, SafetyRule};
 use super::work::{EventGap, Work};
 use super::{Indexed, IndexingAction, IndexingAnswer, IndexingFault};
@@ -13,6 +14,7 @@ use crate::records::feed::item_size;
 use crate::stream::StreamName;
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{FEED_PARTITIONS_PER_INCARNATION, MAX_INDEX_ATTEMPTS};
+use cellar_base::unexpected_event::UnexpectedEvent;
 use cellar_log::append::Inputs;
 
 /// An operation that adds one batch of events to the feed.
@@ -32,21 +34,6 @@ pub struct Indexing {
     indexed: Indexed,
     /// Whether a new feed generation must be started, as for a rebuild.
     starts_new_generation: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Phase {
-    Deciding,
-    ReadingPartition,
-    Beginning(u64, Feed),
-    ReadingTail(u64, Feed),
-    ReadingMarks(Vec<StreamName>, Feed),
-    RaisingMarks(Vec<(StreamName, Mark)>),
-    ReadingMissing(EventGap),
-    Reacting(Vec<Span>),
-    Putting(Checkpoint, Item),
-    Waiting(Box<Phase>),
-    Finished,
 }
 
 impl Indexing {
@@ -109,78 +96,87 @@ impl Indexing {
     }
 
     /// Processes the result of the last action and returns the next action. An answer that does not
-    /// match the last action is reported as [`IndexingFault::Store`].
+    /// match the last action is reported as [`IndexingFault::Unexpected`].
     #[must_use]
     pub fn step(mut self, answer: IndexingAnswer, inputs: Inputs) -> (Self, IndexingAction) {
         let phase = std::mem::replace(&mut self.phase, Phase::Finished);
         let action = match (phase, answer) {
-            (Phase::Waiting(phase), IndexingAnswer::Waited) => self.enter(*phase),
-            (phase, IndexingAnswer::Failed { temporary }) => {
-                self.retry_failed_action(phase, temporary, inputs)
-            }
-            (Phase::ReadingPartition, IndexingAnswer::Partition(partition)) => {
-                self.read_tail_or_create_feed(partition, inputs)
-            }
-            (Phase::Beginning(partition, feed), IndexingAnswer::Done) => {
-                self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
-            }
-            // Another indexer may have created the partition, possibly for another feed generation.
-            (Phase::Beginning(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.reread_feed_end(inputs)
-            }
-            (Phase::ReadingTail(partition, feed), IndexingAnswer::LastItem(last_item)) => {
-                self.set_tail_after_last_item(partition, feed, last_item, inputs)
-            }
-            (Phase::ReadingMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
-                self.cache_stored_marks(streams, feed, marks, inputs)
-            }
-            (Phase::RaisingMarks(marks), IndexingAnswer::Done) => {
-                self.record_raised_marks(marks, inputs)
-            }
-            // Raising high-water marks and performing reactions are idempotent, so they can be
-            // repeated.
-            (phase @ (Phase::RaisingMarks(_) | Phase::Reacting(_)), IndexingAnswer::Unknown) => {
-                self.retry_failed_action(phase, true, inputs)
-            }
-            (Phase::ReadingMissing(gap), IndexingAnswer::Events(span)) => {
-                self.add_missing_events(gap, span, inputs)
-            }
-            (Phase::Reacting(spans), IndexingAnswer::Done) => {
-                self.spans_after_reactions = spans;
-                self.continue_indexing(inputs)
-            }
-            (Phase::Putting(at, item), IndexingAnswer::Done) => {
-                self.continue_after_put(at, item, inputs)
-            }
-            (Phase::Putting(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
-                self.reread_feed_end(inputs)
-            }
-            _ => self.finish(Err(IndexingFault::Store)),
+            (Phase::Requesting(request), answer) => self.continue_after(request, answer, inputs),
+            (Phase::Waiting(request), IndexingAnswer::Waited) => self.send(request),
+            (phase, answer) => self.finish_unexpected(phase.name(), &answer),
         };
         (self, action)
     }
 
-    fn enter(&mut self, phase: Phase) -> IndexingAction {
-        let action = match &phase {
-            Phase::ReadingPartition => IndexingAction::ReadPartition,
-            Phase::Beginning(partition, feed) => {
+    fn continue_after(
+        &mut self,
+        request: Request,
+        answer: IndexingAnswer,
+        inputs: Inputs,
+    ) -> IndexingAction {
+        match (request, answer) {
+            (request, IndexingAnswer::Failed { temporary }) => {
+                self.retry_failed_request(request, temporary, inputs)
+            }
+            (Request::ReadPartition, IndexingAnswer::Partition(partition)) => {
+                self.read_tail_or_create_feed(partition, inputs)
+            }
+            (Request::Begin(partition, feed), IndexingAnswer::Done) => {
+                self.set_tail(Tail::of_empty_partition(partition, feed), inputs)
+            }
+            // Another indexer may have created the partition, possibly for another feed generation.
+            (Request::Begin(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
+                self.reread_feed_end(inputs)
+            }
+            (Request::ReadTail(partition, feed), IndexingAnswer::LastItem(last_item)) => {
+                self.set_tail_after_last_item(partition, feed, last_item, inputs)
+            }
+            (Request::ReadMarks(streams, feed), IndexingAnswer::Marks(marks)) => {
+                self.cache_stored_marks(streams, feed, marks, inputs)
+            }
+            (Request::RaiseMarks(marks), IndexingAnswer::Done) => {
+                self.record_raised_marks(marks, inputs)
+            }
+            // Raising high-water marks and performing reactions are idempotent, so they can be
+            // repeated.
+            (request @ (Request::RaiseMarks(_) | Request::React(_)), IndexingAnswer::Unknown) => {
+                self.retry_failed_request(request, true, inputs)
+            }
+            (Request::ReadMissing(gap), IndexingAnswer::Events(span)) => {
+                self.add_missing_events(gap, span, inputs)
+            }
+            (Request::React(spans), IndexingAnswer::Done) => {
+                self.spans_after_reactions = spans;
+                self.continue_indexing(inputs)
+            }
+            (Request::Put(at, item), IndexingAnswer::Done) => {
+                self.continue_after_put(at, item, inputs)
+            }
+            (Request::Put(..), IndexingAnswer::Exists | IndexingAnswer::Unknown) => {
+                self.reread_feed_end(inputs)
+            }
+            (request, answer) => self.finish_unexpected(request.name(), &answer),
+        }
+    }
+
+    fn send(&mut self, request: Request) -> IndexingAction {
+        let action = match &request {
+            Request::ReadPartition => IndexingAction::ReadPartition,
+            Request::Begin(partition, feed) => {
                 IndexingAction::BeginPartition { partition: *partition, feed: *feed }
             }
-            Phase::ReadingTail(partition, _) => IndexingAction::ReadTail { partition: *partition },
-            Phase::ReadingMarks(streams, _) => {
+            Request::ReadTail(partition, _) => IndexingAction::ReadTail { partition: *partition },
+            Request::ReadMarks(streams, _) => {
                 IndexingAction::ReadMarks { streams: streams.clone() }
             }
-            Phase::RaisingMarks(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
-            Phase::ReadingMissing(EventGap { stream, first, end }) => {
+            Request::RaiseMarks(marks) => IndexingAction::RaiseMarks { marks: marks.clone() },
+            Request::ReadMissing(EventGap { stream, first, end }) => {
                 IndexingAction::ReadMissing { stream: stream.clone(), from: *first, to: *end }
             }
-            Phase::Reacting(spans) => IndexingAction::React { spans: spans.clone() },
-            Phase::Putting(at, item) => IndexingAction::Put { at: *at, item: item.clone() },
-            Phase::Deciding | Phase::Waiting(_) | Phase::Finished => {
-                return self.finish(Err(IndexingFault::Store));
-            }
+            Request::React(spans) => IndexingAction::React { spans: spans.clone() },
+            Request::Put(at, item) => IndexingAction::Put { at: *at, item: item.clone() },
         };
-        self.phase = phase;
+        self.phase = Phase::Requesting(request);
         action
     }
 
@@ -189,7 +185,7 @@ impl Indexing {
             return self.finish(Ok(self.indexed.clone()));
         }
         let Some(tail) = self.known.tail.clone() else {
-            return self.enter(Phase::ReadingPartition);
+            return self.send(Request::ReadPartition);
         };
         if let Some(mark_action) = self.read_or_raise_marks(&tail) {
             return mark_action;
@@ -201,7 +197,7 @@ impl Indexing {
         if self.rules.is_enforced(SafetyRule::FillGaps)
             && let Some(gap) = self.work.first_gap(|stream| self.mark_of(stream))
         {
-            return self.enter(Phase::ReadingMissing(gap));
+            return self.send(Request::ReadMissing(gap));
         }
         self.put_next_item(&tail, inputs)
     }
@@ -222,7 +218,7 @@ impl Indexing {
     fn read_or_raise_marks(&mut self, tail: &Tail) -> Option<IndexingAction> {
         let streams_without_marks = self.streams_without_marks(tail);
         if !streams_without_marks.is_empty() {
-            return Some(self.enter(Phase::ReadingMarks(streams_without_marks, tail.feed)));
+            return Some(self.send(Request::ReadMarks(streams_without_marks, tail.feed)));
         }
         let first_partition = tail.feed.first_partition;
         let mut marks_to_raise = Vec::new();
@@ -236,7 +232,7 @@ impl Indexing {
             self.set_marks_raised();
             return None;
         }
-        Some(self.enter(Phase::RaisingMarks(marks_to_raise)))
+        Some(self.send(Request::RaiseMarks(marks_to_raise)))
     }
 
     fn streams_without_marks(&self, tail: &Tail) -> Vec<StreamName> {
@@ -276,7 +272,7 @@ impl Indexing {
         let spans = self.work.next_item();
         let needs_reactions = spans != self.spans_after_reactions;
         if needs_reactions && self.rules.is_enforced(SafetyRule::ReactFirst) {
-            return self.enter(Phase::Reacting(spans));
+            return self.send(Request::React(spans));
         }
         self.put_item(tail, Content::Spans(spans), inputs)
     }
@@ -288,7 +284,7 @@ impl Indexing {
         let time_ms = inputs.now_s.saturating_mul(1_000);
         let mut item = Item { time_ms, partition_bytes: tail.bytes, content };
         item.partition_bytes = tail.bytes.saturating_add(item_size(feed_position, &item));
-        self.enter(Phase::Putting(feed_position, item))
+        self.send(Request::Put(feed_position, item))
     }
 
     fn continue_after_put(
@@ -326,7 +322,7 @@ impl Indexing {
         if starts_generation {
             self.known.marks.clear();
         }
-        self.enter(Phase::Beginning(next_partition, feed))
+        self.send(Request::Begin(next_partition, feed))
     }
 
     fn read_tail_or_create_feed(
@@ -335,11 +331,11 @@ impl Indexing {
         inputs: Inputs,
     ) -> IndexingAction {
         match partition {
-            Some((partition, feed)) => self.enter(Phase::ReadingTail(partition, feed)),
+            Some((partition, feed)) => self.send(Request::ReadTail(partition, feed)),
             None => {
                 let id = FeedId(inputs.random.to_le_bytes());
                 let first_partition = self.first_partition;
-                self.enter(Phase::Beginning(first_partition, Feed { id, first_partition }))
+                self.send(Request::Begin(first_partition, Feed { id, first_partition }))
             }
         }
     }
@@ -440,13 +436,13 @@ impl Indexing {
         } else {
             self.known.tail = None;
         }
-        self.wait(Phase::ReadingPartition, inputs)
+        self.wait(Request::ReadPartition, inputs)
     }
 
     /// Fails if the error is permanent or there were too many failures.
-    fn retry_failed_action(
+    fn retry_failed_request(
         &mut self,
-        phase: Phase,
+        request: Request,
         temporary: bool,
         inputs: Inputs,
     ) -> IndexingAction {
@@ -454,12 +450,21 @@ impl Indexing {
         if !temporary || self.failed_attempts >= MAX_INDEX_ATTEMPTS {
             return self.finish(Err(IndexingFault::Store));
         }
-        self.wait(phase, inputs)
+        self.wait(request, inputs)
     }
 
-    fn wait(&mut self, next_phase: Phase, inputs: Inputs) -> IndexingAction {
-        self.phase = Phase::Waiting(Box::new(next_phase));
+    fn wait(&mut self, request: Request, inputs: Inputs) -> IndexingAction {
+        self.phase = Phase::Waiting(request);
         IndexingAction::Wait { delay_ms: full_jitter_ms(self.failed_attempts, inputs.random) }
+    }
+
+    fn finish_unexpected(
+        &mut self,
+        phase: &'static str,
+        answer: &IndexingAnswer,
+    ) -> IndexingAction {
+        let fault = UnexpectedEvent { machine: "feed indexer", phase, event: answer.name() };
+        self.finish(Err(fault.into()))
     }
 
     fn finish(&mut self, result: Result<Indexed, IndexingFault>) -> IndexingAction {

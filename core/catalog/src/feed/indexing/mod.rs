@@ -2,6 +2,7 @@
 
 mod known;
 mod machine;
+mod phase;
 mod rules;
 mod work;
 
@@ -13,6 +14,8 @@ use super::checkpoint::{Checkpoint, Feed};
 use super::item::Item;
 use super::span::Span;
 use crate::stream::StreamName;
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 
 /// The next action that the driver must perform. All reads must be strongly consistent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -96,6 +99,18 @@ pub enum IndexingAnswer {
     Waited,
 }
 
+variant_names!(IndexingAnswer {
+    Done,
+    Exists,
+    Unknown,
+    Partition,
+    LastItem,
+    Marks,
+    Events,
+    Failed,
+    Waited,
+});
+
 /// Numbers of indexed items and events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Indexed {
@@ -125,6 +140,9 @@ pub enum IndexingFault {
     Contention,
     #[error("the store is unreachable or rejected the request")]
     Store,
+    /// The answer does not match the last action.
+    #[error(transparent)]
+    Unexpected(#[from] UnexpectedEvent),
     #[error("the feed is full")]
     Full,
 }

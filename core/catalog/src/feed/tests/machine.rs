@@ -10,6 +10,7 @@ use cellar_base::limits::{
     FEED_PARTITION_BYTES, FEED_PARTITION_ITEMS, FEED_PARTITIONS_PER_INCARNATION, MAX_CACHED_MARKS,
     MAX_FEED_ITEM_EVENTS, MAX_FEED_ITEM_NAME_BYTES, MAX_FEED_ITEM_SPANS, MAX_INDEX_ATTEMPTS,
 };
+use cellar_base::unexpected_event::UnexpectedEvent;
 use cellar_log::append::Inputs;
 
 const INPUTS: Inputs = Inputs { now_s: 7, random: 1 };
@@ -253,6 +254,24 @@ fn limits_the_attempts_of_an_indexer() {
         };
         assert_eq!(puts, tries, "{bad:?}");
         assert_eq!(indexing.known(), Known::default(), "a failure drops the cached state");
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_fit_the_phase_is_no_store_failure() {
+    let begin = || Indexing::begin(Known::default(), vec![span(0, 0, 1)], 0, INPUTS).0;
+    let waiting = || begin().step(IndexingAnswer::Failed { temporary: true }, INPUTS).0;
+    let failed = IndexingAnswer::Failed { temporary: true };
+    for (indexing, answer, phase) in [
+        (begin(), IndexingAnswer::Done, "ReadPartition"),
+        (begin(), IndexingAnswer::Waited, "ReadPartition"),
+        (waiting(), IndexingAnswer::Partition(None), "Waiting"),
+        (waiting(), failed.clone(), "Waiting"),
+        (begin().step(IndexingAnswer::Done, INPUTS).0, failed, "Finished"),
+    ] {
+        let fault = UnexpectedEvent { machine: "feed indexer", phase, event: answer.name() };
+        let (_, action) = indexing.step(answer, INPUTS);
+        assert_eq!(action, IndexingAction::Finish(Err(IndexingFault::Unexpected(fault))));
     }
 }
 

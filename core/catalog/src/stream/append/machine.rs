@@ -8,6 +8,8 @@ use crate::stream::event::WriterId;
 use crate::stream::tip::{EventBatch, SplitPolicy, Tip};
 use cellar_base::backoff::full_jitter_ms;
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 use cellar_log::append::Inputs;
 
 /// An append in progress.
@@ -42,6 +44,16 @@ enum Phase {
     },
     Finished,
 }
+
+variant_names!(Phase {
+    Writing,
+    ReadingTip,
+    ReadingBatches,
+    WaitingToWrite,
+    WaitingToReadTip,
+    WaitingToReadBatches,
+    Finished,
+});
 
 impl Append {
     /// Starts an append.
@@ -80,7 +92,7 @@ impl Append {
     }
 
     /// Processes the result of the last action and returns the next action. An answer that does not
-    /// match the last action is reported as [`AppendFault::Store`].
+    /// match the last action is reported as [`AppendFault::Unexpected`].
     #[must_use]
     pub fn step(
         mut self,
@@ -111,7 +123,7 @@ impl Append {
             (Phase::WaitingToReadBatches { tip, end_index }, StreamAppendAnswer::Waited) => {
                 self.read_batches(tip, end_index)
             }
-            _ => self.give_up(AppendFault::Store),
+            (phase, answer) => finish_unexpected(&phase, &answer),
         };
         (self, action)
     }
@@ -168,7 +180,11 @@ impl Append {
                 self.wait(Phase::WaitingToReadTip, self.sent_writes, inputs)
             }
             StreamAppendAnswer::Throttled => self.retry_write(inputs),
-            _ => self.give_up(AppendFault::Store),
+            StreamAppendAnswer::Failed => self.give_up(AppendFault::Store),
+            StreamAppendAnswer::Tip(_)
+            | StreamAppendAnswer::Batches { .. }
+            | StreamAppendAnswer::ReadFailed { .. }
+            | StreamAppendAnswer::Waited => finish_unexpected(&Phase::Writing, &answer),
         }
     }
 
@@ -272,6 +288,12 @@ impl Append {
         }
         StreamAppendAction::Finish(Err(fault))
     }
+}
+
+fn finish_unexpected(phase: &Phase, answer: &StreamAppendAnswer) -> StreamAppendAction {
+    let (phase, event) = (phase.name(), answer.name());
+    let fault = UnexpectedEvent { machine: "append to an event stream", phase, event };
+    StreamAppendAction::Finish(Err(fault.into()))
 }
 
 fn finish_conflict(tip: Option<Arc<Tip>>) -> StreamAppendAction {

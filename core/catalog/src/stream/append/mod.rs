@@ -28,6 +28,8 @@ use std::sync::Arc;
 use super::event::InvalidEvent;
 use super::tip::{EventBatch, Tip};
 use cellar_base::limits::{MAX_STREAM_ITEM_BYTES, TIP_INDEX};
+use cellar_base::unexpected_event::UnexpectedEvent;
+use cellar_base::variant_names;
 
 /// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +83,19 @@ pub enum StreamAppendAnswer {
     Waited,
 }
 
+variant_names!(StreamAppendAnswer {
+    Done,
+    Refused,
+    BatchExists,
+    Unknown,
+    Throttled,
+    Failed,
+    Tip,
+    Batches,
+    ReadFailed,
+    Waited,
+});
+
 /// Outcome of an append.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AppendOutcome {
@@ -120,6 +135,9 @@ pub enum AppendFault {
     /// The store failed, and nothing was appended.
     #[error("the store is unreachable or rejected the request")]
     Store,
+    /// The answer does not match the last action. It is unknown whether the events were appended.
+    #[error(transparent)]
+    Unexpected(#[from] UnexpectedEvent),
     /// The stream is corrupt: events are missing or duplicated.
     #[error("the stream is damaged at index {index}")]
     Damaged {

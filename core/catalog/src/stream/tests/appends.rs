@@ -6,6 +6,7 @@ use super::support::{SMALL, event, name, proposal, tip};
 use crate::stream::append::{AppendFault, AppendOutcome, StreamAppendAction, StreamAppendAnswer};
 use crate::stream::{Append, Etag, EventBatch, Tip, Write};
 use cellar_base::limits::{MAX_READ_ATTEMPTS, MAX_STREAM_WRITE_ATTEMPTS};
+use cellar_base::unexpected_event::UnexpectedEvent;
 use cellar_log::append::Inputs;
 
 const INPUTS: Inputs = Inputs { now_s: 7, random: 3 };
@@ -216,6 +217,21 @@ fn limits_the_attempts_of_writes_and_reads() {
 }
 
 #[test]
+fn an_answer_that_does_not_fit_the_phase_is_no_store_failure() {
+    let failed = StreamAppendAnswer::ReadFailed { temporary: true };
+    let unknown = Run::begin(None, &["a"]).answer(StreamAppendAnswer::Unknown);
+    for (run, phase, event) in [
+        (Run::begin(None, &["a"]).answer(StreamAppendAnswer::Waited), "Writing", "Waited"),
+        (Run::begin(None, &["a"]).answer(failed), "Writing", "ReadFailed"),
+        (unknown.answer(StreamAppendAnswer::Done), "WaitingToReadTip", "Done"),
+    ] {
+        let machine = "append to an event stream";
+        let expected = UnexpectedEvent { machine, phase, event };
+        assert_eq!(run.fault(), AppendFault::Unexpected(expected));
+    }
+}
+
+#[test]
 fn a_failure_after_an_unknown_outcome_stays_unknown() {
     assert_eq!(
         Run::begin(None, &["a"]).answer(StreamAppendAnswer::Failed).fault(),
@@ -231,8 +247,6 @@ fn a_failure_after_an_unknown_outcome_stays_unknown() {
         .answer(StreamAppendAnswer::Waited);
     let run = run.answer(StreamAppendAnswer::ReadFailed { temporary: false });
     assert_eq!(run.fault(), AppendFault::OutcomeUnknown);
-    let run = Run::begin(None, &["a"]).answer(StreamAppendAnswer::Waited);
-    assert_eq!(run.fault(), AppendFault::Store);
     let full = tip(1, 3, vec![event(9, "x"), event(9, "y"), event(9, "z")]);
     let begin =
         || Run::begin(Some(Arc::clone(&full)), &["a"]).answer(StreamAppendAnswer::BatchExists);

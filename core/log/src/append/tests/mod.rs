@@ -10,8 +10,8 @@ use crate::entry::Content;
 use crate::testing::support::*;
 use crate::testing::world::{Fault, World};
 use cellar_base::limits::{
-    MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
-    MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
+    CACHED_ENTRY_AGE_S, MAX_APPEND_AGE_S, MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID,
+    MAX_MUTATIONS_PER_REQUEST, MAX_PUT_ATTEMPTS, MAX_READ_ATTEMPTS, MAX_TEXT_BYTES,
 };
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, RejectionReason, SetCells, SheetId};
@@ -289,6 +289,19 @@ fn an_append_that_is_too_old_puts_no_entry() {
     }
 }
 
+#[test]
+fn an_append_does_not_follow_cached_entries_that_are_too_old() {
+    let known = World::new(2).all_entries();
+    assert_eq!(known[1].created_s, 0);
+    for (age_s, is_put) in [(CACHED_ENTRY_AGE_S - 1, true), (CACHED_ENTRY_AGE_S, false)] {
+        let inputs = Inputs { now_s: age_s, random: 0 };
+        let (_, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &known, inputs);
+        let (from, consistency) = (Position::FIRST, ReadConsistency::Eventual);
+        assert_eq!(action == AppendAction::Read { from, consistency }, !is_put, "{age_s} s");
+        assert_eq!(matches!(action, AppendAction::Put { .. }), is_put, "{age_s} s");
+    }
+}
+
 /// Returns an append that has found neither its base nor a later entry, and therefore checks
 /// whether the segment was trimmed. `failures` reads have failed before.
 fn append_checking_trim(failures: u32) -> Append {
@@ -436,8 +449,25 @@ fn an_unexpected_event_ends_the_append() {
     let inputs = Inputs { now_s: 0, random: 0 };
     let (append, action) = Append::begin(request(1, 0, &[1], Position::FIRST), &[], inputs);
     assert!(matches!(action, AppendAction::Read { .. }));
-    let (append, action) = append.step(AppendEvent::PutAccepted, inputs);
-    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
-    let (_, action) = append.step(AppendEvent::Waited, inputs);
-    assert_eq!(action, AppendAction::Finish(Err(Refusal::Store)));
+    let (finished, action) = append.step(AppendEvent::PutAccepted, inputs);
+    assert_unexpected(&action, "Reading", "PutAccepted");
+    // Also a failed read is no store failure if nothing was read.
+    let failed = AppendEvent::ReadFailed { temporary: true };
+    assert_unexpected(&finished.clone().step(failed.clone(), inputs).1, "Finished", "ReadFailed");
+    assert_unexpected(&finished.step(AppendEvent::Waited, inputs).1, "Finished", "Waited");
+    let known = World::new(1).all_entries();
+    let putting = || Append::begin(request(1, 0, &[1], Position::FIRST), &known, inputs).0;
+    assert_unexpected(&putting().step(failed, inputs).1, "Putting", "ReadFailed");
+    let elsewhere = AppendEvent::PutRefused { winner: edits_entry(at(0, 7), 2, 1) };
+    assert_unexpected(&putting().step(elsewhere, inputs).1, "Putting", "PutRefused");
+}
+
+#[track_caller]
+fn assert_unexpected(action: &AppendAction, phase: &str, event: &str) {
+    let AppendAction::Finish(Err(refusal @ Refusal::Unexpected(fault))) = action else {
+        panic!("{action:?}")
+    };
+    assert_eq!((fault.phase, fault.event), (phase, event));
+    let text = refusal.to_string();
+    assert!(text.contains("bug in Cellar") && text.contains("append to a log"), "{text}");
 }
