@@ -76,7 +76,7 @@ api:
 
 {snapshots}
 {retention}
-# Protect the tables from deletion.
+# Protect the tables and the CloudFormation stack from deletion.
 deletion_protection: {deletion_protection}
 
 {operation}

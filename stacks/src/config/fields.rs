@@ -54,7 +54,7 @@ pub struct Config {
     /// Each incarnation has its own tables. `synth restore` increments this number. The local stack
     /// ignores it.
     pub incarnation: u32,
-    /// Whether the tables are protected against deletion. Defaults to true.
+    /// Whether the tables and the CloudFormation stack are protected from deletion. Defaults to true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,

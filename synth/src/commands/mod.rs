@@ -42,5 +42,6 @@ pub(crate) mod status;
 mod status_aws;
 mod summary;
 pub(crate) mod template;
+mod termination_protection;
 pub(crate) mod token;
 pub(crate) mod webhook;

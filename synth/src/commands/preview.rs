@@ -89,6 +89,7 @@ impl AwsDeployment<'_> {
         let shown_ids: BTreeSet<&str> =
             preview.difference.resources.iter().map(|change| change.logical_id.as_str()).collect();
         print_parameter_changes(preview.predicted_changes(), &shown_ids, self.output);
+        self.print_protection_change(preview);
         let new_idle_dollars = idle_dollars(&self.template.text).unwrap_or_default();
         let current_idle_dollars = preview.current_idle_dollars.as_deref();
         self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));

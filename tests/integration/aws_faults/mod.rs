@@ -12,5 +12,6 @@ mod emulated;
 mod fake;
 mod interrupts;
 mod permissions;
+mod protection;
 mod stacks;
 mod transcript;

@@ -174,7 +174,9 @@ pub(crate) struct DriftArguments {
     after_help = "Examples:\n  synth destroy                     delete the stack in AWS, keep its data\n  \
                         synth destroy --delete-data       also delete its data\n  \
                         synth destroy --local\n  \
-                        synth destroy --local --delete-data --yes"
+                        synth destroy --local --delete-data --yes\n\n\
+                        Once the deletion is confirmed, the termination protection of the stack is turned \
+                        off."
 )]
 pub(crate) struct DestroyArguments {
     /// Destroy the local stack

@@ -34,6 +34,8 @@ pub(crate) struct FakeStack {
     pub(crate) tags: Vec<(String, String)>,
     /// ARNs of the rollback triggers. A change set that does not mention them keeps them.
     pub(crate) rollback_triggers: Vec<String>,
+    /// Whether the stack cannot be deleted.
+    pub(crate) is_protected: bool,
 }
 
 /// A change set of the stack.
@@ -111,13 +113,15 @@ impl Default for World {
 }
 
 impl World {
-    /// Adds a deployed Cellar stack with this status.
+    /// Adds a deployed Cellar stack with this status. A stack that was once complete is protected
+    /// from deletion.
     pub(crate) fn deployed(&mut self, status: &str) {
         self.stack = Some(FakeStack {
             status: status.to_owned(),
             outputs: vec![("ApiUrl", "https://api.lambda-url.eu-west-1.on.aws/".to_owned())],
             tags: vec![("cellar:stack".to_owned(), "cellar".to_owned())],
             rollback_triggers: Vec::new(),
+            is_protected: status.starts_with("UPDATE") || status == "CREATE_COMPLETE",
         });
     }
 
@@ -185,6 +189,16 @@ impl World {
                 }
             }
             "DescribeEvents" => self.describe_failed_validations(),
+            "UpdateTerminationProtection" => {
+                let stack = self.stack.as_mut().unwrap();
+                stack.is_protected = of("EnableTerminationProtection") == "true";
+                element("StackId", &arn())
+            }
+            "DeleteStack" if self.stack.as_ref().is_some_and(|it| it.is_protected) => {
+                return invalid(
+                    "Stack [cellar] cannot be deleted while TerminationProtection is enabled",
+                );
+            }
             "DeleteStack" => {
                 self.remaining_steps = self.script_or("DELETE_COMPLETE");
                 self.record_event("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
@@ -212,6 +226,7 @@ impl World {
         let stack = self.stack.as_ref().or(deleted)?;
         let mut inner = element("StackName", "cellar") + &element("StackId", &arn());
         inner += &element("StackStatus", &stack.status);
+        inner += &element("EnableTerminationProtection", &stack.is_protected.to_string());
         let output = |(key, value): &(&str, String)| {
             let pair = element("OutputKey", key) + &element("OutputValue", value);
             format!("<member>{pair}</member>")
