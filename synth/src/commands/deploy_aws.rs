@@ -54,6 +54,7 @@ impl AwsDeployment<'_> {
         };
         phase.set(DeploymentPhase::Checking);
         self.apply_termination_protection(&stack).await;
+        self.remove_stale_write_limit(&stack).await;
         self.finish_deployment(&stack, !arguments.no_smoke).await
     }
 

@@ -45,3 +45,4 @@ pub(crate) mod template;
 mod termination_protection;
 pub(crate) mod token;
 pub(crate) mod webhook;
+mod write_limit;

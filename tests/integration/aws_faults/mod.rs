@@ -11,6 +11,7 @@ mod data;
 mod emulated;
 mod fake;
 mod interrupts;
+mod limits;
 mod permissions;
 mod protection;
 mod stacks;
