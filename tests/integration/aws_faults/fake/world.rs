@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::Fault;
+use super::buckets::FakeBuckets;
 use super::reply::{element, error, result};
 use super::settings::Setting;
 use super::tables::FakeTables;
@@ -72,6 +73,7 @@ pub(crate) struct World {
     pub(crate) script: VecDeque<Step>,
     /// Remaining events of the running operation.
     pub(crate) remaining_steps: VecDeque<Step>,
+    pub(crate) buckets: FakeBuckets,
     /// Settings of the artifact bucket.
     pub(crate) settings: BTreeMap<&'static str, String>,
     /// The last uploaded template.
@@ -101,6 +103,7 @@ impl Default for World {
             invalid_resources: Vec::new(),
             script: VecDeque::new(),
             remaining_steps: VecDeque::new(),
+            buckets: FakeBuckets::default(),
             settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
             template: String::new(),
             signed: BTreeSet::new(),
