@@ -138,6 +138,7 @@ impl<'a> AwsDeployment<'a> {
             ],
             tags: self.stack_tags(),
             express: self.arguments.express,
+            reverts_drift: false,
             rollback: RollbackAlarms::default(),
         })
     }

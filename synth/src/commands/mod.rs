@@ -22,6 +22,7 @@ pub(crate) mod logs;
 mod logs_local;
 mod lost_cells;
 mod maintenance;
+mod manual_changes;
 mod observed;
 pub(crate) mod offload;
 mod offload_report;

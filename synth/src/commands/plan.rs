@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::aws_deployment::{AwsDeployment, template_hash};
 use super::diff::{check_severity, deployed_template_text};
 use super::preview::{Confirmation, Preview, PreviewDetail};
-use crate::aws::ChangeSet;
+use crate::aws::{ChangeSet, Drift};
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
@@ -23,6 +23,9 @@ struct PlanReport<'a> {
     /// Termination protection of the stack after the deployment. `None` if it does not change or
     /// if the stack is new.
     termination_protection: Option<bool>,
+    /// Resources that were changed outside CloudFormation. The expected values are those of the
+    /// new template.
+    changed_by_hand: &'a [Drift],
 }
 
 /// Returns whether there are changes.
@@ -35,7 +38,9 @@ pub(crate) async fn save_plan(
     let project = Project::find(config_selection)?;
     let deployment =
         AwsDeployment::prepare(config_selection, project, &arguments.aws, output).await?;
-    let preview = deployment.create_preview(deployment.upload_artifacts().await?).await?;
+    let mut desired = deployment.upload_artifacts().await?;
+    desired.reverts_drift = !arguments.keep_drift;
+    let preview = deployment.create_preview(desired).await?;
     match &preview.change_set {
         Some(change_set) => {
             deployment.print_preview(&preview, PreviewDetail::All);
@@ -48,6 +53,7 @@ pub(crate) async fn save_plan(
                 file: Some(&plan_file),
                 plan: Some(&plan),
                 termination_protection: new_protection(&deployment, &preview),
+                changed_by_hand: preview.manual_changes(),
             };
             print_plan(&report, arguments, output);
         }
@@ -61,6 +67,7 @@ pub(crate) async fn save_plan(
                 file: None,
                 plan: None,
                 termination_protection,
+                changed_by_hand: &[],
             };
             output.print_result(&report, "No changes: no plan was written.");
         }

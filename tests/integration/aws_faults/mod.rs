@@ -12,6 +12,7 @@ mod emulated;
 mod fake;
 mod interrupts;
 mod limits;
+mod manual_changes;
 mod permissions;
 mod protection;
 mod stacks;

@@ -3,6 +3,7 @@
 //! can be added to any call.
 
 mod buckets;
+mod manual_change;
 mod reply;
 mod settings;
 mod tables;
@@ -22,6 +23,7 @@ use tokio::net::TcpListener;
 
 use buckets::BucketTarget;
 pub(crate) use buckets::REGIONAL_BUCKET;
+pub(crate) use manual_change::ManualChange;
 use reply::{error, object};
 use settings::Setting;
 pub(crate) use settings::{CLOSED, LIFECYCLE, POLICY};

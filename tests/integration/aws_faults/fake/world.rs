@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Fault;
 use super::buckets::FakeBuckets;
+use super::manual_change::{ManualChange, resource_change};
 use super::reply::{element, error, result};
 use super::settings::Setting;
 use super::tables::FakeTables;
@@ -48,6 +49,8 @@ pub(crate) struct FakeChangeSet {
     rollback_triggers: Option<Vec<String>>,
     /// Whether a failed execution leaves the stack in `UPDATE_FAILED`.
     is_rollback_disabled: bool,
+    /// Whether it compares with the actual resources.
+    reverts_drift: bool,
 }
 
 /// State of the fake.
@@ -74,6 +77,8 @@ pub(crate) struct World {
     /// Remaining events of the running operation.
     pub(crate) remaining_steps: VecDeque<Step>,
     pub(crate) buckets: FakeBuckets,
+    /// Properties that were changed outside CloudFormation.
+    pub(crate) manual_changes: Vec<ManualChange>,
     /// Settings of the artifact bucket.
     pub(crate) settings: BTreeMap<&'static str, String>,
     /// The last uploaded template.
@@ -104,6 +109,7 @@ impl Default for World {
             script: VecDeque::new(),
             remaining_steps: VecDeque::new(),
             buckets: FakeBuckets::default(),
+            manual_changes: Vec::new(),
             settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
             template: String::new(),
             signed: BTreeSet::new(),
@@ -179,7 +185,10 @@ impl World {
             "GetTemplate" => element("TemplateBody", &self.template),
             "ListStackResources" => self.list_alarms_as_resources(),
             "CreateChangeSet" => self.create_change_set(form),
-            "DescribeChangeSet" => self.describe_change_set(&of("ChangeSetName")),
+            "DescribeChangeSet" => {
+                let has_values = of("IncludePropertyValues") == "true";
+                self.describe_change_set(&of("ChangeSetName"), has_values)
+            }
             "ListChangeSets" => self.list_change_sets(),
             "DeleteChangeSet" => {
                 self.change_sets.remove(&of("ChangeSetName"));
@@ -280,7 +289,9 @@ impl World {
             // Express mode disables the rollback unless the request says otherwise.
             is_rollback_disabled: is_express
                 && of_deployment("DisableRollback").as_deref() != Some("false"),
+            reverts_drift: form.get("DeploymentMode").is_some_and(|mode| mode == "REVERT_DRIFT"),
         };
+        assert!(!change_set.reverts_drift || form["ChangeSetType"] == "UPDATE");
         self.change_sets.insert(id.clone(), change_set);
         element("Id", &id) + &element("StackId", &arn())
     }
@@ -326,7 +337,7 @@ impl World {
         json!({ "MetricAlarms": alarms })
     }
 
-    fn describe_change_set(&self, id: &str) -> String {
+    fn describe_change_set(&self, id: &str, has_values: bool) -> String {
         let head = element("ChangeSetId", id) + &element("StackId", &arn());
         match self.change_sets.get(id).and_then(|change_set| change_set.failure.as_ref()) {
             Some(reason) => head + &element("Status", "FAILED") + &element("StatusReason", reason),
@@ -337,12 +348,16 @@ impl World {
                     + &element("LogicalResourceId", "ApiFunction")
                     + &element("ResourceType", "AWS::Lambda::Function")
                     + &element("Replacement", "False");
+                let mut changes = vec![change];
+                if self.change_sets.get(id).is_some_and(|change_set| change_set.reverts_drift) {
+                    let shown = self.manual_changes.iter().map(|it| it.describe(has_values));
+                    changes.extend(shown);
+                }
+                let members: String =
+                    changes.iter().map(|change| resource_change(change)).collect();
                 head + &element("Status", "CREATE_COMPLETE")
                     + &element("ExecutionStatus", "AVAILABLE")
-                    + &format!(
-                        "<Changes><member><Type>Resource</Type><ResourceChange>{change}\
-                         </ResourceChange></member></Changes>"
-                    )
+                    + &format!("<Changes>{members}</Changes>")
             }
         }
     }
@@ -385,6 +400,9 @@ impl World {
         };
         self.record_event("cellar", STACK_TYPE, begins, "User Initiated");
         self.remaining_steps = self.script_or(ends);
+        if change_set.as_ref().is_some_and(|change_set| change_set.reverts_drift) {
+            self.manual_changes.clear();
+        }
         if let Some(change_set) = change_set {
             self.apply_rollback_configuration(change_set);
         }
