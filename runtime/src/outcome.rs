@@ -45,3 +45,33 @@ where
     };
     PortError { temporary: is_temporary, message: error_message }
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::config::http::HttpResponse;
+    use aws_sdk_dynamodb::error::ErrorMetadata;
+    use aws_sdk_dynamodb::operation::put_item::PutItemError;
+    use aws_sdk_dynamodb::primitives::SdkBody;
+
+    use super::*;
+
+    fn refused_put(code: &str) -> PortError {
+        let response = HttpResponse::new(400.try_into().unwrap(), SdkBody::empty());
+        let metadata = ErrorMetadata::builder().code(code).build();
+        port_error(&SdkError::service_error(PutItemError::generic(metadata), response))
+    }
+
+    /// With a write limit on the Entry table, these errors are part of normal operation.
+    #[test]
+    fn a_throttled_write_is_temporary() {
+        for code in [
+            "ThrottlingException",
+            "ProvisionedThroughputExceededException",
+            "RequestLimitExceeded",
+        ] {
+            let error = refused_put(code);
+            assert!(error.temporary, "{error:?}");
+        }
+        assert!(!refused_put("ValidationException").temporary);
+    }
+}

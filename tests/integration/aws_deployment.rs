@@ -16,7 +16,7 @@ use tokio::task::block_in_place;
 use crate::journey::{Project, Run};
 
 /// Artifact bucket of the emulator's default account.
-const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1";
+const ARTIFACTS: &str = "cellar-artifacts-000000000000-us-east-1-an";
 
 /// Line of a diff that reports a change of a function's memory.
 const MEMORY: &str = "~ /Properties/MemorySize: 512 -> 1024";

@@ -124,7 +124,9 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         config
     };
     let everything = |config: &mut Config| {
-        for change in [own_key, told, origins, dashboard, tracing, tags, issuers, webhook, feed] {
+        for change in
+            [own_key, told, write_limit, origins, dashboard, tracing, tags, issuers, webhook, feed]
+        {
             change(config);
         }
     };
@@ -140,6 +142,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         ("webhook", with(webhook), Architecture::X86_64),
         ("feed", with(feed), Architecture::X86_64),
         ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
+        ("write-limit", with(write_limit), Architecture::X86_64),
         ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
         ("everything", with(everything), Architecture::Arm64),
     ]
@@ -154,6 +157,10 @@ fn told(config: &mut Config) {
     config.alarms.email = Some("operators@example.com".to_owned());
     let topic = "arn:aws:sns:eu-central-1:123456789012:operators";
     config.alarms.topic_arn = Some(topic.to_owned());
+}
+
+fn write_limit(config: &mut Config) {
+    config.limits.write_units_per_second = Some(400);
 }
 
 fn origins(config: &mut Config) {

@@ -22,3 +22,22 @@ pub(super) fn temporary_error(reasons: &[CancellationReason]) -> Option<PortErro
     }
     Some(PortError::temporary("the transaction conflicts with another one"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
+        let reason = |code: &&str| CancellationReason::builder().code(*code).build();
+        codes.iter().map(reason).collect()
+    }
+
+    #[test]
+    fn a_throttled_transaction_is_temporary() {
+        for code in ["ThrottlingError", "ProvisionedThroughputExceeded"] {
+            let error = temporary_error(&reasons(&["None", code])).unwrap();
+            assert!(error.temporary, "{code}");
+        }
+        assert!(temporary_error(&reasons(&["None", CONDITION_FAILED])).is_none());
+    }
+}

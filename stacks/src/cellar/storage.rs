@@ -60,7 +60,9 @@ pub(super) fn add_storage(stack: &mut Stack, config: &Config) -> Result<Storage,
     let logical_id = |table_name| logical_id_of(table_name, config.incarnation);
     // The relay reads this change stream. If the feed includes log appends, the indexer reads it
     // too.
-    let entry_table = define_log_table(config).stream(StreamView::NewImage);
+    let entry_table = define_log_table(config)
+        .stream(StreamView::NewImage)
+        .max_write_units(config.limits.write_units_per_second);
     let entries = stack.add(&logical_id("EntryTable"), entry_table)?;
     let segments = stack.add(&logical_id("SegmentTable"), define_log_table(config))?;
     let pending_snapshots =

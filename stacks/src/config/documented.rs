@@ -7,7 +7,7 @@ use super::fields::Config;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS,
     SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES, SNAPSHOT_MEMORY_MB,
-    SNAPSHOT_TIMEOUT_S, TAGS_MAX,
+    SNAPSHOT_TIMEOUT_S, TAGS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::snapshots::Snapshots;
 
@@ -76,7 +76,7 @@ api:
 
 {snapshots}
 {retention}
-# Protect the tables from deletion.
+# Protect the tables and the CloudFormation stack from deletion.
 deletion_protection: {deletion_protection}
 
 {operation}
@@ -182,6 +182,12 @@ alarms:
   # Threshold: write units per 5 minutes. 60000 are 200 per second, about $11 a day.
   write_units_per_5_minutes: {write_units_per_5_minutes}
 
+# Limits on usage, and thereby on cost.
+limits:
+  # Maximum write units per second of the Entry table, {min_write_units} to {max_write_units}. Requests beyond it get 503,
+  # and clients retry them. 400 write units per second cost at most $22 a day. Unset: no limit.
+  # write_units_per_second: 400
+
 # Create a CloudWatch dashboard. The first 3 of an account are free, each further one costs $3 a month.
 dashboard: {dashboard}
 
@@ -193,6 +199,8 @@ tracing: {tracing}
 # Tags for all taggable resources, such as `cost-center: '42'`; at most {TAGS_MAX}.
 tags: {{}}
 ",
+        min_write_units = WRITE_UNITS_PER_SECOND.start(),
+        max_write_units = WRITE_UNITS_PER_SECOND.end(),
         dashboard = config.dashboard,
         tracing = config.tracing,
     )
@@ -263,7 +271,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         collect_keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 37);
+        assert_eq!(wanted.len(), 39);
         for key in wanted {
             let at = lines
                 .iter()
@@ -280,10 +288,12 @@ mod tests {
             .replace("# offload_after_days:", "offload_after_days:")
             .replace("# kms_key_arn:", "kms_key_arn:")
             .replace("# email:", "email:")
-            .replace("# topic_arn:", "topic_arn:");
+            .replace("# topic_arn:", "topic_arn:")
+            .replace("# write_units_per_second:", "write_units_per_second:");
         let config = Config::parse(&example, "cellar.yaml").unwrap();
         assert!(config.region.is_some() && config.encryption.kms_key_arn.is_some());
         assert!(config.alarms.email.is_some() && config.alarms.topic_arn.is_some());
         assert!(config.offload_after_days.is_some());
+        assert_eq!(config.limits.write_units_per_second, Some(400));
     }
 }

@@ -11,7 +11,7 @@ use super::limits::{
     PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX,
     STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
     TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX, TOPIC_NAME_CHARS_MAX,
-    WEBHOOK_URL_CHARS_MAX,
+    WEBHOOK_URL_CHARS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::origin::OriginFault;
 use crate::suggest;
@@ -201,6 +201,12 @@ pub enum ConfigProblem {
     Email { value: String },
     #[error("`alarms.{field}` is {value}: use {} to {}", PER_5_MINUTES.start(), PER_5_MINUTES.end())]
     AlarmThreshold { field: &'static str, value: u32 },
+    #[error(
+        "`limits.write_units_per_second` is {value}: use {} to {}, or omit the field for no limit",
+        WRITE_UNITS_PER_SECOND.start(),
+        WRITE_UNITS_PER_SECOND.end()
+    )]
+    WriteUnits { value: u32 },
     #[error(
         "`local.port` is 0: use 1 to 65535; a fixed port keeps the URL of the local stack the same"
     )]

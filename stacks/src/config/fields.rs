@@ -54,12 +54,13 @@ pub struct Config {
     /// Each incarnation has its own tables. `synth restore` increments this number. The local stack
     /// ignores it.
     pub incarnation: u32,
-    /// Whether the tables are protected against deletion. Defaults to true.
+    /// Whether the tables and the CloudFormation stack are protected from deletion. Defaults to true.
     pub deletion_protection: bool,
     /// Encryption at rest.
     pub encryption: Encryption,
     /// The recipients of alarms, and the thresholds of the usage alarms.
     pub alarms: Alarms,
+    pub limits: Limits,
     /// Whether the stack has a CloudWatch dashboard. Defaults to false. An account's first three
     /// dashboards are free; each additional dashboard costs $3 a month.
     pub dashboard: bool,
@@ -93,6 +94,15 @@ pub struct Api {
     pub timeout_s: u32,
 }
 
+/// Limits on usage, and thereby on its cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The maximum number of write units per second that DynamoDB accepts for the Entry table. The
+    /// API answers the requests beyond it with 503. If `None`, the throughput is not limited.
+    pub write_units_per_second: Option<u32>,
+}
+
 /// Settings of the local stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -120,6 +130,7 @@ impl Default for Config {
             deletion_protection: true,
             encryption: Encryption::default(),
             alarms: Alarms::default(),
+            limits: Limits::default(),
             dashboard: false,
             tracing: false,
             tags: BTreeMap::new(),

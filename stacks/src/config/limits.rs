@@ -85,5 +85,9 @@ pub const TOPIC_NAME_CHARS_MAX: usize = 256;
 /// The allowed thresholds of a usage alarm, per 5 minutes. The maximum exceeds what any AWS account
 /// can use.
 pub const PER_5_MINUTES: RangeInclusive<u32> = 1..=1_000_000_000;
+/// The allowed values for the maximum write throughput of the Entry table, in write units per
+/// second. The minimum is the largest item of DynamoDB, so that an entry of any size fits into one
+/// second. The maximum is the default quota of a table, above which DynamoDB rejects the setting.
+pub const WRITE_UNITS_PER_SECOND: RangeInclusive<u32> = 400..=40_000;
 /// Maximum size of `cellar.yaml` in bytes.
 pub const CONFIG_BYTES_MAX: usize = 256 * 1024;

@@ -29,7 +29,7 @@ pub use architecture::Architecture;
 pub use encryption::Encryption;
 pub use error::{ConfigError, ConfigProblem, IssuerFault, SourcePosition, TagFault, UnknownField};
 pub use feed::FeedScope;
-pub use fields::{Api, Config, Local, Stage};
+pub use fields::{Api, Config, Limits, Local, Stage};
 pub use origin::OriginFault;
 pub use snapshots::Snapshots;
 pub use tokens::{TokenKey, Tokens};

@@ -123,6 +123,7 @@ mod tests {
              deletion_protection: false\n\
              encryption: {{kms_key_arn: {kms}}}\n\
              alarms: {{email: a@b.example, requests_per_5_minutes: 5}}\n\
+             limits: {{write_units_per_second: 500}}\n\
              dashboard: true\ntracing: true\ntags: {{team: books}}\nlocal: {{port: 9000}}\n"
         );
         let config = Config::parse(&text, "cellar.yaml").unwrap();
@@ -137,6 +138,7 @@ mod tests {
         assert_eq!(config.encryption.key(), Some(kms));
         assert_eq!(config.alarms.email.as_deref(), Some("a@b.example"));
         assert_eq!(config.alarms.requests_per_5_minutes, 5);
+        assert_eq!(config.limits.write_units_per_second, Some(500));
         assert_eq!(config.tags["team"], "books");
     }
 
@@ -147,7 +149,8 @@ mod tests {
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
              log_retention_days, offload_after_days, keep_segments, feed, webhook, incarnation, \
-             deletion_protection, encryption, alarms, dashboard, tracing, tags, local, stages"
+             deletion_protection, encryption, alarms, limits, dashboard, tracing, tags, local, \
+             stages"
         );
     }
 
@@ -179,7 +182,7 @@ mod tests {
             panic!("{error}");
         };
         assert_eq!(unknown.field, "a`, expected `b");
-        assert_eq!(unknown.known.len(), 21);
+        assert_eq!(unknown.known.len(), 22);
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::error::ConfigProblem;
-use super::fields::{Api, Config};
+use super::fields::{Api, Config, Limits};
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CORS_ORIGINS_MAX, INCARNATION_MAX, KEEP_SEGMENTS,
     LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS, PUBLIC_KEY_CHARS, STACK_NAME_CHARS_MAX,
-    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::origin::{self, OriginFault};
 use super::tokens::{TokenKey, Tokens};
@@ -39,6 +39,7 @@ impl Config {
         }
         problems.extend(self.encryption.find_problem(stack_region));
         problems.extend(self.alarms.find_problems(stack_region));
+        problems.extend(self.limits.find_problem());
         problems.extend(tags::find_tag_problems(&self.tags));
         problems.extend(stages::find_stage_problems(&self.stages));
         if self.local.port == 0 {
@@ -74,6 +75,14 @@ impl Api {
             problems.push(ConfigProblem::Timeout { value: self.timeout_s });
         }
         problems
+    }
+}
+
+impl Limits {
+    fn find_problem(&self) -> Option<ConfigProblem> {
+        let value = self.write_units_per_second?;
+        let is_allowed = WRITE_UNITS_PER_SECOND.contains(&value);
+        (!is_allowed).then_some(ConfigProblem::WriteUnits { value })
     }
 }
 
@@ -190,6 +199,18 @@ mod tests {
         for value in [0, 1, 1_000_001] {
             let problems = problems_after(|config| config.keep_segments = value);
             assert_eq!(problems, [ConfigProblem::KeepSegments { value }]);
+        }
+    }
+
+    #[test]
+    fn the_write_throughput_is_bounded() {
+        for value in [400, 40_000] {
+            assert_valid(|config| config.limits.write_units_per_second = Some(value));
+        }
+        for value in [0, 399, 40_001] {
+            let problems =
+                problems_after(|config| config.limits.write_units_per_second = Some(value));
+            assert_eq!(problems, [ConfigProblem::WriteUnits { value }]);
         }
     }
 

@@ -19,6 +19,7 @@ pub struct Table {
     stream: Option<StreamView>,
     deletion_protection: bool,
     kms_key: Option<String>,
+    max_write_units: Option<u32>,
 }
 
 /// Key attribute data type.
@@ -53,6 +54,7 @@ impl Table {
             stream: None,
             deletion_protection: true,
             kms_key: None,
+            max_write_units: None,
         }
     }
 
@@ -90,6 +92,18 @@ impl Table {
     pub fn encrypted_with(mut self, kms_key: Option<&str>) -> Self {
         self.kms_key = kms_key.map(str::to_owned);
         self
+    }
+
+    /// Limits the write throughput to this number of write units per second. If `None`, it is not
+    /// limited.
+    #[must_use]
+    pub fn max_write_units(mut self, write_units_per_second: Option<u32>) -> Self {
+        self.max_write_units = write_units_per_second;
+        self
+    }
+
+    fn throughput_limit(&self) -> Option<Value> {
+        Some(json!({ "MaxWriteRequestUnits": self.max_write_units? }))
     }
 
     fn encryption(&self) -> Option<Value> {
@@ -138,6 +152,7 @@ impl Construct for Table {
             .set("BillingMode", "PAY_PER_REQUEST")
             .set("DeletionProtectionEnabled", self.deletion_protection)
             .set("KeySchema", self.key_schema())
+            .set_option("OnDemandThroughput", self.throughput_limit())
             .set("PointInTimeRecoverySpecification", json!({ "PointInTimeRecoveryEnabled": true }))
             .set_option("SSESpecification", self.encryption())
             .set_option(
@@ -193,6 +208,7 @@ mod tests {
         assert_eq!(properties["DeletionProtectionEnabled"], true);
         assert!(!properties.contains_key("StreamSpecification"));
         assert!(!properties.contains_key("ProvisionedThroughput"));
+        assert!(!properties.contains_key("OnDemandThroughput"));
     }
 
     #[test]
@@ -202,11 +218,13 @@ mod tests {
             .attribute("S", AttributeType::Binary)
             .attribute("N", AttributeType::Number)
             .stream(StreamView::NewImage)
-            .deletion_protection(false);
+            .deletion_protection(false)
+            .max_write_units(Some(500));
         let properties = table.properties();
         assert_eq!(properties["KeySchema"][1], json!({"AttributeName": "N", "KeyType": "RANGE"}));
         assert_eq!(properties["AttributeDefinitions"][0]["AttributeType"], "B");
         assert_eq!(properties["StreamSpecification"], json!({"StreamViewType": "NEW_IMAGE"}));
         assert_eq!(properties["DeletionProtectionEnabled"], false);
+        assert_eq!(properties["OnDemandThroughput"], json!({"MaxWriteRequestUnits": 500}));
     }
 }

@@ -105,6 +105,26 @@ fn another_stream_replaces_its_event_source() {
     assert_eq!(difference.severity, Severity::Replacement);
 }
 
+/// Removing the limit is no risk either: no data depends on it.
+#[test]
+fn a_write_limit_is_a_plain_update_in_both_directions() {
+    let config = Config::default();
+    let mut limited = Config::default();
+    limited.limits.write_units_per_second = Some(400);
+    let [unlimited, limited] = [config, limited].map(|config| {
+        let template = cellar_stack(&config, Architecture::X86_64).unwrap();
+        Document::from(&template)
+    });
+    for (old, new) in [(&unlimited, &limited), (&limited, &unlimited)] {
+        let difference = Difference::between(Some(old), new).unwrap();
+        let table = change(&difference, "EntryTable");
+        assert_eq!((table.action, table.severity), (ChangeAction::Update, Severity::Update));
+        assert!(table.risks.is_empty(), "{:?}", table.risks);
+        assert_eq!(difference.severity, Severity::Update);
+        assert_eq!(difference.resources.len(), 1);
+    }
+}
+
 #[test]
 fn a_replaced_bucket_replaces_its_policy() {
     let difference = difference_after(|new| {

@@ -111,6 +111,25 @@ fn deletion_protection_can_be_switched_off_but_retention_cannot() {
     }
 }
 
+/// The writes to the other tables are in proportion to those of the Entry table, or belong to the
+/// catalog. A limit on them would stop work that is already begun.
+#[test]
+fn only_the_entry_table_has_a_write_limit_and_only_if_configured() {
+    let limits = |config: &Config| {
+        let template = template_of(config);
+        let tables = resources_of(&template, "AWS::DynamoDB::Table");
+        let limited = tables.filter_map(|(id, table)| {
+            Some((id.to_owned(), table.properties.get("OnDemandThroughput")?.clone()))
+        });
+        limited.collect::<Vec<_>>()
+    };
+    assert_eq!(limits(&Config::default()), []);
+    let mut config = Config::default();
+    config.limits.write_units_per_second = Some(400);
+    let expected = json!({"MaxWriteRequestUnits": 400});
+    assert_eq!(limits(&config), [("EntryTable".to_owned(), expected)]);
+}
+
 #[test]
 fn tables_have_their_keys_and_a_stream_where_a_function_reads_it() {
     let template = template_of(&Config::default());

@@ -4,7 +4,7 @@
 use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::head_bucket::HeadBucketError;
 use aws_sdk_s3::primitives::ByteStream;
-use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
+use aws_sdk_s3::types::{BucketLocationConstraint, BucketNamespace, CreateBucketConfiguration};
 
 use super::bucket_settings::SettingsRepair;
 use super::connect::Aws;
@@ -12,6 +12,10 @@ use super::error::AwsError;
 
 /// Region of an S3 bucket that has no location constraint.
 const DEFAULT_REGION: &str = "us-east-1";
+/// Regions without account-regional bucket names, according to the S3 user guide of November 2026.
+const REGIONS_WITH_GLOBAL_NAMES: [&str; 2] = ["me-central-1", "me-south-1"];
+/// End of each account-regional name, after the account and the region. S3 requires it.
+const REGIONAL_NAME_END: &str = "-an";
 const REGION_HEADER: &str = "x-amz-bucket-region";
 const HTTP_MOVED_PERMANENTLY: u16 = 301;
 const HTTP_FORBIDDEN: u16 = 403;
@@ -37,8 +41,43 @@ pub(crate) enum UploadResult {
 }
 
 impl Aws {
-    pub(crate) fn artifact_bucket_name(&self) -> String {
-        format!("cellar-artifacts-{}-{}", self.account, self.region)
+    /// Returns the name of Cellar's bucket in this account and region, which may not exist yet.
+    ///
+    /// A new bucket has an account-regional name, which no other account can take. If this account
+    /// already has the bucket of earlier versions, that bucket is used.
+    pub(crate) async fn default_artifact_bucket(&self) -> Result<String, AwsError> {
+        let global_name = self.global_bucket_name();
+        if !has_regional_names(&self.region) || self.owns_bucket(&global_name).await? {
+            return Ok(global_name);
+        }
+        Ok(self.regional_bucket_name())
+    }
+
+    /// Returns the name that earlier versions gave to the bucket. Another account may have taken
+    /// it.
+    fn global_bucket_name(&self) -> String {
+        format!("cellar-artifacts{}", self.name_suffix())
+    }
+
+    fn regional_bucket_name(&self) -> String {
+        format!("{}{REGIONAL_NAME_END}", self.global_bucket_name())
+    }
+
+    fn name_suffix(&self) -> String {
+        format!("-{}-{}", self.account, self.region)
+    }
+
+    fn is_regional_name(&self, bucket: &str) -> bool {
+        bucket.ends_with(&format!("{}{REGIONAL_NAME_END}", self.name_suffix()))
+    }
+
+    /// Returns `false` if the bucket belongs to another account or is in another region, or if its
+    /// owner is unknown because access is denied.
+    async fn owns_bucket(&self, bucket: &str) -> Result<bool, AwsError> {
+        match self.has_artifact_bucket(bucket).await {
+            Err(AwsError::BucketClosed { .. } | AwsError::BucketElsewhere { .. }) => Ok(false),
+            result => result,
+        }
     }
 
     /// A new bucket gets all settings, even if its name is custom.
@@ -87,7 +126,7 @@ impl Aws {
         bucket: &str,
     ) -> Result<ArtifactBucket, AwsError> {
         let mut repair = SettingsRepair::default();
-        if bucket == self.artifact_bucket_name() {
+        if [self.global_bucket_name(), self.regional_bucket_name()].contains(&bucket.to_owned()) {
             repair = self.repair_settings(bucket).await?;
         }
         Ok(ArtifactBucket::Existing(repair))
@@ -95,6 +134,9 @@ impl Aws {
 
     async fn create_bucket(&self, bucket: &str) -> Result<(), AwsError> {
         let mut request = self.s3.create_bucket().bucket(bucket);
+        if self.is_regional_name(bucket) {
+            request = request.bucket_namespace(BucketNamespace::AccountRegional);
+        }
         if self.region != DEFAULT_REGION {
             let region = BucketLocationConstraint::from(self.region.as_str());
             let location = CreateBucketConfiguration::builder().location_constraint(region).build();
@@ -171,6 +213,10 @@ impl Aws {
             None => format!("https://s3.{}.{}/{bucket}/{key}", self.region, self.domain()),
         }
     }
+}
+
+fn has_regional_names(region: &str) -> bool {
+    !REGIONS_WITH_GLOBAL_NAMES.contains(&region)
 }
 
 /// A failed HEAD request has a status but no error code.

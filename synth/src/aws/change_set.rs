@@ -7,7 +7,7 @@ use aws_sdk_cloudformation::error::ProvideErrorMetadata as _;
 use aws_sdk_cloudformation::operation::create_change_set::builders::CreateChangeSetFluentBuilder;
 use aws_sdk_cloudformation::types::{
     Capability, ChangeAction, ChangeSetStatus, ChangeSetType, DeploymentConfig,
-    DeploymentConfigMode, EvaluationType, ExecutionStatus, Parameter,
+    DeploymentConfigMode, DeploymentMode, EvaluationType, ExecutionStatus, Parameter,
     Replacement as AwsReplacement, ResourceChange, ResourceChangeDetail, RollbackConfiguration,
     RollbackTrigger, Tag,
 };
@@ -16,6 +16,7 @@ use serde::Serialize;
 use tokio::time::sleep;
 
 use super::connect::Aws;
+use super::drift::Drift;
 use super::error::AwsError;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
@@ -35,6 +36,10 @@ pub(crate) struct DesiredStack {
     pub(crate) tags: Vec<(String, String)>,
     /// Whether to use express mode, which completes a deployment before its resources are stable.
     pub(crate) express: bool,
+    /// Whether to compare with the actual resources and to undo changes that were made outside
+    /// CloudFormation. Otherwise, such a change is only undone if the template changes the same
+    /// property.
+    pub(crate) reverts_drift: bool,
     pub(crate) rollback: RollbackAlarms,
 }
 
@@ -53,6 +58,8 @@ pub(crate) struct ChangeSet {
     pub(crate) stack_id: String,
     /// Predicted changes, in CloudFormation's order.
     pub(crate) changes: Vec<Change>,
+    /// Changes outside CloudFormation that the change set undoes. Empty unless it reverts drift.
+    pub(crate) manual_changes: Vec<Drift>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -107,7 +114,7 @@ impl Aws {
             Err(error) => return Err(AwsError::from_sdk("create the change set", &error)),
         };
         let stack_name = &desired.stack_name;
-        match self.wait_for_change_set(&change_set_id, stack_name).await {
+        match self.wait_for_desired_change_set(&change_set_id, desired).await {
             Ok(Some(change_set)) => Ok(Some(change_set)),
             Ok(None) => {
                 self.delete_change_set(&change_set_id).await?;
@@ -119,6 +126,19 @@ impl Aws {
                 Err(error)
             }
         }
+    }
+
+    async fn wait_for_desired_change_set(
+        &self,
+        id: &str,
+        desired: &DesiredStack,
+    ) -> Result<Option<ChangeSet>, AwsError> {
+        let waited = self.wait_for_change_set(id, &desired.stack_name).await?;
+        let Some(mut change_set) = waited else { return Ok(None) };
+        if desired.reverts_drift {
+            change_set.manual_changes = self.list_manual_changes(id).await?;
+        }
+        Ok(Some(change_set))
     }
 
     fn change_set_request(&self, desired: &DesiredStack) -> CreateChangeSetFluentBuilder {
@@ -144,6 +164,7 @@ impl Aws {
             .capabilities(Capability::CapabilityIam)
             .rollback_configuration(desired.rollback.to_configuration())
             .set_deployment_config(desired.express.then(express_deployment))
+            .set_deployment_mode(desired.reverts_drift.then_some(DeploymentMode::RevertDrift))
     }
 
     /// Returns `None` if the change set is empty.
@@ -156,7 +177,8 @@ impl Aws {
             return Ok(None);
         };
         let changes = self.list_changes(id).await?;
-        Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes }))
+        let manual_changes = Vec::new();
+        Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes, manual_changes }))
     }
 
     /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.

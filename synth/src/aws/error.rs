@@ -153,6 +153,19 @@ pub(crate) enum AwsError {
         /// AWS error message.
         message: String,
     },
+    #[error("cannot {operation}: {message}")]
+    #[diagnostic(
+        code(synth::aws::stack_protected),
+        help(
+            "the stack was not deleted; run `synth destroy`, which turns the protection off first, then \
+             run the same command again"
+        )
+    )]
+    StackProtected {
+        operation: &'static str,
+        /// AWS error message.
+        message: String,
+    },
     #[error("cannot {operation}: {code}: {message}")]
     #[diagnostic(code(synth::aws::refused), help("fix the cause, then run the same command again"))]
     Refused {
@@ -182,6 +195,9 @@ const DENIED_CODES: [&str; 4] =
 /// change sets of the stack.
 const BUSY_CODES: [&str; 3] =
     ["ChangeSetNotFound", "InvalidChangeSetStatus", "OperationInProgressException"];
+/// Part of the message with which CloudFormation refuses to delete a protected stack. The error has
+/// no code of its own.
+const PROTECTED_STACK: &str = "TerminationProtection is enabled";
 const IN_PROGRESS_SUFFIX: &str = "_IN_PROGRESS";
 /// Text that precedes the name of the denied action in the AWS error message for a missing
 /// permission.
@@ -248,6 +264,8 @@ impl AwsError {
             Self::UnknownCredentials { operation, message }
         } else if is_busy {
             Self::StackBusy { operation, message }
+        } else if message.contains(PROTECTED_STACK) {
+            Self::StackProtected { operation, message }
         } else {
             Self::Refused { operation, code: code.to_owned(), message }
         }
@@ -352,6 +370,8 @@ mod tests {
         }
         let busy = "Stack:arn is in UPDATE_IN_PROGRESS state and can not be updated.";
         assert!(matches!(of("ValidationError", busy), AwsError::StackBusy { .. }));
+        let protected = "Stack [cellar] cannot be deleted while TerminationProtection is enabled";
+        assert!(matches!(of("ValidationError", protected), AwsError::StackProtected { .. }));
         assert!(matches!(of("ValidationError", "No."), AwsError::Refused { .. }));
         assert!(of("ExpiredToken", "").is_final() && !of("Throttling", "").is_final());
     }

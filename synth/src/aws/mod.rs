@@ -9,6 +9,7 @@ mod drift;
 mod error;
 mod import;
 mod logs;
+mod manual_changes;
 mod metric_sums;
 mod queues;
 mod signed;

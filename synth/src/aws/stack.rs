@@ -26,6 +26,8 @@ pub(crate) struct StackState {
     pub(crate) outputs: BTreeMap<String, String>,
     pub(crate) parameters: BTreeMap<String, String>,
     pub(crate) tags: BTreeMap<String, String>,
+    /// Whether CloudFormation refuses to delete the stack.
+    pub(crate) termination_protection: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -118,6 +120,17 @@ impl Aws {
         Ok(events_newest_first)
     }
 
+    pub(crate) async fn set_termination_protection(
+        &self,
+        stack_id: &str,
+        is_protected: bool,
+    ) -> Result<(), AwsError> {
+        let request = self.cloudformation.update_termination_protection().stack_name(stack_id);
+        let result = request.enable_termination_protection(is_protected).send().await;
+        result.map_err(|error| AwsError::from_sdk("set the termination protection", &error))?;
+        Ok(())
+    }
+
     /// Resources with the deletion policy `Retain` are retained.
     pub(crate) async fn delete_stack(
         &self,
@@ -172,6 +185,7 @@ impl StackState {
             outputs,
             parameters,
             tags,
+            termination_protection: stack.enable_termination_protection() == Some(true),
         })
     }
 }

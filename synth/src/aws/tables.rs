@@ -1,16 +1,19 @@
-//! Point-in-time recovery of DynamoDB tables. DynamoDB restores a table as a new table with another
+//! Point-in-time recovery and write limits of DynamoDB tables. DynamoDB restores a table as a new table with another
 //! name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;
 use aws_sdk_dynamodb::types::{
-    BillingMode, PointInTimeRecoveryDescription, SseSpecification, SseType, TableStatus,
+    BillingMode, OnDemandThroughput, PointInTimeRecoveryDescription, SseSpecification, SseType,
+    TableStatus,
 };
 
 use super::connect::Aws;
 use super::error::AwsError;
 
 const TABLE_NOT_FOUND: &str = "ResourceNotFoundException";
+/// Value with which DynamoDB removes a limit. DynamoDB may also report it.
+const NO_LIMIT: i64 = -1;
 const TABLE_EXISTS: &str = "TableAlreadyExistsException";
 
 /// Range of times to which a table can be restored, in seconds since the Unix epoch.
@@ -31,6 +34,8 @@ pub(crate) struct TableDescription {
     pub(crate) status: String,
     /// Whether deletion protection is on.
     pub(crate) is_protected: bool,
+    /// Maximum write throughput in write units per second. `None` if it is not limited.
+    pub(crate) max_write_units: Option<u64>,
 }
 
 impl Aws {
@@ -68,6 +73,9 @@ impl Aws {
             created_s: table.creation_date_time().and_then(unix_seconds),
             status: table.table_status().map(TableStatus::to_string).unwrap_or_default(),
             is_protected: table.deletion_protection_enabled() == Some(true),
+            max_write_units: table
+                .on_demand_throughput()
+                .and_then(|limits| u64::try_from(limits.max_write_request_units()?).ok()),
         }))
     }
 
@@ -101,6 +109,14 @@ impl Aws {
             Err(error) if error.code() == Some(TABLE_EXISTS) => Ok(()),
             Err(error) => Err(AwsError::from_sdk("restore a table", &error)),
         }
+    }
+
+    pub(crate) async fn remove_write_limit(&self, table_name: &str) -> Result<(), AwsError> {
+        let limits = OnDemandThroughput::builder().max_write_request_units(NO_LIMIT).build();
+        let request = self.dynamodb.update_table().table_name(table_name);
+        let result = request.on_demand_throughput(limits).send().await;
+        result.map_err(|error| AwsError::from_sdk("remove the write limit of a table", &error))?;
+        Ok(())
     }
 
     pub(crate) fn table_arn(&self, name: &str) -> String {

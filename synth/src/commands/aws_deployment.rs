@@ -12,7 +12,7 @@ use super::follow::Follower;
 use super::summary::move_malformed_profile;
 use super::token::ensure_operator_key;
 use crate::aws::{
-    Artifact, ArtifactBucket, Aws, DesiredStack, RollbackAlarms, StackState, UploadResult,
+    Artifact, ArtifactBucket, Aws, AwsError, DesiredStack, RollbackAlarms, StackState, UploadResult,
 };
 use crate::bundle::{self, CheckedBinary, Host};
 use crate::cli::{AwsArguments, Output};
@@ -123,11 +123,7 @@ impl<'a> AwsDeployment<'a> {
         let architecture = self.project.config.architecture_or(Host::current().architecture());
         let prebuilt_bundle = self.arguments.bundle.as_deref();
         let binary = bundle::check_or_build(prebuilt_bundle, architecture, self.output)?;
-        let bucket = match &self.arguments.artifact_bucket {
-            Some(configured_bucket) => configured_bucket.clone(),
-            None => self.aws.artifact_bucket_name(),
-        };
-        self.ensure_artifact_bucket(&bucket).await?;
+        let bucket = self.ensure_artifact_bucket().await?;
         let bundle_key = self.upload_bundle(binary, &bucket).await?;
         let template_text = self.template.text.clone();
         let template_url = upload_template(&self.aws, self.output, &bucket, template_text).await?;
@@ -142,15 +138,25 @@ impl<'a> AwsDeployment<'a> {
             ],
             tags: self.stack_tags(),
             express: self.arguments.express,
+            reverts_drift: false,
             rollback: RollbackAlarms::default(),
         })
     }
 
-    /// If the bucket exists and its settings have drifted, restores the settings.
-    async fn ensure_artifact_bucket(&self, bucket: &str) -> Result<(), SynthError> {
+    /// If the bucket exists and its settings have drifted, restores the settings. Returns the name
+    /// of the bucket.
+    async fn ensure_artifact_bucket(&self) -> Result<String, SynthError> {
         let step = self.output.start_step("Check the artifact bucket");
-        let result = Box::pin(self.aws.ensure_artifact_bucket(bucket)).await;
-        let outcome = step.finish(result, |checked| describe_artifact_bucket(bucket, checked))?;
+        let result = Box::pin(async {
+            let bucket = match &self.arguments.artifact_bucket {
+                Some(configured_bucket) => configured_bucket.clone(),
+                None => self.aws.default_artifact_bucket().await?,
+            };
+            let outcome = self.aws.ensure_artifact_bucket(&bucket).await?;
+            Ok::<_, AwsError>((bucket, outcome))
+        });
+        let (bucket, outcome) = step
+            .finish(result.await, |(bucket, outcome)| describe_artifact_bucket(bucket, outcome))?;
         if let ArtifactBucket::Existing(settings_repair) = outcome {
             for (setting, error) in settings_repair.failed {
                 let note = format!(
@@ -159,7 +165,7 @@ impl<'a> AwsDeployment<'a> {
                 self.output.print_note(&note);
             }
         }
-        Ok(())
+        Ok(bucket)
     }
 
     fn stack_tags(&self) -> Vec<(String, String)> {

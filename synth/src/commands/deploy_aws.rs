@@ -53,6 +53,8 @@ impl AwsDeployment<'_> {
             None => self.change_stack(Confirmation::Prompt, phase).await?,
         };
         phase.set(DeploymentPhase::Checking);
+        self.apply_termination_protection(&stack).await;
+        self.remove_stale_write_limit(&stack).await;
         self.finish_deployment(&stack, !arguments.no_smoke).await
     }
 

@@ -69,16 +69,14 @@ async fn delete_cellar_stack(
 ) -> Result<(), SynthError> {
     let data_names = data_names(stack);
     if !arguments.yes {
-        let stack_and_account = format!("{stack_name} in {}", aws.account_and_region());
-        let question = if arguments.delete_data {
-            let data_list = data_names.join(", ");
-            format!("Permanently delete stack {stack_and_account} and ALL ITS DATA ({data_list})?")
-        } else {
-            format!("Delete stack {stack_and_account}? Its tables and its bucket are kept.")
-        };
-        confirm("deleting the stack", &question).await?;
+        confirm_deletion(stack_name, aws, stack, arguments.delete_data).await?;
     }
     phase.set(DeploymentPhase::Deleting);
+    if stack.termination_protection {
+        let step = output.start_step("Turn off the termination protection");
+        let result = aws.set_termination_protection(&stack.id, false).await;
+        step.finish(result, |()| stack_name.to_owned())?;
+    }
     // Delete the data before the stack. The names of the tables and the bucket come from the
     // outputs of the stack, so an interrupted deletion can be resumed.
     if arguments.delete_data {
@@ -90,6 +88,33 @@ async fn delete_cellar_stack(
     let kept_names = if arguments.delete_data { Vec::new() } else { data_names };
     print_deletion(stack_name, &kept_names, arguments.delete_data, output);
     Ok(())
+}
+
+/// Returns [`SynthError::ProtectedStack`] or [`SynthError::Unconfirmed`] if the user does not
+/// confirm.
+async fn confirm_deletion(
+    stack_name: &str,
+    aws: &Aws,
+    stack: &StackState,
+    deletes_data: bool,
+) -> Result<(), SynthError> {
+    let stack_and_account = format!("{stack_name} in {}", aws.account_and_region());
+    let mut question = if deletes_data {
+        let data_list = data_names(stack).join(", ");
+        format!("Permanently delete stack {stack_and_account} and ALL ITS DATA ({data_list})?")
+    } else {
+        format!("Delete stack {stack_and_account}? Its tables and its bucket are kept.")
+    };
+    if stack.termination_protection {
+        question.push_str(" Its termination protection is turned off first.");
+    }
+    let result = confirm("deleting the stack", &question).await;
+    result.map_err(|error| match error {
+        SynthError::Unconfirmed { .. } if stack.termination_protection => {
+            SynthError::ProtectedStack { stack: stack_name.to_owned() }
+        }
+        other => other,
+    })
 }
 
 fn print_deletion(stack_name: &str, kept_names: &[String], data_is_deleted: bool, output: &Output) {

@@ -40,8 +40,9 @@ fn format_drift_report(stack_name: &str, report: &DriftReport) -> String {
     lines.extend(report.drifts.iter().flat_map(resource_lines));
     if !report.drifts.is_empty() {
         lines.push(
-            "A deployment restores a property only if the template changes that property. Restore the \
-             others manually, or set them in cellar.yaml."
+            "`synth plan` shows these changes, and `synth deploy --plan` undoes them. Without a plan, a \
+             deployment undoes a change only if the template changes the same property. To keep a \
+             value, set it in cellar.yaml."
                 .to_owned(),
         );
     }

@@ -21,6 +21,8 @@ pub(super) struct ObservedStack {
     pub(super) aws: Aws,
     pub(super) state: StackState,
     pub(super) resources: Vec<Resource>,
+    /// `deletion_protection` of the configuration.
+    pub(super) deletion_protection: bool,
 }
 
 impl StackLocation {
@@ -95,7 +97,8 @@ impl ObservedStack {
         let aws = Aws::connect(&project.config, endpoint_url).await?;
         let state = deployed_stack(&project, &aws).await?;
         let resources = aws.stack_resources(&state.id).await?;
-        Ok(Self { name, aws, state, resources })
+        let deletion_protection = project.config.deletion_protection;
+        Ok(Self { name, aws, state, resources, deletion_protection })
     }
 
     /// Returns `None` if the stack does not contain the resource or has not created it.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::aws_deployment::{AwsDeployment, template_hash};
 use super::diff::{check_severity, deployed_template_text};
 use super::preview::{Confirmation, Preview, PreviewDetail};
-use crate::aws::ChangeSet;
+use crate::aws::{ChangeSet, Drift};
 use crate::cli::{Output, PlanArguments};
 use crate::deployment::{PLAN_VERSION, Plan, StalePlan};
 use crate::error::SynthError;
@@ -20,6 +20,12 @@ struct PlanReport<'a> {
     severity: &'static str,
     file: Option<&'a Path>,
     plan: Option<&'a Plan>,
+    /// Termination protection of the stack after the deployment. `None` if it does not change or
+    /// if the stack is new.
+    termination_protection: Option<bool>,
+    /// Resources that were changed outside CloudFormation. The expected values are those of the
+    /// new template.
+    changed_by_hand: &'a [Drift],
 }
 
 /// Returns whether there are changes.
@@ -32,18 +38,37 @@ pub(crate) async fn save_plan(
     let project = Project::find(config_selection)?;
     let deployment =
         AwsDeployment::prepare(config_selection, project, &arguments.aws, output).await?;
-    let preview = deployment.create_preview(deployment.upload_artifacts().await?).await?;
+    let mut desired = deployment.upload_artifacts().await?;
+    desired.reverts_drift = !arguments.keep_drift;
+    let preview = deployment.create_preview(desired).await?;
     match &preview.change_set {
         Some(change_set) => {
             deployment.print_preview(&preview, PreviewDetail::All);
             let plan =
                 write_plan_or_discard(&deployment, &preview, change_set, arguments, &plan_file)
                     .await?;
-            print_plan(&plan, &preview, arguments, &plan_file, output);
+            let report = PlanReport {
+                changes: true,
+                severity: preview.difference.severity.name(),
+                file: Some(&plan_file),
+                plan: Some(&plan),
+                termination_protection: new_protection(&deployment, &preview),
+                changed_by_hand: preview.manual_changes(),
+            };
+            print_plan(&report, arguments, output);
         }
         None => {
+            deployment.print_protection_change(&preview);
             let severity = preview.difference.severity.name();
-            let report = PlanReport { changes: false, severity, file: None, plan: None };
+            let termination_protection = new_protection(&deployment, &preview);
+            let report = PlanReport {
+                changes: false,
+                severity,
+                file: None,
+                plan: None,
+                termination_protection,
+                changed_by_hand: &[],
+            };
             output.print_result(&report, "No changes: no plan was written.");
         }
     }
@@ -66,23 +91,16 @@ async fn write_plan_or_discard(
     result
 }
 
-fn print_plan(
-    plan: &Plan,
-    preview: &Preview,
-    arguments: &PlanArguments,
-    plan_file: &Path,
-    output: &Output,
-) {
-    let report = PlanReport {
-        changes: true,
-        severity: preview.difference.severity.name(),
-        file: Some(plan_file),
-        plan: Some(plan),
-    };
+fn new_protection(deployment: &AwsDeployment<'_>, preview: &Preview) -> Option<bool> {
+    let change = deployment.protection_change(preview.current_stack.as_ref()?)?;
+    Some(change.turns_on())
+}
+
+fn print_plan(report: &PlanReport<'_>, arguments: &PlanArguments, output: &Output) {
     let shown_path = arguments.output.display();
     let text =
         format!("Saved the plan as {shown_path}. Apply it with: synth deploy --plan {shown_path}");
-    output.print_result(&report, &text);
+    output.print_result(report, &text);
 }
 
 async fn write_plan(

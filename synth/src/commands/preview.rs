@@ -9,8 +9,9 @@ use cellar_stacks::difference::Difference;
 use super::aws_deployment::{AwsDeployment, template_hash};
 use super::confirm::confirm;
 use super::diff::{deployed_template_text, parse_deployed_template};
+use super::manual_changes::format_manual_changes;
 use super::parameter_changes::print_parameter_changes;
-use crate::aws::{Change, ChangeSet, DesiredStack, RollbackAlarms, StackState};
+use crate::aws::{Change, ChangeSet, DesiredStack, Drift, RollbackAlarms, StackState};
 use crate::cost::idle_dollars;
 use crate::deployment::{
     Approval, PlanBasis, RollbackAlarmNames, StackCondition, required_approval,
@@ -63,7 +64,9 @@ impl AwsDeployment<'_> {
         let difference =
             Difference::between(old_template.document.as_ref(), &self.template.document)?;
         let rollback = self.rollback_alarms(current_stack.as_ref()).await?;
-        let desired = DesiredStack { is_new: current_stack.is_none(), rollback, ..desired };
+        let is_new = current_stack.is_none();
+        let reverts_drift = desired.reverts_drift && !is_new;
+        let desired = DesiredStack { is_new, reverts_drift, rollback, ..desired };
         let step = self.output.start_step("Compute the changes");
         let result = self.aws.create_change_set(&desired).await;
         let change_set = step.finish(result, |created| describe_changes(created.as_ref()))?;
@@ -86,9 +89,15 @@ impl AwsDeployment<'_> {
             let text = format_as_text(&report, self.output.has_colours_for_notes());
             self.output.print_note(text.trim_end());
         }
-        let shown_ids: BTreeSet<&str> =
+        let mut shown_ids: BTreeSet<&str> =
             preview.difference.resources.iter().map(|change| change.logical_id.as_str()).collect();
+        let manual_changes = preview.manual_changes();
+        if let Some(text) = format_manual_changes(manual_changes) {
+            self.output.print_note(&text);
+        }
+        shown_ids.extend(manual_changes.iter().map(|drift| drift.logical_id.as_str()));
         print_parameter_changes(preview.predicted_changes(), &shown_ids, self.output);
+        self.print_protection_change(preview);
         let new_idle_dollars = idle_dollars(&self.template.text).unwrap_or_default();
         let current_idle_dollars = preview.current_idle_dollars.as_deref();
         self.output.print_note(&format_idle_cost(current_idle_dollars, &new_idle_dollars));
@@ -204,6 +213,10 @@ impl AwsDeployment<'_> {
 }
 
 impl Preview {
+    pub(super) fn manual_changes(&self) -> &[Drift] {
+        self.change_set.as_ref().map_or(&[], |change_set| change_set.manual_changes.as_slice())
+    }
+
     fn predicted_changes(&self) -> &[Change] {
         self.change_set.as_ref().map_or(&[], |change_set| change_set.changes.as_slice())
     }

@@ -12,6 +12,7 @@ use super::observed::ObservedStack;
 use super::status::is_healthy;
 use crate::aws::AwsError;
 use crate::cli::Output;
+use crate::deployment::ProtectionChange;
 use crate::error::SynthError;
 use crate::moment::format_utc_ms;
 use crate::project::ConfigSelection;
@@ -30,6 +31,10 @@ struct AwsStatus {
     url: Option<String>,
     healthy: Option<bool>,
     bundle: Option<String>,
+    /// Whether CloudFormation refuses to delete the stack.
+    termination_protection: bool,
+    #[serde(skip)]
+    protection_change: Option<ProtectionChange>,
     /// `None` if they could not be read.
     alarms: Option<Vec<Alarm>>,
     /// `None` if they could not be read.
@@ -94,6 +99,8 @@ impl AwsStatus {
             url,
             healthy,
             bundle: stack.parameters.get(ARTIFACT_KEY).cloned(),
+            termination_protection: stack.termination_protection,
+            protection_change: ProtectionChange::needed(stack, observed.deletion_protection),
             alarms: alarms.ok(),
             dead_letters: dead_letters.ok(),
             unknown,
@@ -161,6 +168,7 @@ impl AwsStatus {
         if let Some(bundle) = &self.bundle {
             rows.push(("bundle", bundle.clone()));
         }
+        rows.push(("deletion", self.protection_text().to_owned()));
         for alarm in self.alarms.iter().flatten() {
             let reason = alarm.reason.as_deref().unwrap_or("no reason is given");
             rows.push(("ALARM", format!("{}: {reason}", alarm.logical_id)));
@@ -173,6 +181,15 @@ impl AwsStatus {
             rows.push(("unknown", error.clone()));
         }
         rows
+    }
+
+    fn protection_text(&self) -> &'static str {
+        match (self.termination_protection, self.protection_change) {
+            (true, None) => "protected",
+            (true, Some(_)) => "protected; `synth deploy` turns the protection off, as configured",
+            (false, Some(_)) => "NOT protected; `synth deploy` turns the protection on",
+            (false, None) => "not protected, as configured",
+        }
     }
 
     fn advice(&self) -> Option<&'static str> {
@@ -204,6 +221,8 @@ mod tests {
             url: Some("https://u/".to_owned()),
             healthy: Some(true),
             bundle: Some("bundles/b.zip".to_owned()),
+            termination_protection: true,
+            protection_change: None,
             alarms: Some(Vec::new()),
             dead_letters: Some(Vec::new()),
             unknown: Vec::new(),
@@ -211,12 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn a_healthy_stack_is_shown_in_four_lines() {
+    fn a_healthy_stack_is_shown_in_five_lines() {
         let shown = healthy().to_text(Some(Duration::from_millis(61_500)));
         let expected = "books is UPDATE_COMPLETE in account 1, eu-west-1\n  \
                         url      https://u/ (healthy)\n  \
                         changed  2026-11-01T07:04:05.000Z, 1m 1s ago\n  \
-                        bundle   bundles/b.zip";
+                        bundle   bundles/b.zip\n  \
+                        deletion protected";
         assert_eq!(shown, expected);
     }
 
@@ -234,12 +254,15 @@ mod tests {
         let logical_id = "ChangeStreamDeadLetters".to_owned();
         status.dead_letters = Some(vec![DeadLetters { logical_id, messages: 3 }]);
         status.unknown.push("cannot read".to_owned());
+        status.termination_protection = false;
+        status.protection_change = Some(ProtectionChange::TurnOn);
         let shown = status.to_text(None);
         for line in [
             "url      https://u/ (NOT responding)",
             "ALARM    ApiErrorsAlarm: 5 > 4\\n",
             "DEAD     3 messages in ChangeStreamDeadLetters",
             "unknown  cannot read",
+            "deletion NOT protected; `synth deploy` turns the protection on",
             "`synth runbook`",
         ] {
             assert!(shown.contains(line), "{line}: {shown}");

@@ -1,6 +1,6 @@
 //! Decisions about deployments to AWS, without I/O: which changes need confirmation, which stacks
 //! belong to Cellar, in which regions a stack can be deployed, which operations a stack status
-//! permits, how tables are deleted, and how stack events are reported.
+//! permits, how the stack is protected, how tables are deleted, and how stack events are reported.
 
 mod approval;
 mod failure;
@@ -8,6 +8,7 @@ mod ownership;
 mod phase;
 mod plan;
 mod progress;
+mod protection;
 mod regions;
 mod restore;
 mod status;
@@ -20,6 +21,7 @@ pub(crate) use ownership::{STACK_TAG, is_cellar_stack};
 pub(crate) use phase::DeploymentPhase;
 pub(crate) use plan::{PLAN_VERSION, Plan, PlanBasis, StalePlan};
 pub(crate) use progress::{DeploymentProgress, EventLine, EventMark};
+pub(crate) use protection::ProtectionChange;
 pub(crate) use regions::has_function_urls;
 pub(crate) use restore::{
     RestoreError, StackResource, TableRestore, existed_at, restored_table_name,

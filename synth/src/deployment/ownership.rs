@@ -38,6 +38,7 @@ mod tests {
                 .iter()
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
                 .collect(),
+            termination_protection: false,
         }
     }
 

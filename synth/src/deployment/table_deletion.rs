@@ -41,7 +41,14 @@ mod tests {
     fn table(status: &str, is_protected: bool) -> TableDescription {
         let (source_arn, restored_to_s, created_s) = (None, None, None);
         let status = status.to_owned();
-        TableDescription { source_arn, restored_to_s, created_s, status, is_protected }
+        TableDescription {
+            source_arn,
+            restored_to_s,
+            created_s,
+            status,
+            is_protected,
+            max_write_units: None,
+        }
     }
 
     #[test]

@@ -217,6 +217,15 @@ pub(crate) enum SynthError {
         /// Action name, such as "the deployment".
         action: &'static str,
     },
+    #[error("stack {stack} is protected from deletion, and deleting it was not confirmed")]
+    #[diagnostic(
+        code(synth::protected_stack),
+        help(
+            "nothing was changed; to turn the protection off and delete the stack, run `synth destroy` \
+             and answer `yes`, or pass --yes"
+        )
+    )]
+    ProtectedStack { stack: String },
     #[error(transparent)]
     #[diagnostic(transparent)]
     Aws(#[from] AwsError),

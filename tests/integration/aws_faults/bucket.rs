@@ -1,9 +1,12 @@
-//! Settings of the artifact bucket: manual changes are reverted.
+//! Name and settings of the artifact bucket. Manual changes of the settings are reverted.
 
 use serde_json::Value;
 
 use super::account::{Account, DEPLOY, faked};
-use super::fake::{CLOSED, Fake, Fault, LIFECYCLE, POLICY};
+use super::fake::{CLOSED, Fake, Fault, LIFECYCLE, POLICY, REGIONAL_BUCKET};
+
+/// The artifact bucket of earlier versions.
+const GLOBAL_BUCKET: &str = "cellar-artifacts-000000000000-eu-west-1";
 
 /// Changes the bucket settings, as a user could.
 fn change(fake: &Fake) {
@@ -64,6 +67,7 @@ async fn settings_that_differ_are_put_back_beside_those_of_others() {
 async fn a_bucket_of_the_users_own_is_as_they_want_it() {
     let (fake, account) = faked().await;
     change(&fake);
+    fake.world().buckets.0.insert("my-own-bucket".to_owned());
     deploy(&account, &["--artifact-bucket", "my-own-bucket"]).await;
     assert_eq!(puts(&fake), 0);
 }
@@ -88,4 +92,66 @@ async fn what_may_not_be_read_is_left_alone_and_what_may_not_be_written_is_told(
                 s3:PutBucketPublicAccessBlock";
     assert!(said.contains(told), "{said}");
     assert!(said.contains("restored TLS-only policy, cleanup of"), "{said}");
+}
+
+fn buckets(fake: &Fake) -> Vec<String> {
+    fake.world().buckets.0.iter().cloned().collect()
+}
+
+#[tokio::test]
+async fn a_new_bucket_has_a_name_that_no_other_account_can_take() {
+    let (fake, account) = faked().await;
+    fake.world().buckets.0.clear();
+    let said = deploy(&account, &[]).await;
+    assert!(said.contains(&format!("created {REGIONAL_BUCKET}")), "{said}");
+    assert_eq!(buckets(&fake), [REGIONAL_BUCKET]);
+    assert_eq!(puts(&fake), 3, "it has its settings");
+    // The next deployment finds it.
+    deploy(&account, &[]).await;
+    assert_eq!(buckets(&fake), [REGIONAL_BUCKET]);
+}
+
+#[tokio::test]
+async fn the_bucket_of_earlier_versions_is_used_if_this_account_has_it() {
+    let (fake, account) = faked().await;
+    fake.world().buckets.0 = [GLOBAL_BUCKET.to_owned()].into();
+    let said = deploy(&account, &[]).await;
+    assert!(said.contains(&format!("Check the artifact bucket: {GLOBAL_BUCKET} (")), "{said}");
+    assert_eq!(buckets(&fake), [GLOBAL_BUCKET]);
+    // Its settings are restored as well.
+    change(&fake);
+    assert!(deploy(&account, &[]).await.contains("restored public access block"));
+}
+
+/// S3 reports a bucket with another owner than expected like one without access.
+#[tokio::test]
+async fn a_global_name_that_another_account_has_taken_does_not_matter() {
+    for taken in
+        [Fault::Bare(403, None), Fault::Bare(301, Some(("x-amz-bucket-region", "us-west-2")))]
+    {
+        let (fake, account) = faked().await;
+        fake.world().buckets.0.clear();
+        fake.fail("HeadBucket", 1, taken);
+        deploy(&account, &[]).await;
+        assert_eq!(buckets(&fake), [REGIONAL_BUCKET]);
+    }
+}
+
+#[tokio::test]
+async fn a_region_without_account_regional_names_gets_a_global_name() {
+    let (fake, account) = faked().await;
+    fake.world().buckets.0.clear();
+    let account = account.with("AWS_REGION", "me-south-1");
+    deploy(&account, &[]).await;
+    assert_eq!(buckets(&fake), ["cellar-artifacts-000000000000-me-south-1"]);
+}
+
+#[tokio::test]
+async fn a_bucket_of_the_users_own_is_created_in_the_namespace_of_its_name() {
+    for name in ["my-own-bucket", "my-own-000000000000-eu-west-1-an"] {
+        let (fake, account) = faked().await;
+        fake.world().buckets.0.clear();
+        deploy(&account, &["--artifact-bucket", name]).await;
+        assert_eq!(buckets(&fake), [name]);
+    }
 }

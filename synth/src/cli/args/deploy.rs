@@ -80,7 +80,8 @@ pub(crate) enum ProgressArgument {
     after_help = "Examples:\n  synth plan\n  synth plan -o plan.json && synth deploy --plan plan.json\n  \
                         synth plan --allow-data-loss SegmentTable\n\n\
                         A plan is valid only for its account, commit, template and deployed stack: if one \
-                        of them changes, `deploy --plan` refuses it.\n\n\
+                        of them changes, `deploy --plan` refuses it. It also undoes changes that were made \
+                        outside CloudFormation, and shows them, unless you pass --keep-drift.\n\n\
                         Exit codes: 0 no changes (no plan is written), 2 a plan was written, 1 an error, or \
                         a change of the severity of --fail-on."
 )]
@@ -91,6 +92,10 @@ pub(crate) struct PlanArguments {
     /// Exit with 1, and write no plan, if a change has this severity or higher
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<FailOn>,
+    /// Keep changes that were made outside CloudFormation, unless the template changes the same
+    /// property
+    #[arg(long)]
+    pub(crate) keep_drift: bool,
     #[command(flatten)]
     pub(crate) aws: AwsArguments,
 }
@@ -174,7 +179,9 @@ pub(crate) struct DriftArguments {
     after_help = "Examples:\n  synth destroy                     delete the stack in AWS, keep its data\n  \
                         synth destroy --delete-data       also delete its data\n  \
                         synth destroy --local\n  \
-                        synth destroy --local --delete-data --yes"
+                        synth destroy --local --delete-data --yes\n\n\
+                        Once the deletion is confirmed, the termination protection of the stack is turned \
+                        off."
 )]
 pub(crate) struct DestroyArguments {
     /// Destroy the local stack

@@ -2,6 +2,8 @@
 //! emulator can produce on demand. It has one stack, whose states and events a test defines; faults
 //! can be added to any call.
 
+mod buckets;
+mod manual_change;
 mod reply;
 mod settings;
 mod tables;
@@ -19,6 +21,9 @@ use axum::http::{Method, Request, StatusCode};
 use axum::response::Response;
 use tokio::net::TcpListener;
 
+use buckets::BucketTarget;
+pub(crate) use buckets::REGIONAL_BUCKET;
+pub(crate) use manual_change::ManualChange;
 use reply::{error, object};
 use settings::Setting;
 pub(crate) use settings::{CLOSED, LIFECYCLE, POLICY};
@@ -108,21 +113,24 @@ async fn serve(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok());
     let of_target = target.and_then(|target| target.rsplit('.').next()).map(str::to_owned);
     let named = of_target.or_else(|| form.get("Action").cloned());
+    let namespace = head.headers.get("x-amz-bucket-namespace").map(|it| it.to_str().unwrap());
+    let bucket = head.uri.path().trim_matches('/').split('/').next().unwrap_or_default();
+    let target = BucketTarget { bucket, namespace };
     let action = named.unwrap_or_else(|| of_s3(&head.method, &head.uri));
     if let Some(scope) = head.headers.get("authorization").and_then(reply::scope) {
         world.lock().unwrap().signed.insert(scope);
     }
     let fault = world.lock().unwrap().begin(&action);
     match fault {
-        None => answer(&world, &action, &form, &body, is_chunked),
+        None => answer(&world, &action, &form, &body, is_chunked, &target),
         Some(Fault::Lost) => {
-            answer(&world, &action, &form, &body, is_chunked);
+            answer(&world, &action, &form, &body, is_chunked, &target);
             broken()
         }
         Some(Fault::Broken) => broken(),
         Some(Fault::Silent) => std::future::pending().await,
         Some(Fault::Held) => {
-            answer(&world, &action, &form, &body, is_chunked);
+            answer(&world, &action, &form, &body, is_chunked, &target);
             std::future::pending().await
         }
         Some(Fault::Bare(status, header)) => {
@@ -162,6 +170,7 @@ fn answer(
     form: &HashMap<String, String>,
     body: &Bytes,
     is_chunked: bool,
+    target: &BucketTarget<'_>,
 ) -> Response {
     let mut world = world.lock().unwrap();
     if form.contains_key("Action") {
@@ -183,6 +192,9 @@ fn answer(
             }
             false => setting.answer(world.settings.get(setting.name)),
         };
+    }
+    if let Some(reply) = world.buckets.answer(action, target) {
+        return reply;
     }
     if action == "PutObject" {
         let bytes = if is_chunked { reply::unchunked(body) } else { body.to_vec() };

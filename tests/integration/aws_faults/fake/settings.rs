@@ -19,8 +19,8 @@ pub(crate) struct Setting {
 pub(crate) const POLICY: Setting = Setting {
     name: "BucketPolicy",
     ours: r#"{"Version":"2012-10-17","Statement":[{"Sid":"TlsOnly","Effect":"Deny","Principal":"*",
-        "Action":"s3:*","Resource":["arn:aws:s3:::cellar-artifacts-000000000000-eu-west-1",
-        "arn:aws:s3:::cellar-artifacts-000000000000-eu-west-1/*"],
+        "Action":"s3:*","Resource":["arn:aws:s3:::cellar-artifacts-000000000000-eu-west-1-an",
+        "arn:aws:s3:::cellar-artifacts-000000000000-eu-west-1-an/*"],
         "Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}"#,
     missing: "NoSuchBucketPolicy",
 };

@@ -15,6 +15,8 @@ const READS_PER_CHANGE: u32 = 2;
 pub(crate) struct FakeTable {
     status: &'static str,
     is_protected: bool,
+    /// Maximum write units per second.
+    write_limit: Option<i64>,
     /// Reads until the change in progress is complete.
     remaining_reads: u32,
 }
@@ -26,7 +28,16 @@ pub(crate) struct FakeTables(pub(crate) BTreeMap<&'static str, FakeTable>);
 impl FakeTable {
     /// Creates an active table with deletion protection.
     pub(crate) fn protected() -> Self {
-        Self { status: "ACTIVE", is_protected: true, remaining_reads: 0 }
+        Self { status: "ACTIVE", is_protected: true, write_limit: None, remaining_reads: 0 }
+    }
+
+    /// Creates an active table with a write limit.
+    pub(crate) fn limited(write_units_per_second: i64) -> Self {
+        Self { write_limit: Some(write_units_per_second), ..Self::protected() }
+    }
+
+    pub(crate) fn write_limit(&self) -> Option<i64> {
+        self.write_limit
     }
 
     /// Creates a table that a deployment is still changing.
@@ -51,7 +62,13 @@ impl FakeTables {
                 return refusal("ResourceInUseException", "Attempt to change a resource in use");
             }
             ("UpdateTable", _) => {
-                table.is_protected = request["DeletionProtectionEnabled"].as_bool().unwrap();
+                if let Some(is_protected) = request["DeletionProtectionEnabled"].as_bool() {
+                    table.is_protected = is_protected;
+                }
+                if let Some(limit) = request["OnDemandThroughput"]["MaxWriteRequestUnits"].as_i64()
+                {
+                    table.write_limit = (limit > 0).then_some(limit);
+                }
                 table.status = "UPDATING";
                 table.remaining_reads = READS_PER_CHANGE;
             }
@@ -67,11 +84,14 @@ impl FakeTables {
             }
             (other, _) => panic!("the fake does not support {other}"),
         }
-        let description = json!({
+        let mut description = json!({
             "TableName": name,
             "TableStatus": table.status,
             "DeletionProtectionEnabled": table.is_protected,
         });
+        if let Some(limit) = table.write_limit {
+            description["OnDemandThroughput"] = json!({ "MaxWriteRequestUnits": limit });
+        }
         let member = if action == "DescribeTable" { "Table" } else { "TableDescription" };
         Response::new(Body::from(json!({ member: description }).to_string()))
     }

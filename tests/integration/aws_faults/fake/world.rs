@@ -8,6 +8,8 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::Fault;
+use super::buckets::FakeBuckets;
+use super::manual_change::{ManualChange, resource_change};
 use super::reply::{element, error, result};
 use super::settings::Setting;
 use super::tables::FakeTables;
@@ -34,6 +36,8 @@ pub(crate) struct FakeStack {
     pub(crate) tags: Vec<(String, String)>,
     /// ARNs of the rollback triggers. A change set that does not mention them keeps them.
     pub(crate) rollback_triggers: Vec<String>,
+    /// Whether the stack cannot be deleted.
+    pub(crate) is_protected: bool,
 }
 
 /// A change set of the stack.
@@ -45,6 +49,8 @@ pub(crate) struct FakeChangeSet {
     rollback_triggers: Option<Vec<String>>,
     /// Whether a failed execution leaves the stack in `UPDATE_FAILED`.
     is_rollback_disabled: bool,
+    /// Whether it compares with the actual resources.
+    reverts_drift: bool,
 }
 
 /// State of the fake.
@@ -70,6 +76,9 @@ pub(crate) struct World {
     pub(crate) script: VecDeque<Step>,
     /// Remaining events of the running operation.
     pub(crate) remaining_steps: VecDeque<Step>,
+    pub(crate) buckets: FakeBuckets,
+    /// Properties that were changed outside CloudFormation.
+    pub(crate) manual_changes: Vec<ManualChange>,
     /// Settings of the artifact bucket.
     pub(crate) settings: BTreeMap<&'static str, String>,
     /// The last uploaded template.
@@ -99,6 +108,8 @@ impl Default for World {
             invalid_resources: Vec::new(),
             script: VecDeque::new(),
             remaining_steps: VecDeque::new(),
+            buckets: FakeBuckets::default(),
+            manual_changes: Vec::new(),
             settings: Setting::ALL.map(|it| (it.name, it.ours.to_owned())).into(),
             template: String::new(),
             signed: BTreeSet::new(),
@@ -111,13 +122,15 @@ impl Default for World {
 }
 
 impl World {
-    /// Adds a deployed Cellar stack with this status.
+    /// Adds a deployed Cellar stack with this status. A stack that was once complete is protected
+    /// from deletion.
     pub(crate) fn deployed(&mut self, status: &str) {
         self.stack = Some(FakeStack {
             status: status.to_owned(),
             outputs: vec![("ApiUrl", "https://api.lambda-url.eu-west-1.on.aws/".to_owned())],
             tags: vec![("cellar:stack".to_owned(), "cellar".to_owned())],
             rollback_triggers: Vec::new(),
+            is_protected: status.starts_with("UPDATE") || status == "CREATE_COMPLETE",
         });
     }
 
@@ -172,7 +185,10 @@ impl World {
             "GetTemplate" => element("TemplateBody", &self.template),
             "ListStackResources" => self.list_alarms_as_resources(),
             "CreateChangeSet" => self.create_change_set(form),
-            "DescribeChangeSet" => self.describe_change_set(&of("ChangeSetName")),
+            "DescribeChangeSet" => {
+                let has_values = of("IncludePropertyValues") == "true";
+                self.describe_change_set(&of("ChangeSetName"), has_values)
+            }
             "ListChangeSets" => self.list_change_sets(),
             "DeleteChangeSet" => {
                 self.change_sets.remove(&of("ChangeSetName"));
@@ -185,6 +201,16 @@ impl World {
                 }
             }
             "DescribeEvents" => self.describe_failed_validations(),
+            "UpdateTerminationProtection" => {
+                let stack = self.stack.as_mut().unwrap();
+                stack.is_protected = of("EnableTerminationProtection") == "true";
+                element("StackId", &arn())
+            }
+            "DeleteStack" if self.stack.as_ref().is_some_and(|it| it.is_protected) => {
+                return invalid(
+                    "Stack [cellar] cannot be deleted while TerminationProtection is enabled",
+                );
+            }
             "DeleteStack" => {
                 self.remaining_steps = self.script_or("DELETE_COMPLETE");
                 self.record_event("cellar", STACK_TYPE, "DELETE_IN_PROGRESS", "");
@@ -212,6 +238,7 @@ impl World {
         let stack = self.stack.as_ref().or(deleted)?;
         let mut inner = element("StackName", "cellar") + &element("StackId", &arn());
         inner += &element("StackStatus", &stack.status);
+        inner += &element("EnableTerminationProtection", &stack.is_protected.to_string());
         let output = |(key, value): &(&str, String)| {
             let pair = element("OutputKey", key) + &element("OutputValue", value);
             format!("<member>{pair}</member>")
@@ -262,7 +289,9 @@ impl World {
             // Express mode disables the rollback unless the request says otherwise.
             is_rollback_disabled: is_express
                 && of_deployment("DisableRollback").as_deref() != Some("false"),
+            reverts_drift: form.get("DeploymentMode").is_some_and(|mode| mode == "REVERT_DRIFT"),
         };
+        assert!(!change_set.reverts_drift || form["ChangeSetType"] == "UPDATE");
         self.change_sets.insert(id.clone(), change_set);
         element("Id", &id) + &element("StackId", &arn())
     }
@@ -308,7 +337,7 @@ impl World {
         json!({ "MetricAlarms": alarms })
     }
 
-    fn describe_change_set(&self, id: &str) -> String {
+    fn describe_change_set(&self, id: &str, has_values: bool) -> String {
         let head = element("ChangeSetId", id) + &element("StackId", &arn());
         match self.change_sets.get(id).and_then(|change_set| change_set.failure.as_ref()) {
             Some(reason) => head + &element("Status", "FAILED") + &element("StatusReason", reason),
@@ -319,12 +348,16 @@ impl World {
                     + &element("LogicalResourceId", "ApiFunction")
                     + &element("ResourceType", "AWS::Lambda::Function")
                     + &element("Replacement", "False");
+                let mut changes = vec![change];
+                if self.change_sets.get(id).is_some_and(|change_set| change_set.reverts_drift) {
+                    let shown = self.manual_changes.iter().map(|it| it.describe(has_values));
+                    changes.extend(shown);
+                }
+                let members: String =
+                    changes.iter().map(|change| resource_change(change)).collect();
                 head + &element("Status", "CREATE_COMPLETE")
                     + &element("ExecutionStatus", "AVAILABLE")
-                    + &format!(
-                        "<Changes><member><Type>Resource</Type><ResourceChange>{change}\
-                         </ResourceChange></member></Changes>"
-                    )
+                    + &format!("<Changes>{members}</Changes>")
             }
         }
     }
@@ -367,6 +400,9 @@ impl World {
         };
         self.record_event("cellar", STACK_TYPE, begins, "User Initiated");
         self.remaining_steps = self.script_or(ends);
+        if change_set.as_ref().is_some_and(|change_set| change_set.reverts_drift) {
+            self.manual_changes.clear();
+        }
         if let Some(change_set) = change_set {
             self.apply_rollback_configuration(change_set);
         }
