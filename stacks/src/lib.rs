@@ -17,6 +17,7 @@
 //! - [`constructs`]: a typed struct for each AWS resource type in use.
 //! - [`stack`]: collects constructs, creates references to them and validates every reference.
 //! - [`difference`]: the changes that a deployment would make, with their severity.
+//! - [`picture`]: a stack, or its changes, as a Mermaid flowchart.
 //! - [`template`]: the result, written as JSON or YAML; reads JSON and resolves intrinsic functions.
 //! - [`wildcard`]: IAM patterns with `*` and `?`.
 //! - [`cellar`]: the stack that Cellar deploys.
@@ -27,6 +28,7 @@ pub mod config;
 pub mod constructs;
 pub mod difference;
 pub mod expression;
+pub mod picture;
 pub mod stack;
 mod suggest;
 pub mod template;

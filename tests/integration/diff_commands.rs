@@ -50,6 +50,46 @@ fn a_difference_from_a_file_is_shown_and_told_by_the_exit_code() {
 }
 
 #[test]
+fn the_stack_and_its_changes_are_drawn() {
+    let project = Project::new();
+    let drawn = project.synth(&["template", "--format", "mermaid"]);
+    assert!(drawn.code == 0 && drawn.stdout.starts_with("flowchart LR\n"), "{drawn:?}");
+    let written = project.synth(&["template", "--format", "mermaid", "--output", "stack.mmd"]);
+    assert_eq!(written.code, 0, "{written:?}");
+    assert_eq!(fs::read_to_string(project.path("stack.mmd")).unwrap(), drawn.stdout);
+    let json = project.synth(&["--json", "template", "--format", "mermaid"]);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(report["mermaid"], drawn.stdout.as_str());
+
+    assert_eq!(project.synth(&["template", "--output", "old.json"]).code, 0);
+    configure(&project, "dashboard: true\n");
+    let comment = project.synth(&["diff", "--against", "old.json", "--format", "markdown"]);
+    assert!(comment.code == 2 && comment.stdout.contains("```mermaid\nflowchart LR\n"));
+    assert!(comment.stdout.contains("[\"Dashboard<br>added\"]"), "{comment:?}");
+}
+
+#[test]
+fn the_cost_is_shown_if_it_changes() {
+    let project = Project::new();
+    git(&project, &["init", "--quiet"]);
+    configure(&project, "stack: books\n");
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "--quiet", "--message", "one"]);
+    configure(&project, "stack: books\ndashboard: true\n");
+    let text = project.synth(&["diff", "--against-revision", "HEAD"]);
+    let cost = "Cost: an idle month costs $3.00 instead of $0.00 (estimated";
+    assert!(text.code == 2 && text.stdout.contains(cost), "{text:?}");
+    let json = project.synth(&["--json", "diff", "--against-revision", "HEAD"]);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    let expected = serde_json::json!({"idle_month_dollars": {"old": "0", "new": "3"}});
+    assert_eq!(report["cost"], expected);
+    configure(&project, "stack: books\nlog_retention_days: 7\n");
+    let json = project.synth(&["--json", "diff", "--against-revision", "HEAD"]);
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(report["cost"]["idle_month_dollars"], Value::Null, "{report}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_named() {
     let project = Project::new();
     fs::write(project.path("odd.json"), "{}").unwrap();

@@ -98,6 +98,12 @@ impl Document {
         self.resources.keys().map(String::as_str)
     }
 
+    /// Returns the resources with their logical ids, sorted by logical id. Each resource is a map
+    /// that contains a `Type`.
+    pub fn resources(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.resources.iter().map(|(logical_id, resource)| (logical_id.as_str(), resource))
+    }
+
     /// Represents a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }

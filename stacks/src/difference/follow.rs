@@ -9,27 +9,10 @@ use super::change::PropertyChange;
 use super::compare::split_json_pointer;
 use super::document::{Document, known_type};
 use crate::constructs::Update;
-use crate::expression::{Intrinsic, SubstitutionPart, parse_intrinsic, parse_substitution};
+use crate::expression::{Reference, references_in};
 
 /// The index of the property name in a path such as `/Properties/NAME`.
 const PROPERTY_NAME_INDEX: usize = 1;
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Reference {
-    logical_id: String,
-    /// The attribute that `Fn::GetAtt` reads, or `None` for a `Ref`.
-    attribute: Option<String>,
-}
-
-impl Reference {
-    fn to_resource(logical_id: &str) -> Self {
-        Self { logical_id: logical_id.to_owned(), attribute: None }
-    }
-
-    fn to_attribute(logical_id: &str, attribute: &str) -> Self {
-        Self { logical_id: logical_id.to_owned(), attribute: Some(attribute.to_owned()) }
-    }
-}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonResourceChange {
@@ -96,8 +79,7 @@ fn find_referring_properties(
         let Some(resource) = new.resources.get(logical_id) else { continue };
         let properties = resource.get("Properties").and_then(Value::as_object);
         for (property, value) in properties.into_iter().flatten() {
-            let mut references = BTreeSet::new();
-            collect_references(value, &mut references);
+            let mut references = references_in(value);
             references.retain(|reference| {
                 reference.logical_id != *logical_id && changes.contains_key(&reference.logical_id)
             });
@@ -181,50 +163,4 @@ fn changes_attribute(
         let property = path.get(PROPERTY_NAME_INDEX).map(String::as_str).unwrap_or_default();
         target_type.attributes_changed_by(property).contains(&attribute)
     })
-}
-
-fn collect_references(value: &Value, references: &mut BTreeSet<Reference>) {
-    match parse_intrinsic(value) {
-        Ok(Some(Intrinsic::Reference(logical_id))) => {
-            references.insert(Reference::to_resource(logical_id));
-        }
-        Ok(Some(Intrinsic::Attribute { logical_id, attribute })) => {
-            references.insert(Reference::to_attribute(logical_id, attribute));
-        }
-        Ok(Some(Intrinsic::Substitution { text, variables })) => {
-            references.extend(placeholder_references(text));
-            if let Some(variables) = variables {
-                collect_references_in_all(variables.values(), references);
-            }
-        }
-        // All other values, including `Fn::Join`, are searched for nested references.
-        _ => match value {
-            Value::Array(items) => collect_references_in_all(items, references),
-            Value::Object(entries) => collect_references_in_all(entries.values(), references),
-            _ => {}
-        },
-    }
-}
-
-fn collect_references_in_all<'a>(
-    values: impl IntoIterator<Item = &'a Value>,
-    references: &mut BTreeSet<Reference>,
-) {
-    for value in values {
-        collect_references(value, references);
-    }
-}
-
-fn placeholder_references(text: &str) -> Vec<Reference> {
-    let mut references = Vec::new();
-    for part in parse_substitution(text).unwrap_or_default() {
-        match part {
-            SubstitutionPart::Text(_) => {}
-            SubstitutionPart::Name(name) => references.push(Reference::to_resource(&name)),
-            SubstitutionPart::Attribute { logical_id, attribute } => {
-                references.push(Reference::to_attribute(&logical_id, &attribute));
-            }
-        }
-    }
-    references
 }

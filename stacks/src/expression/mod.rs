@@ -2,12 +2,14 @@
 //! functions that compute them.
 
 mod read;
+mod references;
 mod substitution;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use read::{Intrinsic, parse_intrinsic};
 pub use read::{IntrinsicError, NESTING_MAX};
+pub(crate) use references::{Reference, references_in};
 pub use substitution::{SubstitutionError, SubstitutionPart, parse_substitution};
 
 /// The names of intrinsic functions in a template.

@@ -26,7 +26,8 @@ pub(crate) async fn show_difference(
     let old_template = read_old_template(&mut project, arguments).await?;
     let new_document = Document::from(&synthesize(&project.config)?);
     let difference = Difference::between(old_template.document.as_ref(), &new_document)?;
-    let report = Report::new(&project.config.stack, &old_template, &difference);
+    let report = Report::new(&project.config.stack, &old_template, &difference)
+        .with_templates(&old_template, &new_document);
     let formatted_report = match arguments.format {
         DiffFormat::Text => format_as_text(&report, output.has_colours()),
         DiffFormat::Markdown => format_as_markdown(&report)?,

@@ -1,5 +1,7 @@
-//! `synth template`: prints the CloudFormation template.
+//! `synth template`: prints the CloudFormation template, or a picture of it.
 
+use cellar_stacks::difference::Document;
+use cellar_stacks::picture::draw_stack;
 use serde_json::json;
 
 use crate::cli::{Format, Output, TemplateArguments};
@@ -15,9 +17,15 @@ pub(crate) fn print_template(
 ) -> Result<(), SynthError> {
     let project = Project::find(config_selection)?;
     let template = synthesize(&project.config)?;
+    let mut json_result = template.to_value();
     let formatted_template = match arguments.format {
         Format::Json => template.to_json(),
         Format::Yaml => template.to_yaml(),
+        Format::Mermaid => {
+            let picture = draw_stack(&Document::from(&template))?;
+            json_result = json!({ "mermaid": picture });
+            picture
+        }
     };
     match &arguments.output {
         Some(path) => {
@@ -25,7 +33,7 @@ pub(crate) fn print_template(
             let result = json!({ "written": path, "bytes": formatted_template.len() });
             output.print_result(&result, &format!("Wrote {}", path.display()));
         }
-        None => output.print_result(&template.to_value(), &formatted_template),
+        None => output.print_result(&json_result, &formatted_template),
     }
     Ok(())
 }

@@ -66,6 +66,10 @@ impl Bill {
         &self.total
     }
 
+    pub(crate) const fn sum(&self) -> Dollars {
+        self.sum
+    }
+
     pub(crate) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(presets::UTF8_FULL_CONDENSED);

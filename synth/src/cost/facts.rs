@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use cellar_api::environment;
+use cellar_log::upkeep::LogPolicy;
 use cellar_stacks::constructs::ResourceType;
 use serde_json::Value;
 
@@ -28,6 +30,8 @@ pub(crate) struct StackFacts {
     pub(crate) has_kms_key: bool,
     /// Longest retention period of any log group, in days.
     pub(crate) log_days: u64,
+    /// When snapshots are built, or `None` if they are disabled.
+    pub(crate) log_policy: Option<LogPolicy>,
 }
 
 impl Function {
@@ -46,11 +50,25 @@ fn property<'a>(resource: &'a Value, path: &str) -> Option<&'a Value> {
     resource.pointer(&format!("/Properties/{path}"))
 }
 
+/// Reads the thresholds that the API function gets as JSON in a variable.
+fn log_policy(function: &Value) -> Option<LogPolicy> {
+    let variables = property(function, "Environment/Variables")?;
+    serde_json::from_str(variables.get(environment::UPKEEP)?.as_str()?).ok()
+}
+
 impl StackFacts {
     pub(crate) fn from_template(template: &Value) -> Self {
-        let mut stack_facts = Self::default();
         let resources = template.get("Resources").and_then(Value::as_object);
-        for (logical_id, resource) in resources.into_iter().flatten() {
+        Self::from_resources(
+            resources.into_iter().flatten().map(|(id, resource)| (id.as_str(), resource)),
+        )
+    }
+
+    pub(crate) fn from_resources<'a>(
+        resources: impl Iterator<Item = (&'a str, &'a Value)>,
+    ) -> Self {
+        let mut stack_facts = Self::default();
+        for (logical_id, resource) in resources {
             let type_name = resource.get("Type").and_then(Value::as_str);
             if let Some(resource_type) = type_name.and_then(ResourceType::from_name) {
                 stack_facts.add_resource(logical_id, resource_type, resource);
@@ -66,6 +84,9 @@ impl StackFacts {
                 let tracing_mode = property(resource, "TracingConfig/Mode").and_then(Value::as_str);
                 if tracing_mode == Some("Active") {
                     self.tracing = true;
+                }
+                if let Some(log_policy) = log_policy(resource) {
+                    self.log_policy = Some(log_policy);
                 }
             }
             ResourceType::Alarm => self.alarms += 1,
@@ -117,6 +138,9 @@ mod tests {
         assert_eq!(memory("SnapshotFunction"), (1_769, true));
         assert_eq!((plain.alarms, plain.dashboards, plain.polled_queues), (10, 0, 1));
         assert_eq!((plain.has_kms_key, plain.tracing, plain.log_days), (false, false, 30));
+        assert_eq!(plain.log_policy, config.snapshots.log_policy());
+        config.snapshots.enabled = false;
+        assert_eq!(facts(&config).log_policy, None);
         (config.dashboard, config.tracing) = (true, true);
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());

@@ -7,6 +7,7 @@ mod estimate;
 mod facts;
 mod measured;
 mod meter;
+mod movement;
 mod units;
 
 use serde_json::Value;
@@ -18,6 +19,7 @@ pub(crate) use facts::StackFacts;
 pub(crate) use measured::{
     MeasuredUsage, UsageQuery, measured_amounts, measurement_notes, usage_queries,
 };
+pub(crate) use movement::CostMovement;
 pub(crate) use units::MONTH_HOURS;
 
 /// Returns the monthly cost of an idle stack without storage, in US dollars as a decimal number.

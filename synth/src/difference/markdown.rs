@@ -15,6 +15,12 @@ pub(crate) const COMMENT_BYTES_MAX: usize = 65_536;
 
 const VALUE_CHARS_MAX: usize = 400;
 
+/// A picture with more lines is folded.
+const OPEN_PICTURE_LINES_MAX: usize = 20;
+
+/// If the comment is too long, a picture may take this part of it, as a divisor.
+const PICTURE_DIVISOR: usize = 4;
+
 /// The values are plain text, which the template escapes.
 #[derive(Clone, Serialize)]
 struct CommentView {
@@ -29,6 +35,10 @@ struct CommentView {
     details: Vec<ResourceDetail>,
     narrowed: Vec<String>,
     sections: Vec<PropertyLine>,
+    cost: Option<String>,
+    picture: Option<PictureView>,
+    /// Why there is no picture, if there should be one.
+    missing_picture: Option<String>,
     notes: Vec<String>,
     /// Number of shown lines and total number of lines, if the comment is truncated.
     cut: Option<Truncation>,
@@ -56,6 +66,14 @@ struct PropertyLine {
     new: Option<String>,
 }
 
+/// The text is inserted into a code block as it is. It cannot end the block, because names in a
+/// picture are escaped.
+#[derive(Clone, Serialize)]
+struct PictureView {
+    text: String,
+    is_folded: bool,
+}
+
 #[derive(Clone, Copy, Serialize)]
 struct Truncation {
     shown: usize,
@@ -66,7 +84,7 @@ pub(crate) fn format_as_markdown(report: &Report<'_>) -> Result<String, SynthErr
     render_within(&CommentView::new(report), COMMENT_BYTES_MAX)
 }
 
-/// If the comment is longer, omits its least severe lines.
+/// If the comment is longer, omits a large picture, and then the least severe lines.
 fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthError> {
     let mut templates = Handlebars::new();
     templates.register_escape_fn(escape);
@@ -74,6 +92,11 @@ fn render_within(view: &CommentView, bytes_max: usize) -> Result<String, SynthEr
     let complete_comment = render(view)?;
     if complete_comment.len() <= bytes_max {
         return Ok(complete_comment);
+    }
+    let view = &view.with_small_picture(bytes_max / PICTURE_DIVISOR);
+    let complete_lines = render(view)?;
+    if complete_lines.len() <= bytes_max {
+        return Ok(complete_lines);
     }
     // Find the maximum number of lines that fit, by binary search.
     let total_lines = view.line_count();
@@ -105,6 +128,11 @@ impl CommentView {
                 });
             }
         }
+        let (picture, missing_picture) = match report.picture() {
+            Some(Ok(text)) => (Some(PictureView::new(text)), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+            None => (None, None),
+        };
         Self {
             marker: marker(report.stack),
             stack: shorten(report.stack),
@@ -117,6 +145,9 @@ impl CommentView {
             details,
             narrowed: grant_lines(&permissions.narrowed, Direction::Narrowed),
             sections: difference.sections.iter().map(PropertyLine::new).collect(),
+            cost: words::describe_cost(report),
+            picture,
+            missing_picture,
             notes: report.notes.iter().map(|note| shorten(note)).collect(),
             cut: None,
         }
@@ -144,21 +175,25 @@ impl CommentView {
         }
         let narrowed = take_from_budget(&self.narrowed, &mut line_budget);
         let sections = take_from_budget(&self.sections, &mut line_budget);
-        Self {
-            marker: self.marker.clone(),
-            stack: self.stack.clone(),
-            against: self.against.clone(),
-            summary: self.summary.clone(),
-            severity: self.severity,
-            is_empty: self.is_empty,
-            rows,
-            broadened,
-            details,
-            narrowed,
-            sections,
-            notes: self.notes.clone(),
-            cut: Some(truncation),
+        let cut = Some(truncation);
+        Self { rows, broadened, details, narrowed, sections, cut, ..self.clone() }
+    }
+
+    /// Omits the picture if it is longer than `bytes_max`.
+    fn with_small_picture(&self, bytes_max: usize) -> Self {
+        let mut view = self.clone();
+        if view.picture.as_ref().is_some_and(|picture| picture.text.len() > bytes_max) {
+            view.picture = None;
+            view.missing_picture = Some("it is too large for this comment".to_owned());
         }
+        view
+    }
+}
+
+impl PictureView {
+    fn new(text: String) -> Self {
+        let is_folded = text.lines().count() > OPEN_PICTURE_LINES_MAX;
+        Self { text, is_folded }
     }
 }
 
@@ -271,7 +306,7 @@ mod tests {
     fn a_long_comment_is_truncated_with_a_note() {
         let samples = samples();
         let sample = samples.iter().find(|sample| sample.name == "mixed").unwrap();
-        let view = CommentView::new(&sample.report());
+        let view = CommentView { picture: None, ..CommentView::new(&sample.report()) };
         let whole = render_within(&view, usize::MAX).unwrap();
         assert_eq!(render_within(&view, whole.len()).unwrap(), whole);
         assert!(!whole.contains("shows the rest"));
@@ -293,6 +328,69 @@ mod tests {
         let text = format_as_markdown(&sample.report()).unwrap();
         assert!(text.len() <= COMMENT_BYTES_MAX, "{}", text.len());
         assert!(text.len() > COMMENT_BYTES_MAX - 4_000 && text.contains("shows the rest"));
+    }
+
+    #[test]
+    fn the_picture_is_omitted_before_any_line_unless_it_is_small() {
+        let samples = samples();
+        let sample = samples.iter().find(|sample| sample.name == "mixed").unwrap();
+        let view = CommentView::new(&sample.report());
+        let whole = render_within(&view, usize::MAX).unwrap();
+        assert_eq!(render_within(&view, whole.len()).unwrap(), whole);
+        assert!(whole.contains("```mermaid\nflowchart LR\n") && !whole.contains("No picture"));
+        // The picture takes more than a quarter of this comment.
+        let without = render_within(&view, whole.len() - 1).unwrap();
+        assert!(!without.contains("mermaid") && !without.contains("shows the rest"), "{without}");
+        assert!(without.contains("No picture: it is too large for this comment"), "{without}");
+
+        let with_lines = |lines: usize| {
+            let picture = Some(PictureView::new("x\n".repeat(lines)));
+            CommentView { picture, ..view.clone() }
+        };
+        let bytes_max = without.len();
+        let quarter_lines = bytes_max / PICTURE_DIVISOR / "x\n".len();
+        let small = render_within(&with_lines(quarter_lines), bytes_max).unwrap();
+        assert!(small.len() <= bytes_max && small.contains("mermaid"), "{small}");
+        assert!(small.contains("shows the rest"), "{small}");
+        let large = render_within(&with_lines(quarter_lines + 1), bytes_max).unwrap();
+        assert_eq!(large, without);
+    }
+
+    #[test]
+    fn a_large_picture_is_folded() {
+        let is_folded = |lines: usize| PictureView::new("x\n".repeat(lines)).is_folded;
+        assert!(!is_folded(OPEN_PICTURE_LINES_MAX) && is_folded(OPEN_PICTURE_LINES_MAX + 1));
+    }
+
+    #[test]
+    fn there_is_a_picture_only_if_something_changes() {
+        for sample in samples() {
+            let comment = format_as_markdown(&sample.report()).unwrap();
+            let has_picture = !["none", "first"].contains(&sample.name);
+            assert_eq!(comment.contains("```mermaid"), has_picture, "{}", sample.name);
+        }
+    }
+
+    #[test]
+    fn a_stack_that_cannot_be_drawn_is_explained() {
+        let sample = crate::difference::samples::undrawable_sample();
+        let comment = format_as_markdown(&sample.report()).unwrap();
+        let reason = "No picture: the picture would have 501 arrows, but Mermaid draws at most 500";
+        assert!(comment.contains(reason) && !comment.contains("```mermaid"), "{comment}");
+    }
+
+    #[test]
+    fn the_cost_is_mentioned_only_if_it_changes() {
+        let samples = samples();
+        let comment_of = |name| {
+            let sample = samples.iter().find(|sample| sample.name == name).unwrap();
+            format_as_markdown(&sample.report()).unwrap()
+        };
+        let cost = "Cost: a million edits cost &#36;1.57 instead of &#36;1.43 ";
+        assert!(comment_of("mixed").contains(cost), "the function has twice the memory");
+        assert!(
+            !comment_of("update").contains("Cost: ") && !comment_of("first").contains("Cost: ")
+        );
     }
 
     #[test]

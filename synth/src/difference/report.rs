@@ -1,9 +1,11 @@
 //! The report of a difference, as printed with `--json`.
 
-use cellar_stacks::difference::{ChangeAction, Difference, ResourceChange, Severity};
+use cellar_stacks::difference::{ChangeAction, Difference, Document, ResourceChange, Severity};
+use cellar_stacks::picture::{PictureError, draw_changes};
 use serde::Serialize;
 
 use super::old::{OldTemplate, TemplateSource};
+use crate::cost::CostMovement;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
@@ -13,6 +15,12 @@ pub(crate) struct Report<'a> {
     pub(crate) counts: Counts,
     #[serde(flatten)]
     pub(crate) difference: &'a Difference,
+    /// `None` if the change moves no cost, or if nothing was deployed before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<CostMovement>,
+    /// The old and the new template, if both exist and differ.
+    #[serde(skip)]
+    templates: Option<(&'a Document, &'a Document)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -46,7 +54,25 @@ impl<'a> Report<'a> {
             notes: &old_template.notes,
             counts,
             difference,
+            cost: None,
+            templates: None,
         }
+    }
+
+    /// Adds how the change from the old to the new template moves the cost, and what the picture of
+    /// the change needs.
+    pub(crate) fn with_templates(mut self, old: &'a OldTemplate, new: &'a Document) -> Self {
+        let old_document = old.document.as_ref().filter(|_| !self.difference.is_empty());
+        self.templates = old_document.map(|old_document| (old_document, new));
+        self.cost = old_document.and_then(|old_document| CostMovement::between(old_document, new));
+        self
+    }
+
+    /// Draws the new stack with its changes. Returns `None` if there is no old template, or no
+    /// difference.
+    pub(super) fn picture(&self) -> Option<Result<String, PictureError>> {
+        let (old, new) = self.templates?;
+        Some(draw_changes(old, new, &self.difference.resources))
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use cellar_stacks::difference::{Difference, Document};
+use cellar_stacks::picture::limits::ARROWS_MAX;
 use cellar_stacks::{Architecture, Config, cellar_stack};
 use serde_json::{Value, json};
 
@@ -17,6 +18,7 @@ const UPDATE_VARIABLE: &str = "UPDATE_SNAPSHOTS";
 pub(super) struct Sample {
     pub(super) name: &'static str,
     old: OldTemplate,
+    new: Document,
     difference: Difference,
 }
 
@@ -27,11 +29,12 @@ impl Sample {
         let difference = Difference::between(old.as_ref(), &new).unwrap();
         let source =
             TemplateSource { kind: "file", name: "base.json".to_owned(), exists: old.is_some() };
-        Self { name, old: OldTemplate { source, document: old, notes: Vec::new() }, difference }
+        let old = OldTemplate { source, document: old, notes: Vec::new() };
+        Self { name, old, new, difference }
     }
 
     pub(super) fn report(&self) -> Report<'_> {
-        Report::new("cellar", &self.old, &self.difference)
+        Report::new("cellar", &self.old, &self.difference).with_templates(&self.old, &self.new)
     }
 }
 
@@ -123,6 +126,24 @@ pub(super) fn largest_sample() -> Sample {
         json!({"Resources": functions.collect::<serde_json::Map<_, _>>()})
     };
     Sample::new("largest", Some(&template("|")), &template("<"))
+}
+
+/// Returns a change of a stack with one arrow more than a picture may have.
+pub(super) fn undrawable_sample() -> Sample {
+    let mut resources: serde_json::Map<_, _> = (0..=ARROWS_MAX)
+        .map(|number| (format!("T{number}"), json!({"Type": "AWS::DynamoDB::Table"})))
+        .collect();
+    let variables: serde_json::Map<_, _> =
+        resources.keys().map(|id| (id.clone(), json!({ "Ref": id }))).collect();
+    let environment = json!({"Environment": {"Variables": variables}});
+    resources.insert(
+        "F".to_owned(),
+        json!({"Type": "AWS::Lambda::Function", "Properties": environment}),
+    );
+    let old = json!({ "Resources": resources });
+    let mut new = old.clone();
+    new["Resources"]["F"]["Properties"]["MemorySize"] = json!(256);
+    Sample::new("undrawable", Some(&old), &new)
 }
 
 /// The order of keys is ignored.

@@ -30,6 +30,9 @@ pub(crate) fn format_as_text(report: &Report<'_>, with_colours: bool) -> String 
     page.add_resources("Changed", &other_changes);
     page.add_grants("Narrowed permissions", &permissions.narrowed, Direction::Narrowed);
     page.add_sections(&report.difference.sections);
+    if let Some(cost) = words::describe_cost(report) {
+        page.add_line(&format!("\nCost: {cost}"));
+    }
     for note in report.notes {
         page.add_line(&format!("\nNote: {}", printable(note)));
     }

@@ -7,6 +7,7 @@ use cellar_stacks::difference::{
 };
 
 use super::report::Report;
+use crate::cost::CostMovement;
 
 pub(super) fn action_sign(action: ChangeAction) -> char {
     match action {
@@ -104,6 +105,20 @@ pub(super) fn summarize(report: &Report<'_>) -> String {
         parts.push(count(counts.replaced, "is or may be replaced", "are or may be replaced"));
     }
     parts.join(", ")
+}
+
+/// Describes how the change moves the cost, as a sentence without a full stop. Returns `None` if it
+/// moves no cost.
+pub(super) fn describe_cost(report: &Report<'_>) -> Option<String> {
+    let CostMovement { idle_month, million_edits } = report.cost.as_ref()?;
+    let mut parts = Vec::new();
+    if let Some(movement) = idle_month {
+        parts.push(format!("an idle month costs {}", movement.describe()));
+    }
+    if let Some(movement) = million_edits {
+        parts.push(format!("a million edits cost {}", movement.describe()));
+    }
+    Some(format!("{} (estimated at the prices of us-east-1)", parts.join(", ")))
 }
 
 pub(super) fn describe_old_template(report: &Report<'_>) -> String {

@@ -12,6 +12,7 @@ use cellar::profile::ProfileError;
 use cellar_local::LocalError;
 use cellar_runtime::token::MintError;
 use cellar_stacks::difference::{DifferenceError, DocumentError};
+use cellar_stacks::picture::PictureError;
 use cellar_stacks::{CellarStackError, ConfigError};
 use miette::Diagnostic;
 
@@ -72,6 +73,9 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(code(synth::difference))]
     Difference(#[from] DifferenceError),
+    #[error(transparent)]
+    #[diagnostic(code(synth::picture))]
+    Picture(#[from] PictureError),
     #[error(transparent)]
     #[diagnostic(transparent)]
     Git(#[from] GitError),

@@ -54,7 +54,9 @@ impl From<FailOn> for Severity {
                         follows, properties (path, old, new, update)\n  \
                         permissions  broadened and narrowed: lists of logical_id, kind, effect,\n               \
                         principals, actions, resources, condition\n  \
-                        sections     a list: path, old, new, update"
+                        sections     a list: path, old, new, update\n  \
+                        cost         only if it changes: idle_month_dollars, million_edits_dollars (old, \
+                        new)"
 )]
 pub(crate) struct DiffArguments {
     /// Compare with this template (JSON or YAML; - for stdin)

@@ -81,7 +81,7 @@ impl Arguments {
 pub(crate) enum Command {
     /// Write a cellar.yaml that lists every field and its default
     Init(InitArguments),
-    /// Print the CloudFormation template
+    /// Print the CloudFormation template, or a picture of it
     Template(TemplateArguments),
     /// Write a runbook for the alarms of this stack
     Runbook(RunbookArguments),
@@ -145,12 +145,15 @@ pub(crate) enum Format {
     Json,
     /// The same template in YAML, which is easier to read
     Yaml,
+    /// A picture of the stack as a Mermaid flowchart, which GitHub draws
+    Mermaid,
 }
 
 /// Arguments of `template`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth template > template.json\n  \
-                        synth template --format yaml -o template.yaml")]
+                        synth template --format yaml -o template.yaml\n  \
+                        synth template --format mermaid -o stack.mmd")]
 pub(crate) struct TemplateArguments {
     /// Output format
     #[arg(long, value_enum, default_value = "json")]
