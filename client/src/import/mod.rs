@@ -13,7 +13,9 @@ mod file;
 pub mod sheets;
 mod whole_file;
 
-pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
+pub use cellar_exchange::{
+    ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TextEncoding, TypeChoice,
+};
 pub use error::{ImportError, OneSheetPurpose};
 pub use file::{ReadOptions, detect_format, likely_delimiter};
 #[cfg(feature = "cli")]

@@ -100,6 +100,13 @@ fn read_error_help(error: &ReadError) -> Option<&'static str> {
         ReadError::Ragged { .. } => Some(
             "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`",
         ),
+        ReadError::NotUtf8 { .. } => Some(
+            "if an older program on Windows wrote the file, pass `--encoding windows-1252`; otherwise name \
+             the encoding of the file",
+        ),
+        ReadError::NotInEncoding { .. } => Some(
+            "name the encoding of the file with `--encoding`; a byte order mark in the file takes precedence",
+        ),
         _ => None,
     }
 }

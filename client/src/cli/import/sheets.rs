@@ -7,7 +7,10 @@ use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use serde_json::json;
 
-use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
+use super::{
+    args, columns, delimiter_as_json, delimiter_hint, describe_detected, encoding_as_json,
+    new_progress_bar, read_options,
+};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -31,13 +34,15 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
     let progress = ProgressMonitor::default();
     let examination = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examination).await?;
-    let hint = file_hint(args, &options, &file);
+    let hint = delimiter_hint(&args.file, file.survey.as_ref());
     let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
         "hidden": file.hidden,
+        "delimiter": delimiter_as_json(file.survey.as_ref()),
+        "encoding": encoding_as_json(file.survey.as_ref()),
         "types": columns::types_as_json(file.survey.as_ref()),
         "seconds": started.elapsed().as_secs_f64(),
         "hint": hint,
@@ -46,7 +51,7 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
     output
         .print_line(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
     list_sheets(output, &file.sheets)?;
-    print_notes(output, &file, hint.as_deref());
+    print_notes(output, &file, &options, hint.as_deref());
     output.print_warnings(&warnings);
     Ok(())
 }
@@ -69,10 +74,11 @@ pub(super) async fn import_as_new_sheets(
         context.select(imported.spreadsheet, output)?;
     }
     record_import_position(context, &client, &imported);
-    let hint = imported.file.as_ref().and_then(|file| file_hint(args, &options, file));
+    let survey = imported.file.as_ref().and_then(|file| file.survey.as_ref());
+    let hint = delimiter_hint(&args.file, survey);
     let seconds = started.elapsed().as_secs_f64();
     let report = ImportReport { imported, progress: progress.current(), seconds, hint };
-    report.print(output, args)?;
+    report.print(output, args, &options)?;
     output.print_note(next_command_note(&report.imported, into));
     Ok(())
 }
@@ -118,13 +124,18 @@ struct ImportReport {
 }
 
 impl ImportReport {
-    fn print(&self, output: &Output, args: &args::Import) -> Result<(), CliError> {
+    fn print(
+        &self,
+        output: &Output,
+        args: &args::Import,
+        options: &ReadOptions,
+    ) -> Result<(), CliError> {
         let warnings = warnings::imported_formulas(self.progress.formulas);
         output.print_json(&self.to_json(&warnings))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
         match &self.imported.file {
-            Some(file) => print_notes(output, file, self.hint.as_deref()),
+            Some(file) => print_notes(output, file, options, self.hint.as_deref()),
             None => output.print_note(
                 "The file had already been uploaded by an interrupted import, which is now complete.",
             ),
@@ -135,13 +146,16 @@ impl ImportReport {
 
     fn to_json(&self, warnings: &[String]) -> serde_json::Value {
         let file = self.imported.file.as_ref();
+        let survey = file.and_then(|file| file.survey.as_ref());
         json!({
             "spreadsheet": self.imported.spreadsheet,
             "position": self.imported.position,
             "sheets": sheets_as_json(&self.imported.sheets),
             "cells": count_cells(&self.imported.sheets),
             "hidden": file.map(|file| file.hidden),
-            "types": columns::types_as_json(file.and_then(|file| file.survey.as_ref())),
+            "delimiter": delimiter_as_json(survey),
+            "encoding": encoding_as_json(survey),
+            "types": columns::types_as_json(survey),
             "objects": self.progress.objects,
             "objectBytes": self.progress.object_bytes,
             "seconds": self.seconds,
@@ -205,10 +219,6 @@ fn interruption_error(progress: UploadProgress) -> CliError {
     }
 }
 
-fn file_hint(args: &args::Import, options: &ReadOptions, file: &FileSummary) -> Option<String> {
-    delimiter_hint(&args.file, file.survey.as_ref(), options.delimiter)
-}
-
 fn count_cells(sheets: &[ImportedSheet]) -> u64 {
     sheets.iter().map(|sheet| sheet.cells).sum()
 }
@@ -260,7 +270,10 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
     Ok(())
 }
 
-fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
+fn print_notes(output: &Output, file: &FileSummary, options: &ReadOptions, hint: Option<&str>) {
+    if let Some(detected) = describe_detected(file.survey.as_ref(), options) {
+        output.print_note(detected);
+    }
     if let Some(types) = columns::describe_types(file.survey.as_ref()) {
         output.print_note(types);
     }
