@@ -245,9 +245,13 @@ pub enum WriteError {
         /// Length of the text in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
+    #[error(
+        "sheet `{sheet}`: the sheet has more than 4 GB of cells, the maximum of an xlsx file: export it as csv, which has no such limit"
+    )]
+    SheetTooLarge { sheet: String },
     #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
-    /// The library that writes workbooks returned an error.
+    /// The library that writes archives returned an error.
     #[error("the workbook cannot be written: {why}")]
     Workbook { why: String },
 }

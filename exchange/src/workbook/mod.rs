@@ -5,6 +5,7 @@ pub(crate) mod cell;
 pub(crate) mod dates;
 pub(crate) mod formats;
 pub(crate) mod formula;
+pub(crate) mod functions;
 mod read;
 pub(crate) mod xml;
 

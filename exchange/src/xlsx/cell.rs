@@ -147,12 +147,7 @@ fn parse_boolean_value(text: &str) -> CellValue {
     }
 }
 
-fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
-    // Excel stores an error value without a formula as a formula that consists of the error. Remove
-    // this formula.
-    if cell.formula.strip_prefix('=') == Some(&cell.text) {
-        cell.formula.clear();
-    }
+fn parse_error_value(cell: &WorkbookCell) -> CellValue {
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 

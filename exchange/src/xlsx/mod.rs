@@ -24,7 +24,7 @@ use crate::workbook::xml::{Xml, attribute};
 use crate::{ReadError, SheetStart, Source, WorkbookError};
 pub(crate) use context::WorkbookContext;
 use sheet::SheetReader;
-pub(crate) use strings::SharedTexts;
+pub(crate) use strings::{ESCAPE_PREFIX, SharedTexts, unescape};
 
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
@@ -210,7 +210,7 @@ fn read_sheet_list<R: Read>(
                 }
                 "sheet" => {
                     let relationship_id = attribute(&tag, "id");
-                    let name = attribute(&tag, "name");
+                    let name = attribute(&tag, "name").map(|name| unescape(&name).into_owned());
                     let hidden = attribute(&tag, "state").is_some_and(|state| state != "visible");
                     let Some(target) = relationship_id.and_then(|id| targets.get(&id)) else {
                         return Err(xml.damaged("the part of a sheet is missing"));

@@ -9,8 +9,10 @@ use quick_xml::events::{BytesStart, Event};
 use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
+use super::strings::unescape;
 use crate::WorkbookError;
 use crate::workbook::cell::WorkbookCell;
+use crate::workbook::functions::without_prefixes;
 use crate::workbook::xml::{Xml, attribute, push_text};
 
 #[derive(Debug)]
@@ -144,7 +146,7 @@ impl<R: Read> SheetReader<R> {
             }
         }
         if !cell.formula.is_empty() {
-            cell.formula.insert(0, '=');
+            clean_formula(&mut cell.formula);
         }
         cell.check_lengths(&self.name)?;
         attributes.set_value(context, &self.name, cell)?;
@@ -172,6 +174,14 @@ impl<R: Read> SheetReader<R> {
         self.shared_formulas.insert(id, shared_formula);
         Ok(())
     }
+}
+
+/// Converts the text of a formula in the file to what Excel shows.
+fn clean_formula(formula: &mut String) {
+    if formula.contains('_') {
+        *formula = without_prefixes(&unescape(formula));
+    }
+    formula.insert(0, '=');
 }
 
 /// Converts a one-based row number to a zero-based row index.

@@ -70,11 +70,11 @@ impl SharedTexts {
     }
 }
 
-const ESCAPE_PREFIX: &str = "_x";
+pub(crate) const ESCAPE_PREFIX: &str = "_x";
 
 /// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not
-/// allow.
-pub(super) fn unescape(text: &str) -> Cow<'_, str> {
+/// allow. Programs write their digits in upper case; a text such as `_x000d_` is only a text.
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains(ESCAPE_PREFIX) {
         return Cow::Borrowed(text);
     }
@@ -103,8 +103,7 @@ fn parse_escape_sequence(text: &str) -> Option<(char, &str)> {
     const DIGIT_COUNT: usize = 4;
     let (digits, after_digits) = text.split_at_checked(DIGIT_COUNT)?;
     let after_escape = after_digits.strip_prefix('_')?;
-    // Check the digits, because `from_str_radix` would also accept a leading sign.
-    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if !digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F')) {
         return None;
     }
     let code_point = u32::from_str_radix(digits, 16).ok()?;
@@ -120,6 +119,8 @@ mod tests {
         for (text, expected) in [
             ("a_x000D_\nb", "a\r\nb"),
             ("_x005F_x000D_", "_x000D_"),
+            ("_x000d_", "_x000d_"),
+            ("_x005F_x000d_", "_x000d_"),
             ("_x00_", "_x00_"),
             ("_xD800_", "_xD800_"),
             ("_x+00A_", "_x+00A_"),

@@ -5,6 +5,7 @@ use std::io::Read;
 use cellar_base::limits::MAX_WORKBOOK_STYLES;
 use quick_xml::events::{BytesStart, Event};
 
+use super::strings::unescape;
 use crate::WorkbookError;
 use crate::workbook::formats::{Format, NumberFormats};
 use crate::workbook::xml::{Xml, attribute};
@@ -24,7 +25,7 @@ pub(super) fn read_styles<R: Read>(xml: &mut Xml<R>) -> Result<Vec<Format>, Work
                 "numFmt" if in_number_formats => {
                     let code = attribute(&tag, "formatCode");
                     if let (Some(id), Some(code)) = (number_format_id(&tag), code) {
-                        number_formats.insert(id, &code);
+                        number_formats.insert(id, &unescape(&code));
                     }
                 }
                 "xf" if in_cell_styles => {
