@@ -33,7 +33,9 @@ pub enum ReadError {
         byte: u64,
     },
     /// The file is not text in the encoding that was chosen, or that its byte order mark indicates.
-    #[error("byte {byte} of the file (from 0) is not {encoding} text: state the encoding of the file")]
+    #[error(
+        "byte {byte} of the file (from 0) is not {encoding} text: state the encoding of the file"
+    )]
     NotInEncoding {
         encoding: &'static str,
         /// Zero-based offset of the first invalid byte in the file.

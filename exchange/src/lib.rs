@@ -39,5 +39,5 @@ pub use file_format::FileFormat;
 pub use import::{Import, ImportProgress, ImportStep, SheetStart};
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
-pub use workbook::WorkbookImport;
+pub use workbook::{NotImported, Omission, WorkbookImport};
 pub use xlsx_out::XlsxWriter;

@@ -9,8 +9,8 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, grouped};
 use crate::import::{
-    ColumnTypes, FileFormat, ReadOptions, Survey, TextEncoding, TypeChoice, detect_format,
-    likely_delimiter,
+    ColumnTypes, FileFormat, NotImported, ReadOptions, Survey, TextEncoding, TypeChoice,
+    detect_format, likely_delimiter,
 };
 
 pub(super) async fn import_file(
@@ -125,6 +125,16 @@ fn describe_detected(survey: Option<&Survey>, options: &ReadOptions) -> Option<S
         phrases.push(format!("encoding {encoding}"));
     }
     if phrases.is_empty() { None } else { Some(format!("Detected: {}", phrases.join(", "))) }
+}
+
+fn not_imported_note(not_imported: &NotImported) -> Option<String> {
+    if not_imported.is_empty() { None } else { Some(format!("Not imported: {not_imported}.")) }
+}
+
+fn not_imported_as_json(not_imported: &NotImported) -> serde_json::Value {
+    let counts =
+        not_imported.iter().map(|(omission, count)| (omission.key().to_owned(), count.into()));
+    serde_json::Value::Object(counts.collect())
 }
 
 /// Returns null for workbooks.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
     BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
-    ImportProgress, ImportStep, ReadError, Survey, TextEncoding, WorkbookImport,
+    ImportProgress, ImportStep, NotImported, Omission, ReadError, Survey, TextEncoding,
+    WorkbookImport,
 };
 
 use super::ImportError;
@@ -70,6 +71,18 @@ pub(super) struct SheetReader {
     /// Names of the sheets that have been read or skipped so far.
     found_names: Vec<String>,
     is_skipping: bool,
+    /// What is not imported of the workbook and of the selected sheets.
+    not_imported: NotImported,
+    /// What is not imported of the workbook and of all sheets before the current one.
+    counted: NotImported,
+}
+
+/// What reading a whole file has found besides its cells.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    /// `None` for workbooks.
+    pub(super) survey: Option<Survey>,
+    pub(super) not_imported: NotImported,
 }
 
 #[derive(Debug)]
@@ -122,6 +135,8 @@ impl SheetReader {
             selected_names: options.sheets.clone(),
             found_names: Vec::new(),
             is_skipping: false,
+            not_imported: NotImported::default(),
+            counted: NotImported::default(),
         })
     }
 
@@ -133,15 +148,30 @@ impl SheetReader {
             FormatReader::Workbook(workbook) => workbook.next_step(),
         };
         let Some(step) = read_result.map_err(|error| read_error(&self.path, error))? else {
+            self.count_not_imported();
             self.check_selected_were_found()?;
             return Ok(None);
         };
         if let ImportStep::Sheet(start) = &step {
+            self.count_not_imported();
             let sheet_name = start.name.clone().unwrap_or_default();
             self.is_skipping = !self.is_selected(&sheet_name);
             self.found_names.push(sheet_name);
+            if start.hidden && !self.is_skipping {
+                self.not_imported.add(Omission::HiddenSheets, 1);
+            }
         }
         Ok(Some(if self.is_skipping { ImportStep::Working } else { step }))
+    }
+
+    /// Must be called at the end of each sheet, while `is_skipping` belongs to this sheet.
+    fn count_not_imported(&mut self) {
+        let FormatReader::Workbook(workbook) = &self.format else { return };
+        let newly_counted = workbook.not_imported();
+        if !self.is_skipping {
+            self.not_imported.add_all(&newly_counted.since(&self.counted));
+        }
+        self.counted = newly_counted;
     }
 
     fn is_selected(&self, name: &str) -> bool {
@@ -165,8 +195,13 @@ impl SheetReader {
         }
     }
 
+    /// Must be called after the end of the file.
+    pub(super) fn findings(&self) -> Findings {
+        Findings { survey: self.survey().cloned(), not_imported: self.not_imported }
+    }
+
     /// Returns `None` if the column types of a CSV file have not been detected yet.
-    pub(super) fn survey(&self) -> Option<&Survey> {
+    fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
             FormatReader::Workbook(_) => None,

@@ -158,7 +158,11 @@ mod tests {
             ("note\na;b\nc;d\n", b','),
             ("a;b\nc\nd;e;f\n", b','),
         ] {
-            assert_eq!(char::from(detect_delimiter(text.as_bytes(), true)), char::from(expected), "{text:?}");
+            assert_eq!(
+                char::from(detect_delimiter(text.as_bytes(), true)),
+                char::from(expected),
+                "{text:?}"
+            );
         }
     }
 

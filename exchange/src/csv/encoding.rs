@@ -13,7 +13,9 @@ pub struct TextEncoding(&'static Encoding);
 
 /// The text is not the name of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("unknown encoding: pass utf-8, utf-16le, utf-16be, windows-1252, latin1 or another name of the Encoding Standard")]
+#[error(
+    "unknown encoding: pass utf-8, utf-16le, utf-16be, windows-1252, latin1 or another name of the Encoding Standard"
+)]
 pub struct NotAnEncoding;
 
 impl TextEncoding {

@@ -48,11 +48,8 @@ impl<S: Source> CsvImport<S> {
         let records = Records::open(source.open()?, options)?;
         let Syntax { delimiter, encoding } = records.syntax();
         // The second pass reads the file like the first.
-        let options = &CsvOptions {
-            delimiter: Some(delimiter),
-            encoding: Some(encoding),
-            ..options.clone()
-        };
+        let options =
+            &CsvOptions { delimiter: Some(delimiter), encoding: Some(encoding), ..options.clone() };
         let surveyor = Surveyor { records, tally: Tally::new(options) };
         let sample_bytes = options.sample_bytes.unwrap_or(u64::MAX);
         let pass = Pass::SurveySample { surveyor, sample_bytes };

@@ -278,7 +278,8 @@ impl<R: Read> Records<R> {
         let unread = self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default();
         let line_length = memchr(b'\n', unread)?;
         let line = unread.get(..line_length).unwrap_or_default();
-        if split_plain_line(line, self.syntax.delimiter, &mut self.fields) == LineForm::NeedsScanner {
+        if split_plain_line(line, self.syntax.delimiter, &mut self.fields) == LineForm::NeedsScanner
+        {
             return None;
         }
         let length = line_length + 1;

@@ -10,10 +10,10 @@ use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
 use super::strings::unescape;
-use crate::WorkbookError;
 use crate::workbook::cell::WorkbookCell;
 use crate::workbook::functions::without_prefixes;
 use crate::workbook::xml::{Xml, attribute, push_text};
+use crate::{NotImported, Omission, WorkbookError};
 
 #[derive(Debug)]
 pub(super) struct SheetReader<R: Read> {
@@ -52,6 +52,10 @@ impl<R: Read> SheetReader<R> {
             shared_formulas: BTreeMap::new(),
             shared_formula_bytes: 0,
         }
+    }
+
+    pub(super) fn not_imported(&self) -> &NotImported {
+        &self.xml.not_imported
     }
 
     /// Returns `false` at the end of the sheet.
@@ -104,6 +108,7 @@ impl<R: Read> SheetReader<R> {
         let mut shared_formula_id = None;
         let mut text_element = TextElement::Other;
         let mut in_phonetic_text = false;
+        let mut is_formatted = false;
         loop {
             match self.xml.next_event()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
@@ -113,10 +118,15 @@ impl<R: Read> SheetReader<R> {
                         shared_formula_id = read_shared_formula_id(&tag);
                     }
                     "rPh" => in_phonetic_text = true,
+                    "rPr" => is_formatted = true,
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
-                    "c" => return Ok(shared_formula_id),
+                    "c" => {
+                        let counts = &mut self.xml.not_imported;
+                        counts.add(Omission::FormattedTexts, u64::from(is_formatted));
+                        return Ok(shared_formula_id);
+                    }
                     "v" | "t" | "f" => text_element = TextElement::Other,
                     "rPh" => in_phonetic_text = false,
                     _ => {}
@@ -150,6 +160,9 @@ impl<R: Read> SheetReader<R> {
         }
         cell.check_lengths(&self.name)?;
         attributes.set_value(context, &self.name, cell)?;
+        if let Some(format) = attributes.format(context) {
+            format.note_cell(&mut self.xml.not_imported);
+        }
         cell.check_lengths(&self.name)
     }
 

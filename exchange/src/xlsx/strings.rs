@@ -6,8 +6,8 @@ use std::io::Read;
 use cellar_base::limits::MAX_SHARED_TEXT_BYTES;
 use quick_xml::events::Event;
 
-use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
+use crate::{Omission, WorkbookError};
 
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
@@ -40,17 +40,25 @@ impl SharedTexts {
         let mut in_text = false;
         // Skip phonetic elements (`rPh`), which contain the pronunciation of the text.
         let mut in_phonetic_text = false;
+        let (mut is_formatted, mut is_phonetic) = (false, false);
         loop {
             match xml.next_event()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
-                    "si" => current_text.clear(),
+                    "si" => {
+                        current_text.clear();
+                        (is_formatted, is_phonetic) = (false, false);
+                    }
                     "t" => in_text = !in_phonetic_text,
-                    "rPh" => in_phonetic_text = true,
+                    "rPr" => is_formatted = true,
+                    "rPh" => (in_phonetic_text, is_phonetic) = (true, true),
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
                     "si" => {
                         shared_texts.push(&unescape(&current_text))?;
+                        let counts = &mut xml.not_imported;
+                        counts.add(Omission::FormattedTexts, u64::from(is_formatted));
+                        counts.add(Omission::PhoneticTexts, u64::from(is_phonetic));
                         if !current_text.is_empty() {
                             xml.record_content();
                         }

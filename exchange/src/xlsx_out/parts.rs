@@ -84,9 +84,8 @@ impl Parts<'_> {
     }
 
     fn workbook(self) -> String {
-        let mut xml = format!(
-            "{DECLARATION}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{RELATIONSHIPS}\"><sheets>"
-        );
+        let mut xml =
+            format!("{DECLARATION}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{RELATIONSHIPS}\"><sheets>");
         for (number, name) in (1_usize..).zip(self.sheets) {
             xml.push_str("<sheet name=\"");
             push_escaped(&mut xml, name);
@@ -99,8 +98,9 @@ impl Parts<'_> {
 
     fn workbook_relationships(self) -> String {
         let sheet_count = self.sheets.len();
-        let mut targets: Vec<(&str, String)> =
-            (1..=sheet_count).map(|number| ("worksheet", format!("worksheets/sheet{number}.xml"))).collect();
+        let mut targets: Vec<(&str, String)> = (1..=sheet_count)
+            .map(|number| ("worksheet", format!("worksheets/sheet{number}.xml")))
+            .collect();
         targets.push(("styles", "styles.xml".to_owned()));
         if self.has_dynamic_formulas {
             targets.push(("sheetMetadata", "metadata.xml".to_owned()));

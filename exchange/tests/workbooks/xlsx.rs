@@ -298,14 +298,8 @@ fn each_cell_has_the_type_that_excel_gives_it() {
             formula(error(ErrorCode::NotAvailable), "=#N/A"),
             "<c r=\"A1\" t=\"e\"><f>#N/A</f><v>#N/A</v></c>",
         ),
-        (
-            formula(text("TRUE"), "=A2"),
-            "<c r=\"A1\" t=\"str\"><f>A2</f><v>TRUE</v></c>",
-        ),
-        (
-            formula(text("#N/A"), "=A2"),
-            "<c r=\"A1\" t=\"str\"><f>A2</f><v>#N/A</v></c>",
-        ),
+        (formula(text("TRUE"), "=A2"), "<c r=\"A1\" t=\"str\"><f>A2</f><v>TRUE</v></c>"),
+        (formula(text("#N/A"), "=A2"), "<c r=\"A1\" t=\"str\"><f>A2</f><v>#N/A</v></c>"),
         (
             formula(number(45_366.0, ""), "=A2<5&\"_x000A_\""),
             "<c r=\"A1\"><f>A2&lt;5&amp;&quot;_x005F_x000A_&quot;</f><v>45366</v></c>",
@@ -324,7 +318,10 @@ fn each_cell_has_the_type_that_excel_gives_it() {
 
 #[test]
 fn results_of_formulas_keep_their_type() {
-    let texts = ["TRUE", "FALSE", "45366", "1e5", "-0.5", "inf", "#N/A", "#SPILL!", " x ", "_x000D_", "\r", "="];
+    let texts = [
+        "TRUE", "FALSE", "45366", "1e5", "-0.5", "inf", "#N/A", "#SPILL!", " x ", "_x000D_", "\r",
+        "=",
+    ];
     let values = texts.map(|text| Value::Text(text.into())).into_iter().chain([
         Value::Number(45_366.0),
         Value::Bool(true),

@@ -20,6 +20,7 @@ impl CommandAdvice for ImportError {
             Self::Unreadable { .. } => "cellar::import::unreadable",
             Self::NotAFile { .. } => "cellar::import::no_file",
             Self::Read { .. } => "cellar::import::file",
+            Self::Incomplete { .. } => "cellar::import::incomplete",
             Self::NotInFile { .. } => "cellar::import::not_in_file",
             Self::OneSheet { .. } => "cellar::import::one_sheet",
             Self::RowTooLarge { .. } => "cellar::import::row_too_large",
@@ -72,6 +73,9 @@ fn help_of_variant(error: &ImportError) -> Option<&'static str> {
         ImportError::Unreadable { .. } => "check the path and the permissions of the file",
         ImportError::NotAFile { .. } => {
             "write the data to a file first, then run cellar import FILE.csv"
+        }
+        ImportError::Incomplete { .. } => {
+            "nothing was imported; omit --strict to import the file without these contents"
         }
         ImportError::OneSheet { .. } => "select one sheet with --sheets NAME",
         ImportError::RowTooLarge { .. } => "shorten the texts in the row, or split the row",

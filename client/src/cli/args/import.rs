@@ -19,6 +19,9 @@ names its encoding.
 Numbers, dates and booleans in csv are detected per column, and only if every cell then still shows the text \
 of its field.
 
+Of a workbook, values, formulas and number formats are imported. Everything else is listed after the import, \
+such as merged ranges, links and charts; with --strict, it prevents the import.
+
 If an import is interrupted, run the same command again to finish it; nothing is imported twice.
 
 Examples:
@@ -27,6 +30,7 @@ Examples:
   cellar import prices.tsv --text                 # import all cells as text
   cellar import export.csv --delimiter ';' --types A=text,C=number
   cellar import old.csv --encoding windows-1252   # of an older program on Windows
+  cellar import budget.xlsx --strict              # only if nothing would be lost
   cellar import budget.xlsx --into ID             # add sheets to a spreadsheet
   cellar import budget.xlsx --into ID --sheets Costs,Plan
   cellar import prices.csv --into ID --replace Prices
@@ -69,6 +73,9 @@ pub(in crate::cli) struct Import {
     /// Import all cells of a csv file as text
     #[arg(long, conflicts_with = "types")]
     pub(in crate::cli) text: bool,
+    /// Import nothing if the workbook has contents that Cellar does not take, and list them
+    #[arg(long)]
+    pub(in crate::cli) strict: bool,
     /// Read the file and report its contents without importing it
     #[arg(long, conflicts_with_all = ["sheet", "restart"])]
     pub(in crate::cli) dry_run: bool,
@@ -87,9 +94,11 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
     match text.as_bytes() {
         [byte] if is_delimiter(*byte) => Ok(*byte),
-        _ => Err("pass one ASCII character that is no letter, digit, quote or line end, such as ';' or \
+        _ => Err(
+            "pass one ASCII character that is no letter, digit, quote or line end, such as ';' or \
                   '|', or a name: comma, semicolon, tab, pipe"
-            .to_owned()),
+                .to_owned(),
+        ),
     }
 }
 

@@ -7,7 +7,7 @@ use cellar_sheet::a1::CellName;
 
 use super::{
     args, columns, delimiter_as_json, delimiter_hint, describe_detected, encoding_as_json,
-    new_progress_bar, read_options,
+    new_progress_bar, not_imported_as_json, not_imported_note, read_options,
 };
 use crate::Client;
 use crate::cli::context::Context;
@@ -31,10 +31,14 @@ pub(super) async fn import_into_sheet(
     let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, target_cell)?;
+    if args.strict {
+        plan.require_all_imported()?;
+    }
     let hint = delimiter_hint(&args.file, plan.survey.as_ref());
     let detected = describe_detected(plan.survey.as_ref(), &options);
     // Print the notes before sending anything, so that the user can still cancel the import.
-    for note in detected.iter().chain(&hint) {
+    let not_imported = not_imported_note(&plan.not_imported);
+    for note in detected.iter().chain(&not_imported).chain(&hint) {
         output.print_note(note);
     }
     let source = std::path::absolute(&args.file)?;
@@ -76,6 +80,7 @@ fn print_import(
         "delimiter": delimiter_as_json(survey),
         "encoding": encoding_as_json(survey),
         "types": columns::types_as_json(survey),
+        "notImported": not_imported_as_json(&plan.not_imported),
         "hint": hint,
         "warnings": warnings,
     }))?;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{
     args, columns, delimiter_as_json, delimiter_hint, describe_detected, encoding_as_json,
-    new_progress_bar, read_options,
+    new_progress_bar, not_imported_as_json, not_imported_note, read_options,
 };
 use crate::Client;
 use crate::cli::context::Context;
@@ -19,7 +19,7 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions, name_of_file};
+use crate::import::{FileFormat, ImportError, ReadOptions, detect_format, name_of_file};
 use crate::text::escape;
 
 const PROGRESS_INTERVAL_MS: u64 = 100;
@@ -34,6 +34,9 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
     let progress = ProgressMonitor::default();
     let examination = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examination).await?;
+    if args.strict {
+        file.require_all_imported()?;
+    }
     let hint = delimiter_hint(&args.file, file.survey.as_ref());
     let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
@@ -41,6 +44,7 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
         "hidden": file.hidden,
+        "notImported": not_imported_as_json(&file.not_imported),
         "delimiter": delimiter_as_json(file.survey.as_ref()),
         "encoding": encoding_as_json(file.survey.as_ref()),
         "types": columns::types_as_json(file.survey.as_ref()),
@@ -67,6 +71,9 @@ pub(super) async fn import_as_new_sheets(
     let file_path = std::path::absolute(&args.file)?;
     let target = import_target(context, &client, args, &options, &file_path, into);
     let started = Instant::now();
+    if args.strict {
+        check_strictly(output, &file_path, &options).await?;
+    }
     let progress = ProgressMonitor::default();
     let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
@@ -81,6 +88,20 @@ pub(super) async fn import_as_new_sheets(
     report.print(output, args, &options)?;
     output.print_note(next_command_note(&report.imported, into));
     Ok(())
+}
+
+/// Reads the whole file, because nothing may be created if it has contents that are not imported.
+async fn check_strictly(
+    output: &Output,
+    file_path: &Path,
+    options: &ReadOptions,
+) -> Result<(), CliError> {
+    if detect_format(file_path)? == FileFormat::Csv {
+        return Ok(());
+    }
+    let progress = ProgressMonitor::default();
+    let examination = sheets::examine_file(file_path, options, &progress);
+    Ok(show_progress(*output, &progress, examination).await?.require_all_imported()?)
 }
 
 fn import_target(
@@ -153,6 +174,7 @@ impl ImportReport {
             "sheets": sheets_as_json(&self.imported.sheets),
             "cells": count_cells(&self.imported.sheets),
             "hidden": file.map(|file| file.hidden),
+            "notImported": file.map(|file| not_imported_as_json(&file.not_imported)),
             "delimiter": delimiter_as_json(survey),
             "encoding": encoding_as_json(survey),
             "types": columns::types_as_json(survey),
@@ -280,6 +302,9 @@ fn print_notes(output: &Output, file: &FileSummary, options: &ReadOptions, hint:
     if file.hidden > 0 {
         let sheets = count(file.hidden, "sheet is", "sheets are");
         output.print_note(format!("{sheets} hidden in the file, but visible in Cellar."));
+    }
+    if let Some(note) = not_imported_note(&file.not_imported) {
+        output.print_note(note);
     }
     if let Some(hint) = hint {
         output.print_note(hint);
