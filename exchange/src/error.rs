@@ -23,17 +23,21 @@ pub enum ReadError {
     /// The file is a workbook, but was opened as csv.
     #[error("the file is an Excel or OpenDocument workbook, not csv: import it as a workbook")]
     Workbook,
-    /// The file starts with a UTF-16 byte order mark.
     #[error(
-        "the file is encoded in UTF-16 instead of UTF-8: convert it with iconv -f UTF-16 -t UTF-8 FILE > converted.csv"
-    )]
-    Utf16,
-    #[error(
-        "line {line}: invalid UTF-8 at byte {byte} of the file (from 0): convert it with iconv -f \
-         LATIN1 -t UTF-8 FILE > converted.csv (or -f WINDOWS-1252 if Excel wrote the file)"
+        "line {line}: invalid UTF-8 at byte {byte} of the file (from 0): state the encoding of the file, \
+         which is windows-1252 if an older program on Windows wrote it"
     )]
     NotUtf8 {
         line: u64,
+        /// Zero-based offset of the first invalid byte in the file.
+        byte: u64,
+    },
+    /// The file is not text in the encoding that was chosen, or that its byte order mark indicates.
+    #[error(
+        "byte {byte} of the file (from 0) is not {encoding} text: state the encoding of the file"
+    )]
+    NotInEncoding {
+        encoding: &'static str,
         /// Zero-based offset of the first invalid byte in the file.
         byte: u64,
     },
@@ -243,9 +247,13 @@ pub enum WriteError {
         /// Length of the text in UTF-16 code units, which Excel counts as characters.
         characters: usize,
     },
+    #[error(
+        "sheet `{sheet}`: the sheet has more than 4 GB of cells, the maximum of an xlsx file: export it as csv, which has no such limit"
+    )]
+    SheetTooLarge { sheet: String },
     #[error("the workbook has more number formats than Excel supports: export its sheets as csv")]
     TooManyFormats,
-    /// The library that writes workbooks returned an error.
+    /// The library that writes archives returned an error.
     #[error("the workbook cannot be written: {why}")]
     Workbook { why: String },
 }

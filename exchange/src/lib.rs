@@ -33,11 +33,11 @@ mod xlsx_out;
 
 pub use block::{Block, BlockCell, BlockSize, LongBlockText};
 pub use cell_to_write::CellToWrite;
-pub use csv::{CsvImport, CsvOptions, CsvWriter, Survey};
+pub use csv::{CsvImport, CsvOptions, CsvWriter, NotAnEncoding, Survey, TextEncoding};
 pub use error::{ReadError, WorkbookError, WriteError};
 pub use file_format::FileFormat;
 pub use import::{Import, ImportProgress, ImportStep, SheetStart};
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
-pub use workbook::WorkbookImport;
+pub use workbook::{NotImported, Omission, WorkbookImport};
 pub use xlsx_out::XlsxWriter;

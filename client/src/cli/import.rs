@@ -4,12 +4,13 @@ mod sheets;
 
 use std::path::Path;
 
-use super::args::{self, Delimiter, Ragged};
+use super::args::{self, Ragged, delimiter_name};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, grouped};
 use crate::import::{
-    ColumnTypes, FileFormat, ReadOptions, Survey, TypeChoice, detect_format, likely_delimiter,
+    ColumnTypes, FileFormat, NotImported, ReadOptions, Survey, TextEncoding, TypeChoice,
+    detect_format, likely_delimiter,
 };
 
 pub(super) async fn import_file(
@@ -74,8 +75,10 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
     } else {
         args.types.clone().unwrap_or_default()
     };
+    let defaults = ReadOptions::for_file(&args.file);
     Ok(ReadOptions {
-        delimiter: choose_delimiter(args.delimiter, &args.file),
+        delimiter: args.delimiter.or(defaults.delimiter),
+        encoding: args.encoding,
         pad: args.ragged == Ragged::Pad,
         types,
         sheets: args.sheets.clone(),
@@ -85,12 +88,13 @@ fn read_options(args: &args::Import) -> Result<ReadOptions, CliError> {
 fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     let is_csv = detect_format(&args.file)? == FileFormat::Csv;
     let has_csv_options = args.delimiter.is_some()
+        || args.encoding.is_some()
         || args.ragged != Ragged::Error
         || args.types.is_some()
         || args.text;
     if has_csv_options && !is_csv {
         return Err(CliError::usage(
-            "--delimiter, --ragged, --types and --text apply to csv files, but the file is a workbook",
+            "--delimiter, --encoding, --ragged, --types and --text apply to csv files, but the file is a workbook",
             "omit these options; a workbook contains the types of its cells",
         ));
     }
@@ -103,39 +107,42 @@ fn check_options_fit_file(args: &args::Import) -> Result<(), CliError> {
     Ok(())
 }
 
-fn choose_delimiter(delimiter_option: Option<Delimiter>, file: &Path) -> u8 {
-    match delimiter_option {
-        Some(Delimiter::Comma) => b',',
-        Some(Delimiter::Tab) => b'\t',
-        Some(Delimiter::Semicolon) => b';',
-        None => ReadOptions::for_file(file).delimiter,
-    }
-}
-
 /// Returns a hint if the file has only one column, because the delimiter is then probably wrong.
-fn delimiter_hint(path: &Path, survey: Option<&Survey>, delimiter: u8) -> Option<String> {
-    let name = match likely_delimiter(path, survey?, delimiter)? {
-        b';' => "semicolon",
-        b'\t' => "tab",
-        _ => "comma",
-    };
+fn delimiter_hint(path: &Path, survey: Option<&Survey>) -> Option<String> {
+    let name = delimiter_name(likely_delimiter(path, survey?)?);
     Some(format!("the file has only one column; it may require `--delimiter {name}`"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_delimiter_depends_on_the_extension_unless_passed() {
-        for (passed, file, expected) in [
-            (None, "a.csv", b','),
-            (None, "a.TSV", b'\t'),
-            (None, "a", b','),
-            (Some(Delimiter::Comma), "a.tsv", b','),
-            (Some(Delimiter::Semicolon), "a.csv", b';'),
-        ] {
-            assert_eq!(choose_delimiter(passed, Path::new(file)), expected, "{file}");
-        }
+/// Describes the delimiter and the encoding of a csv file, unless they are a comma and UTF-8 or were
+/// chosen with `options`.
+fn describe_detected(survey: Option<&Survey>, options: &ReadOptions) -> Option<String> {
+    let Survey { delimiter, encoding, .. } = survey?;
+    let mut phrases = Vec::new();
+    if *delimiter != b',' && options.delimiter.is_none() {
+        phrases.push(format!("delimiter {}", delimiter_name(*delimiter)));
     }
+    if *encoding != TextEncoding::UTF_8 && options.encoding != Some(*encoding) {
+        phrases.push(format!("encoding {encoding}"));
+    }
+    if phrases.is_empty() { None } else { Some(format!("Detected: {}", phrases.join(", "))) }
+}
+
+fn not_imported_note(not_imported: &NotImported) -> Option<String> {
+    if not_imported.is_empty() { None } else { Some(format!("Not imported: {not_imported}.")) }
+}
+
+fn not_imported_as_json(not_imported: &NotImported) -> serde_json::Value {
+    let counts =
+        not_imported.iter().map(|(omission, count)| (omission.key().to_owned(), count.into()));
+    serde_json::Value::Object(counts.collect())
+}
+
+/// Returns null for workbooks.
+fn delimiter_as_json(survey: Option<&Survey>) -> serde_json::Value {
+    survey.map(|survey| char::from(survey.delimiter).to_string()).into()
+}
+
+/// Returns null for workbooks.
+fn encoding_as_json(survey: Option<&Survey>) -> serde_json::Value {
+    survey.map(|survey| survey.encoding.name()).into()
 }

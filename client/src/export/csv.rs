@@ -320,7 +320,7 @@ mod tests {
             fetched_in(style, vec![cells.clone()]).unwrap().write_to(&mut written).unwrap();
             String::from_utf8(written).unwrap()
         };
-        assert_eq!(written(CsvStyle::default()), "1;2,5.00\n");
+        assert_eq!(written(CsvStyle::default()), "\"1;2\",5.00\n");
         assert_eq!(
             written(CsvStyle { delimiter: b';', formulas: true, ..CsvStyle::default() }),
             "\"1;2\";=A1+4\n"

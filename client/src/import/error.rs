@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cellar_base::count::{count, grouped};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_SHEETS;
-use cellar_exchange::ReadError;
+use cellar_exchange::{NotImported, ReadError};
 use cellar_sheet::a1::CellName;
 use cellar_snapshot::SnapshotError;
 
@@ -43,6 +43,12 @@ pub enum ImportError {
         path: PathBuf,
         /// Description and location of the error in the file.
         source: Box<ReadError>,
+    },
+    /// The file has contents that imports do not take, and the caller requires all of them.
+    #[error("these contents of the file cannot be imported: {not_imported}")]
+    Incomplete {
+        /// The contents.
+        not_imported: Box<NotImported>,
     },
     /// A selected sheet does not exist in the file.
     #[error("the file has no sheet `{}`", escape(name))]

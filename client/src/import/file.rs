@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
     BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
-    ImportProgress, ImportStep, ReadError, Survey, WorkbookImport,
+    ImportProgress, ImportStep, NotImported, Omission, ReadError, Survey, TextEncoding,
+    WorkbookImport,
 };
 
 use super::ImportError;
@@ -14,11 +15,13 @@ use super::ImportError;
 const DELIMITER_SAMPLE_BYTES: u64 = 64 * 1024;
 
 /// Options for reading an import file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Field delimiter of a CSV file; must be an ASCII character.
-    pub delimiter: u8,
+    /// Field delimiter of a CSV file; must be an ASCII character. If `None`, it is detected.
+    pub delimiter: Option<u8>,
+    /// Encoding of a CSV file without a byte order mark. If `None`, it is UTF-8.
+    pub encoding: Option<TextEncoding>,
     /// Whether to accept CSV rows with different numbers of fields.
     pub pad: bool,
     /// Column types of a CSV file. Types that are not specified are detected.
@@ -29,18 +32,12 @@ pub struct ReadOptions {
 
 impl ReadOptions {
     /// Returns the default options for a file. The default delimiter is a tab for `.tsv` and `.tab`
-    /// files, and otherwise a comma.
+    /// files, and is detected for others.
     #[must_use]
     pub fn for_file(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default();
         let is_tsv = ["tsv", "tab"].iter().any(|name| extension.eq_ignore_ascii_case(name));
-        Self { delimiter: if is_tsv { b'\t' } else { b',' }, ..Self::default() }
-    }
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { delimiter: b',', pad: false, types: ColumnTypes::default(), sheets: Vec::new() }
+        Self { delimiter: is_tsv.then_some(b'\t'), ..Self::default() }
     }
 }
 
@@ -74,6 +71,18 @@ pub(super) struct SheetReader {
     /// Names of the sheets that have been read or skipped so far.
     found_names: Vec<String>,
     is_skipping: bool,
+    /// What is not imported of the workbook and of the selected sheets.
+    not_imported: NotImported,
+    /// What is not imported of the workbook and of all sheets before the current one.
+    counted: NotImported,
+}
+
+/// What reading a whole file has found besides its cells.
+#[derive(Debug, Clone)]
+pub(super) struct Findings {
+    /// `None` for workbooks.
+    pub(super) survey: Option<Survey>,
+    pub(super) not_imported: NotImported,
 }
 
 #[derive(Debug)]
@@ -94,6 +103,7 @@ impl FormatReader {
             FileFormat::Csv => {
                 let csv_options = CsvOptions {
                     delimiter: options.delimiter,
+                    encoding: options.encoding,
                     pads_short_rows: options.pad,
                     types: options.types.clone(),
                     block: BlockSize::default(),
@@ -125,6 +135,8 @@ impl SheetReader {
             selected_names: options.sheets.clone(),
             found_names: Vec::new(),
             is_skipping: false,
+            not_imported: NotImported::default(),
+            counted: NotImported::default(),
         })
     }
 
@@ -136,15 +148,30 @@ impl SheetReader {
             FormatReader::Workbook(workbook) => workbook.next_step(),
         };
         let Some(step) = read_result.map_err(|error| read_error(&self.path, error))? else {
+            self.count_not_imported();
             self.check_selected_were_found()?;
             return Ok(None);
         };
         if let ImportStep::Sheet(start) = &step {
+            self.count_not_imported();
             let sheet_name = start.name.clone().unwrap_or_default();
             self.is_skipping = !self.is_selected(&sheet_name);
             self.found_names.push(sheet_name);
+            if start.hidden && !self.is_skipping {
+                self.not_imported.add(Omission::HiddenSheets, 1);
+            }
         }
         Ok(Some(if self.is_skipping { ImportStep::Working } else { step }))
+    }
+
+    /// Must be called at the end of each sheet, while `is_skipping` belongs to this sheet.
+    fn count_not_imported(&mut self) {
+        let FormatReader::Workbook(workbook) = &self.format else { return };
+        let newly_counted = workbook.not_imported();
+        if !self.is_skipping {
+            self.not_imported.add_all(&newly_counted.since(&self.counted));
+        }
+        self.counted = newly_counted;
     }
 
     fn is_selected(&self, name: &str) -> bool {
@@ -168,8 +195,13 @@ impl SheetReader {
         }
     }
 
+    /// Must be called after the end of the file.
+    pub(super) fn findings(&self) -> Findings {
+        Findings { survey: self.survey().cloned(), not_imported: self.not_imported }
+    }
+
     /// Returns `None` if the column types of a CSV file have not been detected yet.
-    pub(super) fn survey(&self) -> Option<&Survey> {
+    fn survey(&self) -> Option<&Survey> {
         match &self.format {
             FormatReader::Csv(csv) => csv.survey(),
             FormatReader::Workbook(_) => None,
@@ -191,10 +223,10 @@ fn read_error(path: &Path, error: ReadError) -> ImportError {
     }
 }
 
-/// Returns a delimiter that fits the file better than the given one. Returns `None` unless the file
-/// has a single column and most of its first lines contain the other delimiter.
+/// Returns a delimiter that fits the file better than the one with which it was read. Returns `None`
+/// unless the file has a single column and most of its first lines contain the other delimiter.
 #[must_use]
-pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u8> {
+pub fn likely_delimiter(path: &Path, survey: &Survey) -> Option<u8> {
     const DELIMITERS: [u8; 3] = *b";\t,";
     if survey.columns != 1 {
         return None;
@@ -204,7 +236,7 @@ pub fn likely_delimiter(path: &Path, survey: &Survey, delimiter: u8) -> Option<u
     let lines: Vec<&[u8]> =
         sample.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
     let count_lines_with = |byte: u8| lines.iter().filter(|line| line.contains(&byte)).count();
-    let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != delimiter);
+    let other_delimiters = DELIMITERS.into_iter().filter(|other| *other != survey.delimiter);
     let most_frequent = other_delimiters.max_by_key(|other| count_lines_with(*other))?;
     let is_in_most_lines = count_lines_with(most_frequent) > lines.len() / 2;
     is_in_most_lines.then_some(most_frequent)
@@ -268,7 +300,7 @@ pub(super) mod tests {
             ("a.xlsx", &b"a,b\n1,2\n"[..], "not an xlsx, xlsb or ods workbook"),
             ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and so on", "password-protected"),
             ("a.ods", b"PK\x03\x04cut", "damaged or truncated"),
-            ("b.csv", b"\xff\xfea\0", "UTF-16"),
+            ("b.csv", b"\xff\xfea\0b", "is not UTF-16LE text"),
         ] {
             let path = folder.path().join(name);
             std::fs::write(&path, content).unwrap();
@@ -294,10 +326,11 @@ pub(super) mod tests {
         let path = folder.path().join("a.csv");
         let likely = |text: &str, delimiter: u8| {
             std::fs::write(&path, text).unwrap();
+            let delimiter = Some(delimiter);
             let options = ReadOptions { delimiter, pad: true, ..ReadOptions::default() };
             let mut file = SheetReader::open(&path, &options, None).unwrap();
             while file.next_step().unwrap().is_some() {}
-            likely_delimiter(&path, file.survey().unwrap(), delimiter)
+            likely_delimiter(&path, file.survey().unwrap())
         };
         assert_eq!(likely("a;b\n1;2\n\n", b','), Some(b';'));
         assert_eq!(likely("a\tb\r\n1\t2\r\nnote\r\n", b','), Some(b'\t'));

@@ -13,7 +13,10 @@ mod file;
 pub mod sheets;
 mod whole_file;
 
-pub use cellar_exchange::{ColumnKind, ColumnTypes, ColumnTyping, FileFormat, Survey, TypeChoice};
+pub use cellar_exchange::{
+    ColumnKind, ColumnTypes, ColumnTyping, FileFormat, NotImported, Omission, Survey, TextEncoding,
+    TypeChoice,
+};
 pub use error::{ImportError, OneSheetPurpose};
 pub use file::{ReadOptions, detect_format, likely_delimiter};
 #[cfg(feature = "cli")]
@@ -25,6 +28,13 @@ use crate::file_target::{parent_folder, sync_folder};
 use crate::files::{FileError, STATE_FOLDER};
 
 const JOURNAL_NAME_CHARACTERS: usize = 32;
+
+fn require_all_imported(not_imported: &NotImported) -> Result<(), ImportError> {
+    if not_imported.is_empty() {
+        return Ok(());
+    }
+    Err(ImportError::Incomplete { not_imported: Box::new(*not_imported) })
+}
 
 /// If the file reappeared after a crash, the next import of the same file would be mistaken for a
 /// continuation of the finished import.

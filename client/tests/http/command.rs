@@ -308,29 +308,50 @@ fn a_long_text_is_truncated_in_a_table_but_not_in_json() {
 }
 
 #[test]
+fn the_delimiter_and_the_encoding_are_detected_or_chosen() {
+    let case = Case::new();
+    let text: Vec<u8> =
+        "\u{feff}größe;b\n1;2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(case.path("a.csv"), text).unwrap();
+    let stderr = String::from_utf8(case.run(&["import", "a.csv"]).stderr).unwrap();
+    assert!(stderr.contains("Detected: delimiter semicolon, encoding UTF-16LE"), "{stderr}");
+    let json = case.json(&["import", "a.csv", "--dry-run"]);
+    assert_eq!(
+        (json["delimiter"].as_str(), json["encoding"].as_str()),
+        (Some(";"), Some("UTF-16LE"))
+    );
+    assert_eq!(json["sheets"][0]["columns"], 2);
+    let json = case.json(&["import", "a.csv", "--delimiter", "|"]);
+    assert_eq!((json["delimiter"].as_str(), json["cells"].as_u64()), (Some("|"), Some(2)));
+
+    std::fs::write(case.path("old.csv"), b"a\ncaf\xe9\n").unwrap();
+    let (code, error) = case.error(&["import", "old.csv"]);
+    assert!(code == 1 && error.contains("line 2: invalid UTF-8 at byte 5"), "{error}");
+    assert!(error.contains("`--encoding windows-1252`"), "{error}");
+    let json = case.json(&["import", "old.csv", "--encoding", "windows-1252"]);
+    assert_eq!(json["encoding"], "windows-1252");
+    let id = json["spreadsheet"].as_str().unwrap().parse().unwrap();
+    assert!(case.fake.texts(id).iter().any(|(_, text)| text == "café"));
+    let (code, error) = case.error(&["import", "old.csv", "--encoding", "utf-9"]);
+    assert!(code == 64 && error.contains("unknown encoding"), "{error}");
+}
+
+#[test]
 fn an_import_hints_at_a_wrong_delimiter_and_shows_progress() {
     let case = Case::new();
     std::fs::write(case.folder.path().join("a.csv"), "a;b\n1;2\n").unwrap();
-    let output = case.run(&["import", "a.csv"]);
+    let hint = "the file has only one column; it may require `--delimiter semicolon`";
+    let output = case.run(&["import", "a.csv", "--delimiter", "comma"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains("the file has only one column; it may require `--delimiter semicolon`"),
-        "{stderr}"
-    );
-    let hint = case.json(&["import", "a.csv"])["hint"].clone();
-    assert_eq!(
-        hint.as_str(),
-        Some("the file has only one column; it may require `--delimiter semicolon`")
-    );
-    let right = case.json(&["import", "a.csv", "--delimiter", "semicolon"]);
+    assert!(stderr.contains(hint), "{stderr}");
+    let json = case.json(&["import", "a.csv", "--delimiter", ","]);
+    assert_eq!(json["hint"].as_str(), Some(hint));
+    let right = case.json(&["import", "a.csv", "--delimiter", ";"]);
     assert!(right["hint"].is_null() && right["sheets"][0]["columns"] == 2, "{right}");
     let id = right["spreadsheet"].as_str().unwrap();
-    let output = case.run(&["import", "a.csv", "--into", id, "--sheet", "A"]);
+    let output = case.run(&["import", "a.csv", "--delimiter", ",", "--into", id, "--sheet", "A"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains("the file has only one column; it may require `--delimiter semicolon`"),
-        "{stderr}"
-    );
+    assert!(stderr.contains(hint), "{stderr}");
     assert!(stderr.contains("2 of 2 cells"), "{stderr}");
     assert!(stderr.contains(&format!("Next: cellar get -s {id} --sheet A")), "{stderr}");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/airports.csv");
@@ -366,6 +387,51 @@ fn a_workbook_is_imported_and_rejects_csv_options() {
     assert!(code == 64 && error.contains("the file is a csv file"), "{error}");
     let (code, error) = case.error(&["import", "book.xlsx", "--sheets", "Nope"]);
     assert!(code == 1 && error.contains("My costs, b"), "{error}");
+}
+
+#[test]
+fn contents_that_are_not_imported_are_listed_or_prevent_the_import() {
+    let case = Case::new();
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let format = rust_xlsxwriter::Format::new();
+    let sheet = workbook.add_worksheet();
+    sheet.merge_range(0, 0, 1, 1, "a", &format).unwrap().set_freeze_panes(1, 0).unwrap();
+    let other = workbook.add_worksheet().set_name("Other").unwrap().set_hidden(true);
+    other.merge_range(0, 0, 1, 1, "b", &format).unwrap();
+    workbook.save(case.path("book.xlsx")).unwrap();
+
+    let note = |arguments: &[&str]| {
+        String::from_utf8(case.run(&[&["import", "book.xlsx"], arguments].concat()).stderr).unwrap()
+    };
+    let all = "Not imported: 2 merged ranges, hiding of 1 sheet, 1 frozen pane.";
+    assert!(note(&["--dry-run"]).contains(all));
+    let of_one = "Not imported: 1 merged range, hiding of 1 sheet.";
+    assert!(note(&["--dry-run", "--sheets", "Other"]).contains(of_one));
+
+    for option in [&["--strict"][..], &["--strict", "--dry-run"]] {
+        let (code, error) = case.error(&[&["import", "book.xlsx"], option].concat());
+        assert!(code == 1 && error.contains("2 merged ranges, hiding of 1 sheet"), "{error}");
+        assert!(error.contains("nothing was imported; omit --strict"), "{error}");
+    }
+    assert!(case.fake.lock().logs.is_empty(), "a spreadsheet was created");
+
+    assert!(note(&[]).contains(all));
+    let json = case.json(&["import", "book.xlsx", "--sheets", "Sheet1"]);
+    assert_eq!(json["notImported"], serde_json::json!({ "mergedRanges": 1, "frozenPanes": 1 }));
+    let id = json["spreadsheet"].as_str().unwrap();
+    let edits = ["import", "book.xlsx", "--into", id, "--sheet", "Sheet1", "--sheets", "Other"];
+    let (code, error) = case.error(&[&edits[..], &["--strict"]].concat());
+    assert!(code == 1 && error.contains("1 merged range, hiding of 1 sheet"), "{error}");
+    let json = case.json(&edits);
+    assert_eq!(json["notImported"], serde_json::json!({ "mergedRanges": 1, "hiddenSheets": 1 }));
+
+    write_workbook(&case.path("plain.xlsx"), &[("a", every_kind())]);
+    assert_eq!(
+        case.json(&["import", "plain.xlsx", "--strict"])["notImported"],
+        serde_json::json!({})
+    );
+    std::fs::write(case.path("a.csv"), "1\n").unwrap();
+    case.text(&["import", "a.csv", "--strict"]);
 }
 
 #[test]

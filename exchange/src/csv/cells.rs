@@ -65,7 +65,7 @@ impl<R: Read> CellReader<R> {
     fn last_cells(&mut self) -> Result<NextCells, ReadError> {
         match self.builder.take_block() {
             Some(block) => Ok(NextCells::Block(block)),
-            None => self.tally.to_survey().map(NextCells::End),
+            None => self.tally.to_survey(self.records.syntax()).map(NextCells::End),
         }
     }
 

@@ -3,10 +3,13 @@
 //! one block in memory.
 //!
 //! If the first pass only covers a sample at the start of the file, most of the file is usually
-//! read only once. `records` splits the file into records and fields, and uses `scanner` for quoted
-//! fields.
+//! read only once. `input` decodes the file to UTF-8, and `delimiter` detects the delimiter. `records`
+//! splits the file into records and fields, and uses `scanner` for quoted fields.
 
 mod cells;
+mod delimiter;
+mod encoding;
+mod input;
 mod options;
 mod read;
 mod records;
@@ -16,6 +19,7 @@ mod survey;
 mod tests;
 mod write;
 
+pub use encoding::{NotAnEncoding, TextEncoding};
 pub use options::CsvOptions;
 pub use read::CsvImport;
 pub use survey::Survey;

@@ -1,12 +1,16 @@
 //! Options for reading csv.
 
+use super::encoding::TextEncoding;
 use crate::{BlockSize, ColumnTypes};
 
 /// Options for reading a csv file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// Field delimiter: an ASCII character, such as `b'\t'` for tsv.
-    pub delimiter: u8,
+    /// Field delimiter: an ASCII character, such as `b'\t'` for tsv. If `None`, it is detected from
+    /// the start of the file: a comma, a semicolon, a tab or a vertical bar, or a comma in doubt.
+    pub delimiter: Option<u8>,
+    /// Encoding of a file that does not start with a byte order mark. If `None`, it is UTF-8.
+    pub encoding: Option<TextEncoding>,
     /// Whether rows may have different numbers of fields. Short rows are then padded with empty
     /// cells.
     pub pads_short_rows: bool,
@@ -25,7 +29,8 @@ pub struct CsvOptions {
 impl Default for CsvOptions {
     fn default() -> Self {
         Self {
-            delimiter: b',',
+            delimiter: None,
+            encoding: None,
             pads_short_rows: false,
             types: ColumnTypes::default(),
             block: BlockSize::default(),

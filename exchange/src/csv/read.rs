@@ -3,7 +3,7 @@
 
 use super::cells::{CellReader, NextCells};
 use super::options::CsvOptions;
-use super::records::Records;
+use super::records::{Records, Syntax};
 use super::survey::{Survey, SurveyState, Surveyor, Tally};
 use crate::{Import, ImportProgress, ImportStep, ReadError, SheetStart, Source};
 
@@ -45,7 +45,11 @@ impl<S: Source> CsvImport<S> {
     /// format.
     pub fn open(source: S, options: &CsvOptions) -> Result<Self, ReadError> {
         let file_bytes = source.bytes()?;
-        let records = Records::new(source.open()?, options.delimiter)?;
+        let records = Records::open(source.open()?, options)?;
+        let Syntax { delimiter, encoding } = records.syntax();
+        // The second pass reads the file like the first.
+        let options =
+            &CsvOptions { delimiter: Some(delimiter), encoding: Some(encoding), ..options.clone() };
         let surveyor = Surveyor { records, tally: Tally::new(options) };
         let sample_bytes = options.sample_bytes.unwrap_or(u64::MAX);
         let pass = Pass::SurveySample { surveyor, sample_bytes };
@@ -60,12 +64,13 @@ impl<S: Source> CsvImport<S> {
     }
 
     fn open_cell_reader(&self, tally: &Tally) -> Result<CellReader<S::Stream>, ReadError> {
-        let records = Records::new(self.source.open()?, self.options.delimiter)?;
+        let records = Records::open(self.source.open()?, &self.options)?;
         Ok(CellReader::new(records, tally.for_next_pass(), self.options.block))
     }
 
-    fn start_final_cells(&mut self, tally: &Tally) -> Result<(), ReadError> {
-        self.survey = Some(tally.to_survey()?);
+    fn start_final_cells(&mut self, surveyor: &Surveyor<S::Stream>) -> Result<(), ReadError> {
+        let Surveyor { records, tally } = surveyor;
+        self.survey = Some(tally.to_survey(records.syntax())?);
         self.pass = Pass::FinalCells(self.open_cell_reader(tally)?);
         Ok(())
     }
@@ -83,7 +88,7 @@ impl<S: Source> CsvImport<S> {
         }
         match surveyor.survey_bytes(remaining_bytes.min(MAX_SURVEY_STEP_BYTES))? {
             SurveyState::EndOfFile => {
-                self.start_final_cells(&surveyor.tally)?;
+                self.start_final_cells(&surveyor)?;
                 Ok(sheet_start)
             }
             SurveyState::Unfinished => {
@@ -119,7 +124,7 @@ impl<S: Source> CsvImport<S> {
         mut surveyor: Surveyor<S::Stream>,
     ) -> Result<ImportStep, ReadError> {
         match surveyor.survey_bytes(MAX_SURVEY_STEP_BYTES)? {
-            SurveyState::EndOfFile => self.start_final_cells(&surveyor.tally)?,
+            SurveyState::EndOfFile => self.start_final_cells(&surveyor)?,
             SurveyState::Unfinished => self.pass = Pass::SurveyRemaining(surveyor),
         }
         Ok(ImportStep::Working)
@@ -163,13 +168,13 @@ impl<S: Source> Import for CsvImport<S> {
         match &self.pass {
             Pass::SurveySample { .. } if is_sampled => ImportProgress { done: 0, total: one_pass },
             Pass::SurveySample { surveyor, .. } | Pass::SurveyRemaining(surveyor) => {
-                ImportProgress { done: surveyor.records.bytes(), total: two_passes }
+                ImportProgress { done: surveyor.records.file_bytes(), total: two_passes }
             }
             Pass::SampledCells(cells) => {
-                ImportProgress { done: cells.records.bytes(), total: one_pass }
+                ImportProgress { done: cells.records.file_bytes(), total: one_pass }
             }
             Pass::FinalCells(cells) => {
-                let done = one_pass.saturating_add(cells.records.bytes());
+                let done = one_pass.saturating_add(cells.records.file_bytes());
                 ImportProgress { done, total: two_passes }
             }
             Pass::Done => ImportProgress { done: two_passes, total: two_passes },

@@ -8,6 +8,10 @@ use std::io::Read;
 use cellar_base::limits::{MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
 use memchr::{memchr, memchr3_iter};
 
+use super::delimiter::{self, detect_delimiter};
+use super::encoding::TextEncoding;
+use super::input::{Input, OpenedInput, to_read_error};
+use super::options::CsvOptions;
 use super::scanner::{
     FieldSpan, RecordBounds, RecordEnd, Scanner, add_count, column_number, count_line_feeds,
     has_too_many_fields,
@@ -50,10 +54,17 @@ pub(super) struct NonemptyField<'a> {
     pub(super) text: &'a str,
 }
 
+/// How the text of a file is divided into fields, and encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Syntax {
+    pub(super) delimiter: u8,
+    pub(super) encoding: TextEncoding,
+}
+
 #[derive(Debug)]
 pub(super) struct Records<R> {
-    input: R,
-    delimiter: u8,
+    input: Input<R>,
+    syntax: Syntax,
     buffer: Vec<u8>,
     unread_start: usize,
     unread_end: usize,
@@ -69,16 +80,19 @@ pub(super) struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    pub(super) fn new(input: R, delimiter: u8) -> Result<Self, ReadError> {
-        if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\n' | b'\r') {
-            return Err(ReadError::Delimiter);
-        }
+    /// Opens a file whose delimiter and encoding the options state, or leave to be detected.
+    pub(super) fn open(input: R, options: &CsvOptions) -> Result<Self, ReadError> {
+        let OpenedInput { input, encoding, first_bytes, mark_bytes } =
+            OpenedInput::open(input, options.encoding)?;
+        let unread_end = first_bytes.len();
+        let mut buffer = first_bytes;
+        buffer.resize(BUFFER_BYTES, 0);
         let mut records = Self {
             input,
-            delimiter,
-            buffer: vec![0; BUFFER_BYTES],
-            unread_start: 0,
-            unread_end: 0,
+            syntax: Syntax { delimiter: options.delimiter.unwrap_or_default(), encoding },
+            buffer,
+            unread_start: mark_bytes,
+            unread_end,
             is_input_at_end: false,
             bytes_before_buffer: 0,
             line: 1,
@@ -86,32 +100,32 @@ impl<R: Read> Records<R> {
             fields: Vec::new(),
             unquoted_text: String::new(),
         };
-        records.check_file_start()?;
+        if options.delimiter.is_none() {
+            records.fill_buffer_to(delimiter::SAMPLE_BYTES)?;
+            let sample = records.unread();
+            let sample = sample.get(..delimiter::SAMPLE_BYTES).unwrap_or(sample);
+            let is_whole_file = records.is_input_at_end && sample.len() == records.unread().len();
+            records.syntax.delimiter = detect_delimiter(sample, is_whole_file);
+        }
+        let delimiter = records.syntax.delimiter;
+        if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\n' | b'\r') {
+            return Err(ReadError::Delimiter);
+        }
         Ok(records)
     }
 
-    /// Returns the number of bytes that have been split into records so far.
-    pub(super) fn bytes(&self) -> u64 {
-        add_count(self.bytes_before_buffer, self.unread_start)
+    pub(super) fn syntax(&self) -> Syntax {
+        self.syntax
     }
 
-    /// Rejects a file whose first bytes indicate another format. Skips a byte order mark.
-    fn check_file_start(&mut self) -> Result<(), ReadError> {
-        const ZIP_MARK: &[u8] = b"PK\x03\x04";
-        const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
-        const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
-        self.fill_buffer_to(ZIP_MARK.len())?;
-        let unread = self.unread();
-        if unread.starts_with(ZIP_MARK) {
-            return Err(ReadError::Workbook);
-        }
-        if UTF16_MARKS.iter().any(|mark| unread.starts_with(mark)) {
-            return Err(ReadError::Utf16);
-        }
-        if unread.starts_with(UTF8_MARK) {
-            self.unread_start = UTF8_MARK.len();
-        }
-        Ok(())
+    /// Returns the number of bytes of the file that have been read so far.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.input.decoded_bytes().unwrap_or(self.bytes())
+    }
+
+    /// Returns the number of bytes of text that have been split into records so far.
+    pub(super) fn bytes(&self) -> u64 {
+        add_count(self.bytes_before_buffer, self.unread_start)
     }
 
     fn unread(&self) -> &[u8] {
@@ -190,7 +204,7 @@ impl<R: Read> Records<R> {
                 self.unread_end += byte_count;
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(to_read_error(error)),
         }
         Ok(())
     }
@@ -237,7 +251,7 @@ impl<R: Read> Records<R> {
                 self.fields.clear();
                 let scanner = Scanner {
                     unread: self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default(),
-                    delimiter: self.delimiter,
+                    delimiter: self.syntax.delimiter,
                     is_input_at_end: self.is_input_at_end,
                     line: self.line,
                 };
@@ -264,7 +278,8 @@ impl<R: Read> Records<R> {
         let unread = self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default();
         let line_length = memchr(b'\n', unread)?;
         let line = unread.get(..line_length).unwrap_or_default();
-        if split_plain_line(line, self.delimiter, &mut self.fields) == LineForm::NeedsScanner {
+        if split_plain_line(line, self.syntax.delimiter, &mut self.fields) == LineForm::NeedsScanner
+        {
             return None;
         }
         let length = line_length + 1;

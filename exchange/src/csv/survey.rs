@@ -4,8 +4,9 @@ use std::io::Read;
 
 use cellar_base::limits::MAX_ROWS;
 
+use super::encoding::TextEncoding;
 use super::options::CsvOptions;
-use super::records::{NonemptyField, Record, Records};
+use super::records::{NonemptyField, Record, Records, Syntax};
 use crate::typing::{Evidence, ExaminedField};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
@@ -22,6 +23,10 @@ pub struct Survey {
     pub first_row: u32,
     /// Types of all columns.
     pub typings: Vec<ColumnTyping>,
+    /// Delimiter that was chosen or detected.
+    pub delimiter: u8,
+    /// Encoding that was chosen, or that a byte order mark indicates.
+    pub encoding: TextEncoding,
 }
 
 /// The number of rows and cells and the column types, based on the rows that have been read so far.
@@ -100,13 +105,16 @@ impl Tally {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
 
-    pub(super) fn to_survey(&self) -> Result<Survey, ReadError> {
+    pub(super) fn to_survey(&self, syntax: Syntax) -> Result<Survey, ReadError> {
+        let Syntax { delimiter, encoding } = syntax;
         Ok(Survey {
             rows: self.row_counter.rows,
             columns: u32::try_from(self.columns.len()).unwrap_or(u32::MAX),
             cells: self.cells,
             first_row: self.first_row.ok_or(ReadError::Empty)?,
             typings: self.typings(),
+            delimiter,
+            encoding,
         })
     }
 }
@@ -179,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_number_of_rows_is_bounded() {
-        let mut records = Records::new(&b"a\n\n\nb\n"[..], b',').unwrap();
+        let mut records = Records::open(&b"a\n\n\nb\n"[..], &CsvOptions::default()).unwrap();
         let mut row_counter = RowCounter::new(false);
         row_counter.rows = MAX_ROWS - 1;
         let record = records.next_record().unwrap().unwrap();

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 
 use cellar_sheet::cell::{GENERAL, display};
 
+use super::delimiter::CANDIDATES;
 use crate::{CellToWrite, WriteError};
 
 /// Writes a sheet as csv. All rows have the same number of fields. Skipped rows and cells are
@@ -99,7 +100,12 @@ impl<W: Write> CsvWriter<W> {
         let is_first_field = self.next_row == 0 && self.next_column == 0;
         let is_file_mark =
             is_first_field && (text.starts_with('\u{feff}') || text.starts_with("PK"));
-        let needs_quotes = |byte| byte == self.delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+        // Another delimiter is quoted, so that nothing that detects the delimiter takes it for one.
+        let needs_quotes = |byte| {
+            byte == self.delimiter
+                || CANDIDATES.contains(&byte)
+                || matches!(byte, b'"' | b'\n' | b'\r')
+        };
         is_blank_line || is_file_mark || text.bytes().any(needs_quotes)
     }
 }

@@ -5,6 +5,7 @@
 //! unused cell of a sheet may have one.
 
 mod formula;
+mod not_imported;
 mod row;
 mod styles;
 
@@ -16,11 +17,13 @@ use crate::file_format::ODS_CONTENT_PART;
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::WorkbookCell;
 use crate::workbook::xml::{Xml, attribute};
-use crate::{ReadError, SheetStart, Source, WorkbookError};
+use crate::{NotImported, Omission, ReadError, SheetStart, Source, WorkbookError};
 use row::{Columns, Row};
 use styles::Styles;
 
 const STYLES_PART: &str = "styles.xml";
+/// In lower case.
+const MACROS_FOLDER: &str = "basic/";
 
 #[derive(Debug)]
 pub(crate) struct Ods<R: Read> {
@@ -40,7 +43,11 @@ impl<R: Read + Seek> Ods<R> {
         if archive.has_part(STYLES_PART) {
             styles.read_part(&mut Xml::new(archive.open_part(STYLES_PART)?, STYLES_PART))?;
         }
-        let mut xml = Xml::new(archive.open_part(ODS_CONTENT_PART)?, ODS_CONTENT_PART);
+        let content = archive.open_part(ODS_CONTENT_PART)?;
+        let mut xml = Xml::noting(content, ODS_CONTENT_PART, not_imported::note_tag);
+        if archive.part_names().any(|name| name.starts_with(MACROS_FOLDER)) {
+            xml.not_imported.add(Omission::Macros, 1);
+        }
         styles.read_part(&mut xml)?;
         Ok(Self {
             xml,
@@ -51,6 +58,10 @@ impl<R: Read + Seek> Ods<R> {
             row: Row::default(),
             next_row: 0,
         })
+    }
+
+    pub(crate) fn not_imported(&self) -> NotImported {
+        self.xml.not_imported
     }
 
     pub(crate) fn next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {
@@ -106,6 +117,7 @@ impl<R: Read + Seek> Ods<R> {
         self.next_row = first_row.saturating_add(repetitions);
         self.row.read_cells(&mut self.xml, &self.sheet_name, first_row, repetitions)?;
         self.row.set_formats(&self.columns, &self.styles);
+        self.row.note_styles(&self.styles, &mut self.xml.not_imported);
         Ok(())
     }
 }

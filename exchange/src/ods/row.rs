@@ -11,11 +11,11 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::formula;
 use super::styles::Styles;
-use crate::WorkbookError;
 use crate::file_format::ODS_CONTENT_PART;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
 use crate::workbook::xml::{Xml, attribute, push_text};
+use crate::{NotImported, Omission, WorkbookError};
 
 #[derive(Debug, Default)]
 pub(super) struct Columns {
@@ -184,6 +184,18 @@ impl Row {
             let style = cell_style.or_else(|| columns.style(repeated_cell.cell.column));
             let style_format = style.and_then(|style| styles.number_format(style));
             repeated_cell.cell.format = style_format.or_else(|| repeated_cell.default_format());
+        }
+    }
+}
+
+impl Row {
+    /// Counts the cells with a style that is not imported.
+    pub(super) fn note_styles(&self, styles: &Styles, not_imported: &mut NotImported) {
+        for repeated_cell in &self.cells {
+            let is_styled =
+                repeated_cell.style.as_deref().is_some_and(|style| styles.is_styled(style));
+            let cells = u64::from(repeated_cell.columns) * u64::from(self.repetitions);
+            not_imported.add(Omission::StyledCells, if is_styled { cells } else { 0 });
         }
     }
 }

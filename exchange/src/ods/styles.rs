@@ -26,23 +26,39 @@ pub(super) struct Styles {
     hidden_tables: BTreeSet<String>,
 }
 
+/// The style that all other cell styles inherit from.
+const DEFAULT_STYLE: &str = "Default";
+
 #[derive(Debug)]
 struct CellStyle {
     data_style: Option<String>,
     parent: Option<String>,
+    /// Whether the style has a font, border, alignment or the like.
+    has_look: bool,
 }
 
 impl Styles {
     /// Reads the styles of an XML part, up to the first sheet or the end of the part.
     pub(super) fn read_part<R: Read>(&mut self, xml: &mut Xml<R>) -> Result<(), WorkbookError> {
         let mut table_style_name = None;
+        let mut cell_style_name = None;
         loop {
             match xml.next_event()? {
                 Event::Start(tag) => match tag.name().as_ref() {
                     "office:spreadsheet" => return Ok(()),
                     "style:style" => {
                         table_style_name = read_table_style_name(&tag);
-                        self.add_cell_style(&tag);
+                        cell_style_name = self.add_cell_style(&tag);
+                    }
+                    "style:text-properties"
+                    | "style:paragraph-properties"
+                    | "style:table-cell-properties" => {
+                        let style_name = cell_style_name.as_ref();
+                        if let Some(style) =
+                            style_name.and_then(|name| self.cell_styles.get_mut(name))
+                        {
+                            style.has_look = true;
+                        }
                     }
                     "style:table-properties" if is_hidden_table(&tag) => {
                         self.hidden_tables.extend(table_style_name.take());
@@ -65,15 +81,30 @@ impl Styles {
         }
     }
 
-    fn add_cell_style(&mut self, tag: &BytesStart<'_>) {
+    /// Returns the name of the style, if it is a cell style.
+    fn add_cell_style(&mut self, tag: &BytesStart<'_>) -> Option<String> {
         if attribute(tag, "family").as_deref() != Some("table-cell") {
-            return;
+            return None;
         }
-        if let Some(name) = attribute(tag, "name") {
-            let data_style = attribute(tag, "data-style-name");
-            let parent = attribute(tag, "parent-style-name");
-            self.cell_styles.insert(name, CellStyle { data_style, parent });
+        let name = attribute(tag, "name")?;
+        let data_style = attribute(tag, "data-style-name");
+        let parent = attribute(tag, "parent-style-name");
+        self.cell_styles.insert(name.clone(), CellStyle { data_style, parent, has_look: false });
+        Some(name)
+    }
+
+    /// Whether a cell style, or a style from which it inherits, looks different from the default.
+    pub(super) fn is_styled(&self, style_name: &str) -> bool {
+        let mut searched_name = style_name;
+        for _ in 0..MAX_PARENT_STYLES {
+            let Some(style) = self.cell_styles.get(searched_name) else { return false };
+            if style.has_look && searched_name != DEFAULT_STYLE {
+                return true;
+            }
+            let Some(parent) = style.parent.as_deref() else { return false };
+            searched_name = parent;
         }
+        false
     }
 
     /// Returns the number format of a cell style, which may be inherited from a parent style.

@@ -70,6 +70,11 @@ where
         self.parts.contains_key(&normalize_name(name))
     }
 
+    /// Returns the normalized names of all parts.
+    pub(crate) fn part_names(&self) -> impl Iterator<Item = &str> {
+        self.parts.keys().map(String::as_str)
+    }
+
     pub(crate) fn declared_bytes(&self) -> u64 {
         self.declared_bytes
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_FORMAT_BYTES;
 use cellar_sheet::cell::{GENERAL, Value, display, general};
 
+use super::not_imported::{NotImported, Omission};
+
 /// Number of days between day 0 of the 1900 date system and day 0 of the 1904 date system.
 pub(crate) const DAYS_TO_1904: f64 = 1_462.0;
 
@@ -16,6 +18,10 @@ pub(crate) struct Format {
     /// Format code in Cellar's syntax, or `None` for `General`.
     pub(crate) code: Option<Arc<str>>,
     pub(crate) is_date: bool,
+    /// Whether the file has another date format than `code`.
+    is_replaced: bool,
+    /// Whether cells with this style have a font, fill, border or alignment that is not imported.
+    pub(crate) is_styled: bool,
 }
 
 impl Format {
@@ -38,8 +44,19 @@ impl Format {
             || converted_code.len() > MAX_FORMAT_BYTES
             || converted_code.eq_ignore_ascii_case(GENERAL)
             || converted_code == TEXT_FORMAT;
+        let is_replaced = converted_code != code && converted_code != code_with_unquoted_t;
         let code = if is_general { None } else { Some(converted_code.into()) };
-        Self { code, is_date: parts.has_date }
+        Self { code, is_date: parts.has_date, is_replaced, is_styled: false }
+    }
+
+    /// Counts what is not imported of a cell with this format.
+    pub(crate) fn note_cell(&self, not_imported: &mut NotImported) {
+        if self.is_styled {
+            not_imported.add(Omission::StyledCells, 1);
+        }
+        if self.is_replaced {
+            not_imported.add(Omission::DateFormats, 1);
+        }
     }
 
     /// For a built-in format, a workbook contains only the id, not the code (ECMA-376 18.8.30).

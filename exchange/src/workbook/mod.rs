@@ -5,7 +5,11 @@ pub(crate) mod cell;
 pub(crate) mod dates;
 pub(crate) mod formats;
 pub(crate) mod formula;
+pub(crate) mod functions;
+mod not_imported;
+pub(crate) mod other_parts;
 mod read;
 pub(crate) mod xml;
 
+pub use not_imported::{NotImported, Omission};
 pub use read::WorkbookImport;

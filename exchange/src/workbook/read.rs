@@ -13,7 +13,8 @@ use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::Xlsx;
 use crate::{
-    BlockSize, Import, ImportProgress, ImportStep, ReadError, SheetStart, Source, WorkbookError,
+    BlockSize, Import, ImportProgress, ImportStep, NotImported, ReadError, SheetStart, Source,
+    WorkbookError,
 };
 
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
@@ -76,6 +77,18 @@ where
             sheet_count: 0,
             is_done: false,
         })
+    }
+
+    /// Returns what was not imported of the file, as far as it has been read. Everything of a sheet
+    /// has been counted when the next sheet starts, or when the file ends. Whether sheets are hidden
+    /// is not counted, but a part of their [`SheetStart`].
+    #[must_use]
+    pub fn not_imported(&self) -> NotImported {
+        match &self.reader {
+            WorkbookReader::Xlsx(workbook) => workbook.not_imported(),
+            WorkbookReader::Xlsb(workbook) => workbook.not_imported(),
+            WorkbookReader::Ods(workbook) => workbook.not_imported(),
+        }
     }
 
     fn start_next_sheet(&mut self) -> Result<Option<SheetStart>, ReadError> {

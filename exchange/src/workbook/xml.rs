@@ -7,6 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::archive::{Part, PartFault, to_part_error};
+use super::not_imported::NotImported;
 use crate::WorkbookError;
 
 /// The parser keeps all open elements in memory.
@@ -20,7 +21,13 @@ pub(crate) struct Xml<R: Read> {
     depth: usize,
     /// Number of events that may follow without any cell or text.
     remaining_idle_events: u64,
+    note_tag: Option<NoteTag>,
+    /// What the import does not take of the part, as far as it has been read.
+    pub(crate) not_imported: NotImported,
 }
+
+/// Counts the contents that a tag starts, if an import does not take them.
+pub(crate) type NoteTag = fn(&BytesStart<'_>, &mut NotImported);
 
 impl<R: Read> Xml<R> {
     pub(crate) fn new(part: Part<R>, name: &str) -> Self {
@@ -34,7 +41,13 @@ impl<R: Read> Xml<R> {
             part: name.to_owned(),
             depth: 0,
             remaining_idle_events: MAX_IDLE_XML_EVENTS,
+            note_tag: None,
+            not_imported: NotImported::default(),
         }
+    }
+
+    pub(crate) fn noting(part: Part<R>, name: &str, note_tag: NoteTag) -> Self {
+        Self { note_tag: Some(note_tag), ..Self::new(part, name) }
     }
 
     /// Returns an empty element as a start event followed by an end event.
@@ -46,8 +59,13 @@ impl<R: Read> Xml<R> {
             quick_xml::Error::Io(io_error) => to_part_error(&self.part, &io_error),
             syntax_error => damaged(&self.part, &syntax_error.to_string()),
         })?;
-        match event {
-            Event::Start(_) => self.depth = self.depth.saturating_add(1),
+        match &event {
+            Event::Start(tag) => {
+                self.depth = self.depth.saturating_add(1);
+                if let Some(note_tag) = self.note_tag {
+                    note_tag(tag, &mut self.not_imported);
+                }
+            }
             Event::End(_) => self.depth = self.depth.saturating_sub(1),
             // Check for unclosed elements, which the XML parser does not report at the end of the
             // file.
@@ -116,6 +134,11 @@ pub(crate) fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
         Ok(unescaped_value) => Some(unescaped_value.into_owned()),
         Err(_) => Some(attribute.value.to_string()),
     }
+}
+
+/// Whether the value of an attribute means yes.
+pub(crate) fn is_true(value: &str) -> bool {
+    matches!(value, "1" | "true" | "on")
 }
 
 pub(crate) fn push_text(event: &Event<'_>, text: &mut String) {

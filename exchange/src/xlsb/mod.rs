@@ -3,6 +3,7 @@
 //! The reader returns cell values and number formats. Formulas are not read, because they are
 //! stored as programs for a stack machine. For a cell with a formula, only the value is returned.
 
+mod not_imported;
 mod records;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,11 +16,13 @@ use cellar_sheet::cell::ErrorCode;
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::formats::{DAYS_TO_1904, Format, NumberFormats};
+use crate::workbook::other_parts::count_other_parts;
 use crate::xlsx::{
     RelationshipTarget, SharedTexts, SheetList, SheetPart, WorkbookContext, parent_folder,
     read_relationships, relationships_part,
 };
-use crate::{ReadError, SheetStart, Source, WorkbookError};
+use crate::{NotImported, Omission, ReadError, SheetStart, Source, WorkbookError};
+use not_imported::{has_noted_fields, note_fields, note_record};
 use records::{Fields, Record, Records};
 
 // Record types (MS-XLSB 2.3).
@@ -53,6 +56,7 @@ pub(crate) struct Xlsb<R: Read> {
     sheet_name: String,
     sheet_records: Option<Records<R>>,
     row: u32,
+    not_imported: NotImported,
 }
 
 impl<R: Read + Seek> Xlsb<R> {
@@ -62,8 +66,11 @@ impl<R: Read + Seek> Xlsb<R> {
     ) -> Result<Self, ReadError> {
         let targets =
             read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
-        let SheetList { sheets, from_1904 } =
-            read_sheet_list(&mut open_records(archive, main_part)?, &targets)?;
+        let mut not_imported = count_other_parts(archive);
+        let mut workbook_records = open_records(archive, main_part)?;
+        let sheet_list = read_sheet_list(&mut workbook_records, &targets, &mut not_imported)?;
+        not_imported.add(Omission::OtherSheets, sheet_list.other_sheets);
+        let SheetList { sheets, from_1904, .. } = sheet_list;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
@@ -72,7 +79,12 @@ impl<R: Read + Seek> Xlsb<R> {
                 context.styles = read_styles(&mut open_records(archive, &target.part)?)?;
             }
         }
-        Ok(Self { context, sheets, sheet_name: String::new(), sheet_records: None, row: 0 })
+        let (sheet_name, sheet_records) = (String::new(), None);
+        Ok(Self { context, sheets, sheet_name, sheet_records, row: 0, not_imported })
+    }
+
+    pub(crate) fn not_imported(&self) -> NotImported {
+        self.not_imported
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
@@ -91,11 +103,20 @@ impl<R: Read + Seek> Xlsb<R> {
     pub(crate) fn next_cell(&mut self, cell: &mut WorkbookCell) -> Result<bool, WorkbookError> {
         let Some(records) = &mut self.sheet_records else { return Ok(false) };
         loop {
-            let Some(mut record) = records.next_record(is_sheet_data_record)? else {
+            let not_imported = &mut self.not_imported;
+            let is_wanted = |record_type| {
+                note_record(record_type, not_imported);
+                is_sheet_data_record(record_type) || has_noted_fields(record_type)
+            };
+            let Some(mut record) = records.next_record(is_wanted)? else {
                 return Err(records.damaged("the part is truncated"));
             };
+            note_fields(record, &mut self.not_imported);
+            if !is_sheet_data_record(record.record_type) {
+                continue;
+            }
             if record.record_type == SHEET_DATA_END {
-                skip_remaining_records(records)?;
+                skip_remaining_records(records, &mut self.not_imported)?;
                 self.sheet_records = None;
                 return Ok(false);
             }
@@ -115,6 +136,9 @@ impl<R: Read + Seek> Xlsb<R> {
             cell.column = fields.column;
             cell.format = fields.format;
             cell.value = fields.value;
+            if let Some(format) = self.context.styles.get(fields.style_index) {
+                format.note_cell(&mut self.not_imported);
+            }
             cell.check_lengths(&self.sheet_name)?;
             if cell.has_content() {
                 return Ok(true);
@@ -124,9 +148,15 @@ impl<R: Read + Seek> Xlsb<R> {
 }
 
 /// The part's checksum is verified at its end.
-fn skip_remaining_records<R: Read>(records: &mut Records<R>) -> Result<(), WorkbookError> {
-    let is_wanted = |_| false;
-    while records.next_record(is_wanted)?.is_some() {}
+fn skip_remaining_records<R: Read>(
+    records: &mut Records<R>,
+    not_imported: &mut NotImported,
+) -> Result<(), WorkbookError> {
+    let mut is_wanted = |record_type| {
+        note_record(record_type, not_imported);
+        false
+    };
+    while records.next_record(&mut is_wanted)?.is_some() {}
     Ok(())
 }
 
@@ -150,6 +180,7 @@ const STYLE_INDEX_BITS: u32 = 0x00ff_ffff;
 
 struct CellFields {
     column: u32,
+    style_index: usize,
     format: Option<Arc<str>>,
     value: CellValue,
 }
@@ -171,7 +202,8 @@ impl CellFields {
             CellValue::Text if text.is_empty() => CellValue::Empty,
             value => value,
         };
-        Some(Self { column, format: format.and_then(|format| format.code.clone()), value })
+        let code = format.and_then(|format| format.code.clone());
+        Some(Self { column, style_index, format: code, value })
     }
 }
 
@@ -239,11 +271,15 @@ fn decode_error(code: u8) -> Option<ErrorCode> {
 fn read_sheet_list<R: Read>(
     records: &mut Records<R>,
     targets: &BTreeMap<String, RelationshipTarget>,
+    not_imported: &mut NotImported,
 ) -> Result<SheetList, WorkbookError> {
     const USES_1904_FLAG: u32 = 1;
-    let is_wanted = |record_type| matches!(record_type, WORKBOOK_PROPERTIES | SHEET);
+    let mut is_wanted = |record_type| {
+        note_record(record_type, not_imported);
+        matches!(record_type, WORKBOOK_PROPERTIES | SHEET)
+    };
     let mut sheet_list = SheetList::default();
-    while let Some(mut record) = records.next_record(is_wanted)? {
+    while let Some(mut record) = records.next_record(&mut is_wanted)? {
         if record.record_type == WORKBOOK_PROPERTIES {
             let flags = record.fields.read_u32().unwrap_or(0);
             sheet_list.from_1904 = flags & USES_1904_FLAG != 0;
@@ -301,6 +337,7 @@ fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, Workboo
     let mut number_formats = NumberFormats::default();
     let mut style_formats = Vec::new();
     let mut in_cell_styles = false;
+    let mut default_look = None;
     while let Some(mut record) = records.next_record(is_wanted)? {
         match record.record_type {
             CELL_STYLES_BEGIN => in_cell_styles = true,
@@ -316,7 +353,11 @@ fn read_styles<R: Read>(records: &mut Records<R>) -> Result<Vec<Format>, Workboo
             STYLE if in_cell_styles => {
                 let _parent_style = record.fields.read_u16();
                 let format_id = record.fields.read_u16().map_or(0, u32::from);
-                style_formats.push(number_formats.format_of(format_id));
+                let mut format = number_formats.format_of(format_id);
+                // The font, fill, border and alignment.
+                let look = record.fields.read_bytes::<10>();
+                format.is_styled = *default_look.get_or_insert(look) != look;
+                style_formats.push(format);
             }
             _ => {}
         }

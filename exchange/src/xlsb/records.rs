@@ -28,7 +28,7 @@ impl<R: Read> Records<R> {
 
     pub(super) fn next_record(
         &mut self,
-        is_wanted: impl Fn(u16) -> bool,
+        is_wanted: impl FnMut(u16) -> bool,
     ) -> Result<Option<Record<'_>>, WorkbookError> {
         match self.read_next_record(is_wanted) {
             Ok(Some(record_type)) => Ok(Some(Record { record_type, fields: Fields(&self.buffer) })),
@@ -38,7 +38,10 @@ impl<R: Read> Records<R> {
     }
 
     /// Stores the record's fields in the buffer and returns its type.
-    fn read_next_record(&mut self, is_wanted: impl Fn(u16) -> bool) -> io::Result<Option<u16>> {
+    fn read_next_record(
+        &mut self,
+        mut is_wanted: impl FnMut(u16) -> bool,
+    ) -> io::Result<Option<u16>> {
         while !self.part.fill_buf()?.is_empty() {
             let record_type = u16::try_from(self.read_number(2)?).unwrap_or(u16::MAX);
             let field_bytes = u64::from(self.read_number(4)?);

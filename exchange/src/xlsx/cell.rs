@@ -10,7 +10,7 @@ use super::strings::unescape;
 use crate::WorkbookError;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates::{self, IsoDate};
-use crate::workbook::formats::DAYS_TO_1904;
+use crate::workbook::formats::{DAYS_TO_1904, Format};
 
 /// Cell type (ECMA-376 18.18.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,6 +61,10 @@ impl CellAttributes {
         Ok(attributes)
     }
 
+    pub(super) fn format<'a>(&self, context: &'a WorkbookContext) -> Option<&'a Format> {
+        context.styles.get(self.style_index)
+    }
+
     /// Sets the cell's number format and parses its value from its text. If the text does not match
     /// the declared type, the value is the text itself.
     ///
@@ -72,7 +76,7 @@ impl CellAttributes {
         sheet_name: &str,
         cell: &mut WorkbookCell,
     ) -> Result<(), WorkbookError> {
-        let format = context.styles.get(self.style_index);
+        let format = self.format(context);
         cell.format = format.and_then(|format| format.code.clone());
         if cell.text.is_empty() {
             return Ok(());
@@ -147,12 +151,7 @@ fn parse_boolean_value(text: &str) -> CellValue {
     }
 }
 
-fn parse_error_value(cell: &mut WorkbookCell) -> CellValue {
-    // Excel stores an error value without a formula as a formula that consists of the error. Remove
-    // this formula.
-    if cell.formula.strip_prefix('=') == Some(&cell.text) {
-        cell.formula.clear();
-    }
+fn parse_error_value(cell: &WorkbookCell) -> CellValue {
     cell.text.parse().map_or(CellValue::Text, CellValue::Error)
 }
 

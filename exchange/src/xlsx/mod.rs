@@ -1,12 +1,13 @@
 //! Reads xlsx workbooks. The reader returns cell values, formulas and number formats. Shared
 //! formulas are expanded. Number formats of whole rows and columns are applied only to cells that
-//! the file contains. All other contents are ignored.
+//! the file contains. All other contents are counted.
 //!
 //! No existing xlsx crate returns a cell's value, formula and number format in one pass, and some
 //! of these crates panic on damaged files (see `tests/workbooks/comparison.rs`).
 
 mod cell;
 mod context;
+mod not_imported;
 mod shared;
 mod sheet;
 mod strings;
@@ -20,11 +21,13 @@ use quick_xml::events::Event;
 
 use crate::workbook::archive::Archive;
 use crate::workbook::cell::WorkbookCell;
+use crate::workbook::other_parts::count_other_parts;
 use crate::workbook::xml::{Xml, attribute};
-use crate::{ReadError, SheetStart, Source, WorkbookError};
+use crate::{NotImported, Omission, ReadError, SheetStart, Source, WorkbookError};
 pub(crate) use context::WorkbookContext;
+use not_imported::{note_sheet_tag, note_workbook_tag};
 use sheet::SheetReader;
-pub(crate) use strings::SharedTexts;
+pub(crate) use strings::{ESCAPE_PREFIX, SharedTexts, unescape};
 
 #[derive(Debug)]
 pub(crate) struct Xlsx<R: Read> {
@@ -32,6 +35,8 @@ pub(crate) struct Xlsx<R: Read> {
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
     sheet_reader: Option<SheetReader<R>>,
+    /// What is not imported of the workbook and of all sheets before the current one.
+    not_imported: NotImported,
 }
 
 #[derive(Debug)]
@@ -47,17 +52,32 @@ impl<R: Read + Seek> Xlsx<R> {
     ) -> Result<Self, ReadError> {
         let targets =
             read_relationships(archive, &relationships_part(main_part), parent_folder(main_part))?;
-        let SheetList { sheets, from_1904 } =
-            read_sheet_list(&mut open_xml(archive, main_part)?, &targets)?;
+        let mut not_imported = count_other_parts(archive);
+        let workbook_part = archive.open_part(main_part)?;
+        let mut workbook_xml = Xml::noting(workbook_part, main_part, note_workbook_tag);
+        let sheet_list = read_sheet_list(&mut workbook_xml, &targets)?;
+        not_imported.add_all(&workbook_xml.not_imported);
+        not_imported.add(Omission::OtherSheets, sheet_list.other_sheets);
+        let SheetList { sheets, from_1904, .. } = sheet_list;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
-                context.texts = SharedTexts::read(&mut open_xml(archive, &target.part)?)?;
+                let mut xml = open_xml(archive, &target.part)?;
+                context.texts = SharedTexts::read(&mut xml)?;
+                not_imported.add_all(&xml.not_imported);
             } else if target.kind == "styles" {
                 context.styles = styles::read_styles(&mut open_xml(archive, &target.part)?)?;
             }
         }
-        Ok(Self { context, sheets, sheet_reader: None })
+        Ok(Self { context, sheets, sheet_reader: None, not_imported })
+    }
+
+    pub(crate) fn not_imported(&self) -> NotImported {
+        let mut not_imported = self.not_imported;
+        if let Some(sheet_reader) = &self.sheet_reader {
+            not_imported.add_all(sheet_reader.not_imported());
+        }
+        not_imported
     }
 
     pub(crate) fn next_sheet<S: Source<Stream = R>>(
@@ -67,8 +87,11 @@ impl<R: Read + Seek> Xlsx<R> {
         let Some(sheet) = self.sheets.pop_front() else {
             return Ok(None);
         };
+        self.not_imported = self.not_imported();
         let name = sheet.start.name.as_deref().unwrap_or_default();
-        self.sheet_reader = Some(SheetReader::new(open_xml(archive, &sheet.part)?, name));
+        let part = archive.open_part(&sheet.part)?;
+        let xml = Xml::noting(part, &sheet.part, note_sheet_tag);
+        self.sheet_reader = Some(SheetReader::new(xml, name));
         Ok(Some(sheet.start))
     }
 
@@ -91,6 +114,7 @@ where
 #[derive(Debug, Default)]
 pub(crate) struct SheetList {
     pub(crate) sheets: VecDeque<SheetPart>,
+    pub(crate) other_sheets: u64,
     pub(crate) from_1904: bool,
 }
 
@@ -103,6 +127,8 @@ impl SheetList {
     ) -> Result<(), WorkbookError> {
         if target.kind == "worksheet" {
             self.sheets.push_back(SheetPart { start, part: target.part.clone() });
+        } else {
+            self.other_sheets += 1;
         }
         if self.sheets.len() > MAX_SHEETS {
             return Err(WorkbookError::TooManySheets);
@@ -210,7 +236,7 @@ fn read_sheet_list<R: Read>(
                 }
                 "sheet" => {
                     let relationship_id = attribute(&tag, "id");
-                    let name = attribute(&tag, "name");
+                    let name = attribute(&tag, "name").map(|name| unescape(&name).into_owned());
                     let hidden = attribute(&tag, "state").is_some_and(|state| state != "visible");
                     let Some(target) = relationship_id.and_then(|id| targets.get(&id)) else {
                         return Err(xml.damaged("the part of a sheet is missing"));

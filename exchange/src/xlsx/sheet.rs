@@ -9,9 +9,11 @@ use quick_xml::events::{BytesStart, Event};
 use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
 use super::shared::shift_formula;
-use crate::WorkbookError;
+use super::strings::unescape;
 use crate::workbook::cell::WorkbookCell;
+use crate::workbook::functions::without_prefixes;
 use crate::workbook::xml::{Xml, attribute, push_text};
+use crate::{NotImported, Omission, WorkbookError};
 
 #[derive(Debug)]
 pub(super) struct SheetReader<R: Read> {
@@ -50,6 +52,10 @@ impl<R: Read> SheetReader<R> {
             shared_formulas: BTreeMap::new(),
             shared_formula_bytes: 0,
         }
+    }
+
+    pub(super) fn not_imported(&self) -> &NotImported {
+        &self.xml.not_imported
     }
 
     /// Returns `false` at the end of the sheet.
@@ -102,6 +108,7 @@ impl<R: Read> SheetReader<R> {
         let mut shared_formula_id = None;
         let mut text_element = TextElement::Other;
         let mut in_phonetic_text = false;
+        let mut is_formatted = false;
         loop {
             match self.xml.next_event()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
@@ -111,10 +118,15 @@ impl<R: Read> SheetReader<R> {
                         shared_formula_id = read_shared_formula_id(&tag);
                     }
                     "rPh" => in_phonetic_text = true,
+                    "rPr" => is_formatted = true,
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
-                    "c" => return Ok(shared_formula_id),
+                    "c" => {
+                        let counts = &mut self.xml.not_imported;
+                        counts.add(Omission::FormattedTexts, u64::from(is_formatted));
+                        return Ok(shared_formula_id);
+                    }
                     "v" | "t" | "f" => text_element = TextElement::Other,
                     "rPh" => in_phonetic_text = false,
                     _ => {}
@@ -144,10 +156,13 @@ impl<R: Read> SheetReader<R> {
             }
         }
         if !cell.formula.is_empty() {
-            cell.formula.insert(0, '=');
+            clean_formula(&mut cell.formula);
         }
         cell.check_lengths(&self.name)?;
         attributes.set_value(context, &self.name, cell)?;
+        if let Some(format) = attributes.format(context) {
+            format.note_cell(&mut self.xml.not_imported);
+        }
         cell.check_lengths(&self.name)
     }
 
@@ -172,6 +187,14 @@ impl<R: Read> SheetReader<R> {
         self.shared_formulas.insert(id, shared_formula);
         Ok(())
     }
+}
+
+/// Converts the text of a formula in the file to what Excel shows.
+fn clean_formula(formula: &mut String) {
+    if formula.contains('_') {
+        *formula = without_prefixes(&unescape(formula));
+    }
+    formula.insert(0, '=');
 }
 
 /// Converts a one-based row number to a zero-based row index.

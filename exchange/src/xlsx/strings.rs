@@ -6,8 +6,8 @@ use std::io::Read;
 use cellar_base::limits::MAX_SHARED_TEXT_BYTES;
 use quick_xml::events::Event;
 
-use crate::WorkbookError;
 use crate::workbook::xml::{Xml, push_text};
+use crate::{Omission, WorkbookError};
 
 #[derive(Debug, Default)]
 pub(crate) struct SharedTexts {
@@ -40,17 +40,25 @@ impl SharedTexts {
         let mut in_text = false;
         // Skip phonetic elements (`rPh`), which contain the pronunciation of the text.
         let mut in_phonetic_text = false;
+        let (mut is_formatted, mut is_phonetic) = (false, false);
         loop {
             match xml.next_event()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
-                    "si" => current_text.clear(),
+                    "si" => {
+                        current_text.clear();
+                        (is_formatted, is_phonetic) = (false, false);
+                    }
                     "t" => in_text = !in_phonetic_text,
-                    "rPh" => in_phonetic_text = true,
+                    "rPr" => is_formatted = true,
+                    "rPh" => (in_phonetic_text, is_phonetic) = (true, true),
                     _ => {}
                 },
                 Event::End(tag) => match tag.local_name().as_ref() {
                     "si" => {
                         shared_texts.push(&unescape(&current_text))?;
+                        let counts = &mut xml.not_imported;
+                        counts.add(Omission::FormattedTexts, u64::from(is_formatted));
+                        counts.add(Omission::PhoneticTexts, u64::from(is_phonetic));
                         if !current_text.is_empty() {
                             xml.record_content();
                         }
@@ -70,11 +78,11 @@ impl SharedTexts {
     }
 }
 
-const ESCAPE_PREFIX: &str = "_x";
+pub(crate) const ESCAPE_PREFIX: &str = "_x";
 
 /// Replaces escape sequences such as `_x000D_`, which Excel uses for characters that XML does not
-/// allow.
-pub(super) fn unescape(text: &str) -> Cow<'_, str> {
+/// allow. Programs write their digits in upper case; a text such as `_x000d_` is only a text.
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains(ESCAPE_PREFIX) {
         return Cow::Borrowed(text);
     }
@@ -103,8 +111,7 @@ fn parse_escape_sequence(text: &str) -> Option<(char, &str)> {
     const DIGIT_COUNT: usize = 4;
     let (digits, after_digits) = text.split_at_checked(DIGIT_COUNT)?;
     let after_escape = after_digits.strip_prefix('_')?;
-    // Check the digits, because `from_str_radix` would also accept a leading sign.
-    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+    if !digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F')) {
         return None;
     }
     let code_point = u32::from_str_radix(digits, 16).ok()?;
@@ -120,6 +127,8 @@ mod tests {
         for (text, expected) in [
             ("a_x000D_\nb", "a\r\nb"),
             ("_x005F_x000D_", "_x000D_"),
+            ("_x000d_", "_x000d_"),
+            ("_x005F_x000d_", "_x000d_"),
             ("_x00_", "_x00_"),
             ("_xD800_", "_xD800_"),
             ("_x+00A_", "_x+00A_"),

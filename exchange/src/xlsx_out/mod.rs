@@ -1,60 +1,80 @@
-//! Writes xlsx files. Rows are stored in temporary files until the workbook is finished.
+//! Writes xlsx files. Cells are compressed into a temporary file until the workbook is finished.
 //!
 //! A cell that Excel does not support causes an error that recommends csv. There are two
 //! exceptions: newer error values such as `#SPILL!` are written as text, and number formats that
 //! Excel would reject are omitted.
 //!
-//! If the cached result of a formula is text that looks like a number, other programs read it as a
-//! number until Excel has recalculated the formula.
+//! The libraries that write xlsx guess the type of a formula's result from its text, and cannot
+//! write error values. This writer states the type of each cell.
 
+mod cells;
 mod codes;
+mod escape;
 mod names;
+mod parts;
 
 use std::collections::BTreeMap;
-use std::io::{Seek, Write};
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::path::Path;
 
 use cellar_base::limits::MAX_XLSX_FORMATS;
-use cellar_sheet::cell::{ErrorCode, GENERAL, Value, general};
-use rust_xlsxwriter::{Format, Formula, Workbook, Worksheet, XlsxError};
+use cellar_sheet::cell::{GENERAL, Value};
+use zip::ZipWriter;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
 
 use crate::{CellToWrite, WriteError};
+use cells::CellXml;
 use names::SheetNames;
+use parts::{Parts, SHEET_END, SHEET_START};
 
 const MAX_ROWS: u32 = 1_048_576;
-const MAX_COLUMNS: u16 = 16_384;
+const MAX_COLUMNS: u32 = 16_384;
 /// Maximum text length in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
+/// Excel repairs, but does not simply open, archives with longer parts.
+const MAX_SHEET_BYTES: u64 = 0xffff_ffff;
+/// Length of the XML that is compressed at once.
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Writes an xlsx workbook sheet by sheet and row by row.
 pub struct XlsxWriter {
-    workbook: Workbook,
+    zip: ZipWriter<File>,
     names: SheetNames,
-    sheet_name: String,
-    sheet_count: usize,
+    sheets: Vec<String>,
     last_cell: Option<(u32, u32)>,
-    /// Excel cell formats, by number format code.
-    formats: BTreeMap<String, Format>,
+    /// XML of the current sheet that has not been compressed yet.
+    xml: String,
+    sheet_bytes: u64,
+    has_dynamic_formulas: bool,
+    /// Index of the cell style of each number format.
+    styles: BTreeMap<String, usize>,
+    /// Number formats in Excel's notation. The number format at index n belongs to style n + 1.
+    excel_codes: Vec<String>,
 }
 
 impl XlsxWriter {
-    /// Creates a workbook. Until it is finished, its rows are stored in temporary files in
-    /// `folder`. If `folder` is `None`, the system's temporary directory is used.
+    /// Creates a workbook. Until it is finished, it is stored in a temporary file in `folder`. If
+    /// `folder` is `None`, the system's temporary directory is used.
     ///
     /// # Errors
-    /// Returns a [`WriteError`] if the directory does not exist.
+    /// Returns [`WriteError::Io`] if the temporary file cannot be created.
     pub fn new(folder: Option<&Path>) -> Result<Self, WriteError> {
-        let mut workbook = Workbook::new();
-        if let Some(folder) = folder {
-            workbook.set_tempdir(folder).map_err(to_write_error)?;
-        }
+        let file = match folder {
+            Some(folder) => tempfile::tempfile_in(folder)?,
+            None => tempfile::tempfile()?,
+        };
         Ok(Self {
-            workbook,
+            zip: ZipWriter::new(file),
             names: SheetNames::default(),
-            sheet_name: String::new(),
-            sheet_count: 0,
+            sheets: Vec::new(),
             last_cell: None,
-            formats: BTreeMap::new(),
+            xml: String::new(),
+            sheet_bytes: 0,
+            has_dynamic_formulas: false,
+            styles: BTreeMap::new(),
+            excel_codes: Vec::new(),
         })
     }
 
@@ -62,16 +82,13 @@ impl XlsxWriter {
     /// `name` or if another sheet already has this name.
     ///
     /// # Errors
-    /// Returns [`WriteError::Io`] if no temporary file can be created.
+    /// Returns [`WriteError::Io`] if the temporary file cannot be written.
     pub fn start_sheet(&mut self, name: &str) -> Result<String, WriteError> {
+        self.end_sheet()?;
         let allowed_name = self.names.choose_name(name);
-        let sheet = self.workbook.add_worksheet_with_constant_memory().map_err(to_write_error)?;
-        sheet.set_name(&allowed_name).map_err(to_write_error)?;
-        // Write an empty cached result for a formula without a value.
-        sheet.set_formula_result_default("");
-        self.sheet_name.clone_from(&allowed_name);
-        self.sheet_count += 1;
-        self.last_cell = None;
+        self.sheets.push(allowed_name.clone());
+        self.start_part(&parts::sheet_part(self.sheets.len()))?;
+        self.xml.push_str(SHEET_START);
         Ok(allowed_name)
     }
 
@@ -86,45 +103,60 @@ impl XlsxWriter {
         column: u32,
         cell: &CellToWrite<'_>,
     ) -> Result<(), WriteError> {
-        let Some(sheet_index) = self.sheet_count.checked_sub(1) else {
-            return Err(WriteError::OutOfOrder);
-        };
         let follows_last_cell = self.last_cell.is_none_or(|last_cell| last_cell < (row, column));
-        if !follows_last_cell {
+        if self.sheets.is_empty() || !follows_last_cell {
             return Err(WriteError::OutOfOrder);
         }
-        let excel_column = self.to_excel_column(row, column)?;
+        self.check_position(row, column)?;
         self.check_text_length(row, column, cell.value)?;
-        let format = self.excel_format(cell.format)?;
-        let sheet = self.workbook.worksheet_from_index(sheet_index).map_err(to_write_error)?;
-        write_value_or_formula(sheet, row, excel_column, cell, &format).map_err(to_write_error)?;
+        let style = self.style(cell.format)?;
+        self.start_row(row);
+        let cell_xml = CellXml { row, column, style, cell };
+        self.has_dynamic_formulas |= cell_xml.push_to(&mut self.xml);
         self.last_cell = Some((row, column));
-        Ok(())
+        if self.xml.len() >= BUFFER_BYTES { self.compress_xml() } else { Ok(()) }
     }
 
-    fn to_excel_column(&self, row: u32, column: u32) -> Result<u16, WriteError> {
-        match u16::try_from(column) {
-            Ok(excel_column) if excel_column < MAX_COLUMNS && row < MAX_ROWS => Ok(excel_column),
-            _ => Err(WriteError::OutsideExcel {
-                sheet: self.sheet_name.clone(),
-                row: u64::from(row) + 1,
-                column: u64::from(column) + 1,
-            }),
+    fn check_position(&self, row: u32, column: u32) -> Result<(), WriteError> {
+        if row < MAX_ROWS && column < MAX_COLUMNS {
+            return Ok(());
         }
+        Err(WriteError::OutsideExcel {
+            sheet: self.sheet_name(),
+            row: u64::from(row) + 1,
+            column: u64::from(column) + 1,
+        })
     }
 
     fn check_text_length(&self, row: u32, column: u32, value: &Value) -> Result<(), WriteError> {
         let Value::Text(text) = value else { return Ok(()) };
+        // A text has at least as many bytes as UTF-16 code units.
+        if text.len() <= MAX_TEXT_CHARACTERS {
+            return Ok(());
+        }
         let characters = text.encode_utf16().count();
         if characters <= MAX_TEXT_CHARACTERS {
             return Ok(());
         }
         Err(WriteError::TextTooLong {
-            sheet: self.sheet_name.clone(),
+            sheet: self.sheet_name(),
             row: u64::from(row) + 1,
             column: u64::from(column) + 1,
             characters,
         })
+    }
+
+    fn sheet_name(&self) -> String {
+        self.sheets.last().cloned().unwrap_or_default()
+    }
+
+    fn start_row(&mut self, row: u32) {
+        match self.last_cell {
+            Some((last_row, _)) if last_row == row => return,
+            Some(_) => self.xml.push_str("</row>"),
+            None => {}
+        }
+        parts::push_row_start(&mut self.xml, row);
     }
 
     /// Writes the workbook to `target`. If the workbook has no sheets, an empty sheet is written,
@@ -132,76 +164,75 @@ impl XlsxWriter {
     ///
     /// # Errors
     /// Returns a [`WriteError`] if the workbook cannot be written.
-    pub fn finish(mut self, target: impl Write + Seek + Send) -> Result<(), WriteError> {
-        if self.sheet_count == 0 {
+    pub fn finish(mut self, mut target: impl Write + Seek + Send) -> Result<(), WriteError> {
+        if self.sheets.is_empty() {
             self.start_sheet("Sheet1")?;
         }
-        self.workbook.save_to_writer(target).map_err(to_write_error)
+        self.end_sheet()?;
+        let Self { sheets, excel_codes, has_dynamic_formulas, .. } = &self;
+        let (codes, has_dynamic_formulas) = (excel_codes.as_slice(), *has_dynamic_formulas);
+        for (name, xml) in (Parts { sheets, codes, has_dynamic_formulas }).all() {
+            self.start_part(name)?;
+            self.zip.write_all(xml.as_bytes())?;
+        }
+        let mut file = self.zip.finish().map_err(to_write_error)?;
+        file.rewind()?;
+        io::copy(&mut file, &mut target)?;
+        target.flush()?;
+        Ok(())
     }
 
-    fn excel_format(&mut self, code: Option<&str>) -> Result<Format, WriteError> {
-        let Some(code) = code.filter(|code| *code != GENERAL) else {
-            return Ok(Format::default());
-        };
-        if let Some(format) = self.formats.get(code) {
-            return Ok(format.clone());
+    fn start_part(&mut self, name: &str) -> Result<(), WriteError> {
+        self.zip.start_file(name, SimpleFileOptions::default()).map_err(to_write_error)
+    }
+
+    fn end_sheet(&mut self) -> Result<(), WriteError> {
+        if self.sheets.is_empty() {
+            return Ok(());
         }
-        if self.formats.len() >= MAX_XLSX_FORMATS {
+        if self.last_cell.take().is_some() {
+            self.xml.push_str("</row>");
+        }
+        self.xml.push_str(SHEET_END);
+        self.compress_xml()?;
+        self.sheet_bytes = 0;
+        Ok(())
+    }
+
+    fn compress_xml(&mut self) -> Result<(), WriteError> {
+        self.sheet_bytes = self.sheet_bytes.saturating_add(self.xml.len() as u64);
+        if self.sheet_bytes > MAX_SHEET_BYTES {
+            return Err(WriteError::SheetTooLarge { sheet: self.sheet_name() });
+        }
+        self.zip.write_all(self.xml.as_bytes())?;
+        self.xml.clear();
+        Ok(())
+    }
+
+    /// Returns the index of the cell style with a number format. Style 0 is `General`.
+    fn style(&mut self, code: Option<&str>) -> Result<usize, WriteError> {
+        let Some(code) = code.filter(|code| *code != GENERAL) else { return Ok(0) };
+        if let Some(style) = self.styles.get(code) {
+            return Ok(*style);
+        }
+        if self.styles.len() >= MAX_XLSX_FORMATS {
             return Err(WriteError::TooManyFormats);
         }
-        let format = match codes::to_excel_code(code) {
-            Some(excel_code) => Format::new().set_num_format(excel_code),
-            None => Format::default(),
+        let style = match codes::to_excel_code(code) {
+            Some(excel_code) => {
+                self.excel_codes.push(excel_code);
+                self.excel_codes.len()
+            }
+            None => 0,
         };
-        self.formats.insert(code.to_owned(), format.clone());
-        Ok(format)
+        self.styles.insert(code.to_owned(), style);
+        Ok(style)
     }
 }
 
-fn write_value_or_formula(
-    sheet: &mut Worksheet,
-    row: u32,
-    column: u16,
-    cell: &CellToWrite<'_>,
-    format: &Format,
-) -> Result<(), XlsxError> {
-    if let Some(formula_text) = cell.formula {
-        let formula = Formula::new(formula_text).set_result(cached_result(cell.value));
-        sheet.write_formula_with_format(row, column, formula, format)?;
-        return Ok(());
-    }
-    match cell.value {
-        Value::Empty => sheet.write_blank(row, column, format)?,
-        Value::Number(number) => sheet.write_number_with_format(row, column, *number, format)?,
-        Value::Bool(boolean) => sheet.write_boolean_with_format(row, column, *boolean, format)?,
-        Value::Text(text) => sheet.write_string_with_format(row, column, text, format)?,
-        // The `rust_xlsxwriter` crate can write an error value only as the result of a formula.
-        Value::Error(code) if code.number() <= ErrorCode::GettingData.number() => {
-            let error_formula = Formula::new(format!("={code}")).set_result(code.to_string());
-            sheet.write_formula_with_format(row, column, error_formula, format)?
-        }
-        Value::Error(code) => {
-            sheet.write_string_with_format(row, column, code.to_string(), format)?
-        }
-    };
-    Ok(())
-}
-
-/// Returns the text that is stored as a formula's cached result.
-fn cached_result(value: &Value) -> String {
-    match value {
-        Value::Empty => String::new(),
-        Value::Number(number) => general(*number),
-        Value::Text(text) => text.clone(),
-        Value::Bool(true) => "TRUE".to_owned(),
-        Value::Bool(false) => "FALSE".to_owned(),
-        Value::Error(code) => code.to_string(),
-    }
-}
-
-fn to_write_error(error: XlsxError) -> WriteError {
+fn to_write_error(error: ZipError) -> WriteError {
     match error {
-        XlsxError::IoError(io_error) => WriteError::Io(io_error),
+        ZipError::Io(io_error) => WriteError::Io(io_error),
         other_error => WriteError::Workbook { why: other_error.to_string() },
     }
 }
@@ -214,11 +245,25 @@ mod tests {
     fn number_formats_end_at_their_limit() {
         let mut writer = XlsxWriter::new(None).unwrap();
         for number in 1..MAX_XLSX_FORMATS {
-            writer.formats.insert(number.to_string(), Format::default());
+            writer.styles.insert(number.to_string(), 1);
         }
-        assert!(writer.excel_format(Some("0.0")).is_ok());
-        assert!(writer.excel_format(Some(GENERAL)).is_ok());
-        assert!(matches!(writer.excel_format(Some("0.00")), Err(WriteError::TooManyFormats)));
-        assert!(writer.excel_format(Some("0.0")).is_ok());
+        assert!(writer.style(Some("0.0")).is_ok());
+        assert!(writer.style(Some(GENERAL)).is_ok());
+        assert!(matches!(writer.style(Some("0.00")), Err(WriteError::TooManyFormats)));
+        assert!(writer.style(Some("0.0")).is_ok());
+    }
+
+    #[test]
+    fn a_sheet_ends_at_its_limit() {
+        let finish = |extra_bytes: u64| {
+            let mut writer = XlsxWriter::new(None).unwrap();
+            writer.start_sheet("Long").unwrap();
+            let sheet_bytes = (SHEET_START.len() + SHEET_END.len()) as u64;
+            writer.sheet_bytes = MAX_SHEET_BYTES - sheet_bytes + extra_bytes;
+            writer.finish(io::Cursor::new(Vec::new()))
+        };
+        assert!(finish(0).is_ok());
+        let error = finish(1).unwrap_err();
+        assert!(matches!(error, WriteError::SheetTooLarge { sheet } if sheet == "Long"));
     }
 }

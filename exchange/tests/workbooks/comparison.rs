@@ -51,6 +51,29 @@ fn it_reads_the_same_from_xlsx() {
 }
 
 #[test]
+fn it_reads_what_this_writes() {
+    let formula = |value: Cell| Cell { formula: Some("=A1".into()), ..value };
+    let cells = BTreeMap::from([
+        ((0, 0), text("ä <&> 'x'")),
+        ((0, 1), number(-0.1, "0.00")),
+        ((0, 2), error(ErrorCode::NotAvailable)),
+        ((1, 0), formula(text("TRUE"))),
+        ((1, 1), formula(text("45366"))),
+        ((1, 2), formula(error(ErrorCode::Div0))),
+        ((2, 0), formula(cell(Value::Bool(true)))),
+        ((2, 1), formula(number(5.0, ""))),
+    ]);
+    let bytes = crate::xlsx::written(&[("a <&\" b", cells)]).unwrap();
+    let sheets = read(&bytes).unwrap();
+    let mut theirs = Xlsx::new(Cursor::new(&bytes)).unwrap();
+    let name = "a <&\" b";
+    same_values(name, &theirs.worksheet_range(name).unwrap(), &sheets);
+    let formulas = theirs.worksheet_formula(name).unwrap();
+    assert_eq!(formulas.get_value((1, 0)).map(String::as_str), Some("A1"));
+    assert_eq!(formulas.get_value((0, 2)).filter(|formula| !formula.is_empty()), None);
+}
+
+#[test]
 fn it_reads_the_same_from_ods() {
     let bytes = super::ods::document(super::ods::CONTENT);
     let sheets = read(&bytes).unwrap();

@@ -1,6 +1,6 @@
 //! Tests of xlsx: round trips, and files of other programs.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read as _};
 
 use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_SHEETS, MAX_TEXT_BYTES,
@@ -83,7 +83,8 @@ fn everything_that_excel_writes_in_a_cell() {
          <c t=\"e\"><v>#DIV/0!</v></c><c t=\"e\"><v>#NEW!</v></c><c t=\"d\"><v>2012-01-01T12:00:00</v></c></row>\
          <row r=\"9\"><c r=\"A9\"><f t=\"shared\" ref=\"A9:A10\" si=\"7\">B9*2</f><v>4</v></c>\
          <c><f>\"x\"&amp;1</f><v></v></c><c t=\"str\"><f>C1</f><v>a_x000D_b</v></c><c><v>many</v></c></row>\
-         <row r=\"10\"><c r=\"A10\"><f t=\"shared\" si=\"7\"/><v>6</v></c><c t=\"e\"><f>#N/A</f><v>#N/A</v></c></row>",
+         <row r=\"10\"><c r=\"A10\"><f t=\"shared\" si=\"7\"/><v>6</v></c><c t=\"e\"><f>#N/A</f><v>#N/A</v></c>\
+         <c><f>_xlfn._xlws.SORT(_xlfn.XOR(\"_x005F_x000A_\"))</f></c></row>",
     ));
     let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
     let expected = BTreeMap::from([
@@ -102,7 +103,8 @@ fn everything_that_excel_writes_in_a_cell() {
         ((8, 2), formula(text("a\rb"), "=C1")),
         ((8, 3), text("many")),
         ((9, 0), formula(number(6.0, ""), "=B10*2")),
-        ((9, 1), error(ErrorCode::NotAvailable)),
+        ((9, 1), formula(error(ErrorCode::NotAvailable), "=#N/A")),
+        ((9, 2), formula(Cell::default(), "=SORT(XOR(\"_x000A_\"))")),
     ]);
     assert_eq!(cells, expected);
 }
@@ -255,7 +257,7 @@ fn a_workbook_of_the_library() {
     assert_eq!(sheets[2].1, BTreeMap::from([((1_048_575, 16_383), text("corner"))]));
 }
 
-fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
+pub(super) fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
     let mut writer = XlsxWriter::new(None)?;
     for (name, cells) in sheets {
         writer.start_sheet(name)?;
@@ -271,6 +273,75 @@ fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
     Ok(target.into_inner())
 }
 
+/// Returns the XML of the cells of the first sheet.
+fn sheet_xml(bytes: &[u8]) -> String {
+    let mut xml = String::new();
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    zip.by_name("xl/worksheets/sheet1.xml").unwrap().read_to_string(&mut xml).unwrap();
+    let (_, rows) = xml.split_once("<sheetData>").unwrap();
+    rows.split_once("</sheetData>").unwrap().0.to_owned()
+}
+
+#[test]
+fn each_cell_has_the_type_that_excel_gives_it() {
+    let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
+    for (cell, xml) in [
+        (error(ErrorCode::NotAvailable), "<c r=\"A1\" t=\"e\"><v>#N/A</v></c>"),
+        (number(1e300, ""), "<c r=\"A1\"><v>1e300</v></c>"),
+        (number(45_366.0, "0"), "<c r=\"A1\" s=\"1\"><v>45366</v></c>"),
+        (cell(Value::Bool(true)), "<c r=\"A1\" t=\"b\"><v>1</v></c>"),
+        (
+            text(" _x000d_"),
+            "<c r=\"A1\" t=\"inlineStr\"><is><t xml:space=\"preserve\"> _x005F_x000d_</t></is></c>",
+        ),
+        (
+            formula(error(ErrorCode::NotAvailable), "=#N/A"),
+            "<c r=\"A1\" t=\"e\"><f>#N/A</f><v>#N/A</v></c>",
+        ),
+        (formula(text("TRUE"), "=A2"), "<c r=\"A1\" t=\"str\"><f>A2</f><v>TRUE</v></c>"),
+        (formula(text("#N/A"), "=A2"), "<c r=\"A1\" t=\"str\"><f>A2</f><v>#N/A</v></c>"),
+        (
+            formula(number(45_366.0, ""), "=A2<5&\"_x000A_\""),
+            "<c r=\"A1\"><f>A2&lt;5&amp;&quot;_x005F_x000A_&quot;</f><v>45366</v></c>",
+        ),
+        (
+            formula(number(5.0, ""), "=XLOOKUP(1,A:A,B:B)"),
+            "<c r=\"A1\" cm=\"1\"><f t=\"array\" ref=\"A1\">_xlfn.XLOOKUP(1,A:A,B:B)</f><v>5</v></c>",
+        ),
+    ] {
+        let cells = BTreeMap::from([((0, 0), cell)]);
+        let bytes = written(&[("s", cells.clone())]).unwrap();
+        assert_eq!(sheet_xml(&bytes), format!("<row r=\"1\">{xml}</row>"));
+        assert_eq!(read(&bytes).unwrap()[0].1, cells);
+    }
+}
+
+#[test]
+fn results_of_formulas_keep_their_type() {
+    let texts = [
+        "TRUE", "FALSE", "45366", "1e5", "-0.5", "inf", "#N/A", "#SPILL!", " x ", "_x000D_", "\r",
+        "=",
+    ];
+    let values = texts.map(|text| Value::Text(text.into())).into_iter().chain([
+        Value::Number(45_366.0),
+        Value::Bool(true),
+        Value::Error(ErrorCode::Div0),
+        Value::Empty,
+    ]);
+    let cells: Cells = (0..)
+        .zip(values)
+        .map(|(row, value)| ((row, 0), Cell { formula: Some("=B1".into()), ..cell(value) }))
+        .collect();
+    let bytes = written(&[("s", cells.clone())]).unwrap();
+    assert_eq!(read(&bytes).unwrap()[0].1, cells);
+}
+
+#[test]
+fn names_with_escape_sequences_are_kept() {
+    let bytes = written(&[("_x0041_ <&>\"", BTreeMap::new())]).unwrap();
+    assert_eq!(read(&bytes).unwrap()[0].0.name.as_deref(), Some("_x0041_ <&>\""));
+}
+
 #[test]
 fn what_is_written_is_read_back() {
     let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
@@ -284,6 +355,7 @@ fn what_is_written_is_read_back() {
         ((3, 0), cell(Value::Bool(false))),
         ((3, 1), error(ErrorCode::NotAvailable)),
         ((3, 2), error(ErrorCode::GettingData)),
+        ((3, 3), Cell { format: Some("0.0".into()), ..error(ErrorCode::Null) }),
         ((4, 0), formula(number(5.0, "0.0"), "=A1+1")),
         ((4, 1), formula(text("words"), "=A1&\"x\"")),
         ((4, 2), formula(cell(Value::Bool(true)), "=1=1")),
@@ -341,7 +413,9 @@ proptest! {
     #[test]
     fn any_cells_are_written_and_read_back(
         cells in proptest::collection::btree_map((0..9_u32, 0..9_u32), prop_oneof![
-            "\\PC{1,20}|[\u{1}-\u{20}]{1,5}|_x[0-9A-F]{4}_".prop_map(|shown| text(&shown)),
+            "\\PC{1,20}|[\u{1}-\u{20}]{1,5}|(_x[0-9A-Fa-f]{4}|_|\r){1,4}".prop_map(|shown| text(&shown)),
+            ("\\PC{1,20}|_x000D_|TRUE|[0-9]{1,5}", "=[A-Z]{1,3}[1-9]|=\"(_x[0-9A-Fa-f]{4}_)?\"")
+                .prop_map(|(shown, formula)| Cell { formula: Some(formula), ..text(&shown) }),
             proptest::num::f64::NORMAL.prop_map(|value| number(value, "")),
             (0..60_000_u32).prop_map(|value| number(value.into(), "yyyy/mm/dd")),
             any::<bool>().prop_map(|value| cell(Value::Bool(value))),

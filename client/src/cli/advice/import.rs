@@ -20,6 +20,7 @@ impl CommandAdvice for ImportError {
             Self::Unreadable { .. } => "cellar::import::unreadable",
             Self::NotAFile { .. } => "cellar::import::no_file",
             Self::Read { .. } => "cellar::import::file",
+            Self::Incomplete { .. } => "cellar::import::incomplete",
             Self::NotInFile { .. } => "cellar::import::not_in_file",
             Self::OneSheet { .. } => "cellar::import::one_sheet",
             Self::RowTooLarge { .. } => "cellar::import::row_too_large",
@@ -73,6 +74,9 @@ fn help_of_variant(error: &ImportError) -> Option<&'static str> {
         ImportError::NotAFile { .. } => {
             "write the data to a file first, then run cellar import FILE.csv"
         }
+        ImportError::Incomplete { .. } => {
+            "nothing was imported; omit --strict to import the file without these contents"
+        }
         ImportError::OneSheet { .. } => "select one sheet with --sheets NAME",
         ImportError::RowTooLarge { .. } => "shorten the texts in the row, or split the row",
         ImportError::SheetTooLarge { .. } => "split the file and import the parts",
@@ -99,6 +103,13 @@ fn read_error_help(error: &ReadError) -> Option<&'static str> {
     match error {
         ReadError::Ragged { .. } => Some(
             "fill short rows with `--ragged pad`, or set the field separator with `--delimiter`",
+        ),
+        ReadError::NotUtf8 { .. } => Some(
+            "if an older program on Windows wrote the file, pass `--encoding windows-1252`; otherwise name \
+             the encoding of the file",
+        ),
+        ReadError::NotInEncoding { .. } => Some(
+            "name the encoding of the file with `--encoding`; a byte order mark in the file takes precedence",
         ),
         _ => None,
     }

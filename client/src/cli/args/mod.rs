@@ -42,7 +42,7 @@ pub(super) use fork::Fork;
 pub(super) use format::Format;
 pub(super) use get::Get;
 pub(super) use history::History;
-pub(super) use import::{Delimiter, Import, Ragged};
+pub(super) use import::{Import, Ragged, delimiter_name};
 pub(super) use links::{Link, Links};
 pub(super) use list::{List, ListStatus};
 pub(super) use rename::Rename;

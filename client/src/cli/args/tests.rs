@@ -63,6 +63,7 @@ fn parses_other_commands() {
         "cellar get -r A1:G20 --at 0.3 --json",
         "cellar --url http://h health",
         "cellar import a.csv --ragged pad --delimiter tab",
+        "cellar import a.csv --delimiter ; --encoding windows-1252",
         "cellar import a.csv --types A=text,C=number --dry-run",
         "cellar import a.xlsx --sheets One,Two --replace Costs",
         "cellar import a.csv --sheet Costs --cell B2",

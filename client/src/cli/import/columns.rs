@@ -104,7 +104,8 @@ mod tests {
         let typing = |kind| ColumnTyping { kind, heading: true };
         let typings: Vec<ColumnTyping> = kinds.into_iter().map(typing).collect();
         let columns = u32::try_from(typings.len()).unwrap();
-        Survey { rows: 1, columns, cells: 1, first_row: 0, typings }
+        let (delimiter, encoding) = (b',', crate::import::TextEncoding::UTF_8);
+        Survey { rows: 1, columns, cells: 1, first_row: 0, typings, delimiter, encoding }
     }
 
     #[test]

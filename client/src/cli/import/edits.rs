@@ -5,7 +5,10 @@ use std::path::Path;
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
-use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
+use super::{
+    args, columns, delimiter_as_json, delimiter_hint, describe_detected, encoding_as_json,
+    new_progress_bar, not_imported_as_json, not_imported_note, read_options,
+};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -28,10 +31,15 @@ pub(super) async fn import_into_sheet(
     let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
     let plan = Plan::read(&args.file, &options, target_cell)?;
-    let hint = delimiter_hint(&args.file, plan.survey.as_ref(), options.delimiter);
-    // Print the hint before sending anything, so that the user can still cancel the import.
-    if let Some(hint) = &hint {
-        output.print_note(hint);
+    if args.strict {
+        plan.require_all_imported()?;
+    }
+    let hint = delimiter_hint(&args.file, plan.survey.as_ref());
+    let detected = describe_detected(plan.survey.as_ref(), &options);
+    // Print the notes before sending anything, so that the user can still cancel the import.
+    let not_imported = not_imported_note(&plan.not_imported);
+    for note in detected.iter().chain(&not_imported).chain(&hint) {
+        output.print_note(note);
     }
     let source = std::path::absolute(&args.file)?;
     let key = JournalKey {
@@ -69,7 +77,10 @@ fn print_import(
         "columns": plan.columns,
         "cells": plan.cells,
         "resumed": imported.resumed_cells,
+        "delimiter": delimiter_as_json(survey),
+        "encoding": encoding_as_json(survey),
         "types": columns::types_as_json(survey),
+        "notImported": not_imported_as_json(&plan.not_imported),
         "hint": hint,
         "warnings": warnings,
     }))?;

@@ -7,7 +7,10 @@ use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
 use serde_json::json;
 
-use super::{args, columns, delimiter_hint, new_progress_bar, read_options};
+use super::{
+    args, columns, delimiter_as_json, delimiter_hint, describe_detected, encoding_as_json,
+    new_progress_bar, not_imported_as_json, not_imported_note, read_options,
+};
 use crate::Client;
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
@@ -16,7 +19,7 @@ use crate::cli::warnings;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
-use crate::import::{ImportError, ReadOptions, name_of_file};
+use crate::import::{FileFormat, ImportError, ReadOptions, detect_format, name_of_file};
 use crate::text::escape;
 
 const PROGRESS_INTERVAL_MS: u64 = 100;
@@ -31,13 +34,19 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
     let progress = ProgressMonitor::default();
     let examination = sheets::examine_file(&args.file, &options, &progress);
     let file = show_progress(*output, &progress, examination).await?;
-    let hint = file_hint(args, &options, &file);
+    if args.strict {
+        file.require_all_imported()?;
+    }
+    let hint = delimiter_hint(&args.file, file.survey.as_ref());
     let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
         "hidden": file.hidden,
+        "notImported": not_imported_as_json(&file.not_imported),
+        "delimiter": delimiter_as_json(file.survey.as_ref()),
+        "encoding": encoding_as_json(file.survey.as_ref()),
         "types": columns::types_as_json(file.survey.as_ref()),
         "seconds": started.elapsed().as_secs_f64(),
         "hint": hint,
@@ -46,7 +55,7 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
     output
         .print_line(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
     list_sheets(output, &file.sheets)?;
-    print_notes(output, &file, hint.as_deref());
+    print_notes(output, &file, &options, hint.as_deref());
     output.print_warnings(&warnings);
     Ok(())
 }
@@ -62,6 +71,9 @@ pub(super) async fn import_as_new_sheets(
     let file_path = std::path::absolute(&args.file)?;
     let target = import_target(context, &client, args, &options, &file_path, into);
     let started = Instant::now();
+    if args.strict {
+        check_strictly(output, &file_path, &options).await?;
+    }
     let progress = ProgressMonitor::default();
     let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
@@ -69,12 +81,27 @@ pub(super) async fn import_as_new_sheets(
         context.select(imported.spreadsheet, output)?;
     }
     record_import_position(context, &client, &imported);
-    let hint = imported.file.as_ref().and_then(|file| file_hint(args, &options, file));
+    let survey = imported.file.as_ref().and_then(|file| file.survey.as_ref());
+    let hint = delimiter_hint(&args.file, survey);
     let seconds = started.elapsed().as_secs_f64();
     let report = ImportReport { imported, progress: progress.current(), seconds, hint };
-    report.print(output, args)?;
+    report.print(output, args, &options)?;
     output.print_note(next_command_note(&report.imported, into));
     Ok(())
+}
+
+/// Reads the whole file, because nothing may be created if it has contents that are not imported.
+async fn check_strictly(
+    output: &Output,
+    file_path: &Path,
+    options: &ReadOptions,
+) -> Result<(), CliError> {
+    if detect_format(file_path)? == FileFormat::Csv {
+        return Ok(());
+    }
+    let progress = ProgressMonitor::default();
+    let examination = sheets::examine_file(file_path, options, &progress);
+    Ok(show_progress(*output, &progress, examination).await?.require_all_imported()?)
 }
 
 fn import_target(
@@ -118,13 +145,18 @@ struct ImportReport {
 }
 
 impl ImportReport {
-    fn print(&self, output: &Output, args: &args::Import) -> Result<(), CliError> {
+    fn print(
+        &self,
+        output: &Output,
+        args: &args::Import,
+        options: &ReadOptions,
+    ) -> Result<(), CliError> {
         let warnings = warnings::imported_formulas(self.progress.formulas);
         output.print_json(&self.to_json(&warnings))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
         match &self.imported.file {
-            Some(file) => print_notes(output, file, self.hint.as_deref()),
+            Some(file) => print_notes(output, file, options, self.hint.as_deref()),
             None => output.print_note(
                 "The file had already been uploaded by an interrupted import, which is now complete.",
             ),
@@ -135,13 +167,17 @@ impl ImportReport {
 
     fn to_json(&self, warnings: &[String]) -> serde_json::Value {
         let file = self.imported.file.as_ref();
+        let survey = file.and_then(|file| file.survey.as_ref());
         json!({
             "spreadsheet": self.imported.spreadsheet,
             "position": self.imported.position,
             "sheets": sheets_as_json(&self.imported.sheets),
             "cells": count_cells(&self.imported.sheets),
             "hidden": file.map(|file| file.hidden),
-            "types": columns::types_as_json(file.and_then(|file| file.survey.as_ref())),
+            "notImported": file.map(|file| not_imported_as_json(&file.not_imported)),
+            "delimiter": delimiter_as_json(survey),
+            "encoding": encoding_as_json(survey),
+            "types": columns::types_as_json(survey),
             "objects": self.progress.objects,
             "objectBytes": self.progress.object_bytes,
             "seconds": self.seconds,
@@ -205,10 +241,6 @@ fn interruption_error(progress: UploadProgress) -> CliError {
     }
 }
 
-fn file_hint(args: &args::Import, options: &ReadOptions, file: &FileSummary) -> Option<String> {
-    delimiter_hint(&args.file, file.survey.as_ref(), options.delimiter)
-}
-
 fn count_cells(sheets: &[ImportedSheet]) -> u64 {
     sheets.iter().map(|sheet| sheet.cells).sum()
 }
@@ -260,13 +292,19 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
     Ok(())
 }
 
-fn print_notes(output: &Output, file: &FileSummary, hint: Option<&str>) {
+fn print_notes(output: &Output, file: &FileSummary, options: &ReadOptions, hint: Option<&str>) {
+    if let Some(detected) = describe_detected(file.survey.as_ref(), options) {
+        output.print_note(detected);
+    }
     if let Some(types) = columns::describe_types(file.survey.as_ref()) {
         output.print_note(types);
     }
     if file.hidden > 0 {
         let sheets = count(file.hidden, "sheet is", "sheets are");
         output.print_note(format!("{sheets} hidden in the file, but visible in Cellar."));
+    }
+    if let Some(note) = not_imported_note(&file.not_imported) {
+        output.print_note(note);
     }
     if let Some(hint) = hint {
         output.print_note(hint);

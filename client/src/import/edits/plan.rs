@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_exchange::{Block, BlockCell, ImportStep, Survey};
+use cellar_exchange::{Block, BlockCell, ImportStep, NotImported, Survey};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_sheet::operation::CellEdit;
 
 use super::batches::{self, CellTooLong};
 use super::{MAX_EDIT_FILE_BYTES, MAX_EDITED_CELLS};
-use crate::import::file::{SheetReader, unreadable};
-use crate::import::{ImportError, OneSheetPurpose, ReadOptions};
+use crate::import::file::{Findings, SheetReader, unreadable};
+use crate::import::{ImportError, OneSheetPurpose, ReadOptions, require_all_imported};
 
 /// An import's cells, split into mutations.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Plan {
     pub formulas: u64,
     /// Column types of a CSV file.
     pub survey: Option<Survey>,
+    /// Contents of a workbook that an import does not take.
+    pub not_imported: NotImported,
     /// The cells of each mutation.
     pub batches: Vec<Vec<CellEdit>>,
 }
@@ -50,8 +52,17 @@ impl Plan {
         let formulas = edits.iter().map(|edit| u64::from(edit.formula.is_some())).sum();
         let batches = batches::split_into_batches(edits)
             .map_err(|cell| encoded_too_long_error(cell, target))?;
-        let survey = file.survey().cloned();
-        Ok(Self { rows, columns, cells, formulas, survey, batches })
+        let Findings { survey, not_imported } = file.findings();
+        Ok(Self { rows, columns, cells, formulas, survey, not_imported, batches })
+    }
+
+    /// Checks that the import takes all contents of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ImportError::Incomplete`] otherwise.
+    pub fn require_all_imported(&self) -> Result<(), ImportError> {
+        require_all_imported(&self.not_imported)
     }
 
     /// Returns a hash of all cells. The journal uses it to recognize the same import.

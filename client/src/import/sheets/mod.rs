@@ -21,12 +21,12 @@ use cellar_api::wire::{AppendReply, AppendRequest, AppendedMutation, ProblemKind
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
-use cellar_exchange::Survey;
+use cellar_exchange::{NotImported, Survey};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId, sheet_name_from};
 
-use super::file::unreadable;
-use super::{ImportError, ReadOptions, delete_journal};
+use super::file::{Findings, unreadable};
+use super::{ImportError, ReadOptions, delete_journal, require_all_imported};
 use crate::files::FileLock;
 use crate::text::escape;
 use crate::{Client, ClientError};
@@ -79,6 +79,19 @@ pub struct FileSummary {
     pub hidden: usize,
     /// Column types of a CSV file.
     pub survey: Option<Survey>,
+    /// Contents of a workbook that an import does not take.
+    pub not_imported: NotImported,
+}
+
+impl FileSummary {
+    /// Checks that an import takes all contents of the file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ImportError::Incomplete`] otherwise.
+    pub fn require_all_imported(&self) -> Result<(), ImportError> {
+        require_all_imported(&self.not_imported)
+    }
 }
 
 /// Result of an import.
@@ -117,8 +130,8 @@ pub async fn examine_file(
             add_sheet(&mut sheets, sheet)?;
         }
     }
-    let survey = reader_thread.join().await?;
-    Ok(summarize_file(path, &sheets, survey))
+    let findings = reader_thread.join().await?;
+    Ok(summarize_file(path, &sheets, findings))
 }
 
 /// Imports a file. The call may be cancelled and the process may be killed at any time. The next
@@ -165,8 +178,8 @@ impl SheetImport<'_> {
             return Ok(imported);
         }
         self.target.check_target_exists().await?;
-        let (sheets, survey) = self.read_and_upload_sheets().await?;
-        let file_summary = summarize_file(self.path, &sheets, survey);
+        let (sheets, findings) = self.read_and_upload_sheets().await?;
+        let file_summary = summarize_file(self.path, &sheets, findings);
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
         let requests = self.target.build_requests(&sheets, name_of).await?;
         self.target.save_requests(requests, stamp)?;
@@ -186,9 +199,7 @@ impl SheetImport<'_> {
         }
     }
 
-    async fn read_and_upload_sheets(
-        &mut self,
-    ) -> Result<(FileSheets, Option<Survey>), ImportError> {
+    async fn read_and_upload_sheets(&mut self) -> Result<(FileSheets, Findings), ImportError> {
         let (mut packed_items, reader_thread) =
             start_reading(self.path, self.options, self.progress);
         let mut sheets = FileSheets::default();
@@ -211,12 +222,12 @@ impl SheetImport<'_> {
                 uploads.start_batch_uploads(&spreadsheet).await.map_err(nothing_imported)?;
             }
         }
-        let survey = reader_thread.join().await?;
+        let findings = reader_thread.join().await?;
         if !uploads.is_empty() {
             let spreadsheet = self.target.find_or_create().await?;
             uploads.finish_and_check(&spreadsheet).await.map_err(nothing_imported)?;
         }
-        Ok((sheets, survey))
+        Ok((sheets, findings))
     }
 
     async fn send_append_requests(&mut self) -> Result<Vec<AppendReply>, ImportError> {
@@ -283,11 +294,11 @@ fn list_imported_sheets(
 
 struct ReaderThread {
     path: PathBuf,
-    thread: tokio::task::JoinHandle<Result<Option<Survey>, ImportError>>,
+    thread: tokio::task::JoinHandle<Result<Findings, ImportError>>,
 }
 
 impl ReaderThread {
-    async fn join(self) -> Result<Option<Survey>, ImportError> {
+    async fn join(self) -> Result<Findings, ImportError> {
         match self.thread.await {
             Ok(result) => result,
             Err(error) => Err(unreadable(&self.path, std::io::Error::other(error))),
@@ -317,14 +328,16 @@ fn add_sheet(
     sheets.add_sheet(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
-fn summarize_file(path: &Path, sheets: &FileSheets, survey: Option<Survey>) -> FileSummary {
+fn summarize_file(path: &Path, sheets: &FileSheets, findings: Findings) -> FileSummary {
     let to_imported_sheet = |sheet: &FileSheet| ImportedSheet {
         name: sheet_name(path, sheet),
         extent: sheet.extent,
         cells: sheet.cells,
     };
     let hidden = sheets.iter().filter(|sheet| sheet.hidden).count();
-    FileSummary { sheets: sheets.iter().map(to_imported_sheet).collect(), hidden, survey }
+    let Findings { survey, not_imported } = findings;
+    let sheets = sheets.iter().map(to_imported_sheet).collect();
+    FileSummary { sheets, hidden, survey, not_imported }
 }
 
 /// For a CSV file, this is the file name without its extension.

@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use cellar_exchange::{Block, ImportStep, LongBlockText, SheetStart, Survey};
+use cellar_exchange::{Block, ImportStep, LongBlockText, SheetStart};
 use cellar_sheet::a1::column_name;
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::level::ChunkHash;
@@ -15,7 +15,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::Tile;
 
 use super::progress::ProgressMonitor;
-use crate::import::file::SheetReader;
+use crate::import::file::{Findings, SheetReader};
 use crate::import::{ImportError, ReadOptions};
 
 /// The hashes prevent a text that occurs in many cells from being uploaded more than once. When the
@@ -87,7 +87,7 @@ pub(super) fn read_file(
     options: &ReadOptions,
     progress: &ProgressMonitor,
     sink: &mut impl Sink,
-) -> Result<Option<Survey>, ImportError> {
+) -> Result<Findings, ImportError> {
     let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(STEP_QUEUE_LENGTH);
@@ -95,9 +95,9 @@ pub(super) fn read_file(
         let pack_result = SheetPacker::new(sink).pack_steps(&receiver, progress);
         // Closing the channel stops the parser.
         drop(receiver);
-        let survey = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        let findings = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         pack_result?;
-        Ok(survey)
+        Ok(findings)
     })
 }
 
@@ -111,7 +111,7 @@ fn parse_file(
     mut file: SheetReader,
     progress: &ProgressMonitor,
     sender: &SyncSender<ParserMessage>,
-) -> Result<Option<Survey>, ImportError> {
+) -> Result<Findings, ImportError> {
     loop {
         let step = file.next_step()?;
         progress.set_read(file.progress());
@@ -119,7 +119,7 @@ fn parse_file(
         let message = step.map_or(ParserMessage::EndOfFile, ParserMessage::Step);
         let is_receiver_dropped = sender.send(message).is_err();
         if is_receiver_dropped || is_end {
-            return Ok(file.survey().cloned());
+            return Ok(file.findings());
         }
     }
 }

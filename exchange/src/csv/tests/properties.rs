@@ -9,7 +9,7 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), pads_short_rows: bool) {
-        let _ = import(bytes.as_slice(), &CsvOptions { pads_short_rows, ..CsvOptions::default() });
+        let _ = import(bytes.as_slice(), &CsvOptions { pads_short_rows, ..commas() });
     }
 
     #[test]
@@ -47,7 +47,7 @@ proptest! {
     ) {
         let bytes = written(&rows);
         let read = |sample_bytes| {
-            let options = CsvOptions { sample_bytes, ..CsvOptions::default() };
+            let options = CsvOptions { sample_bytes, ..commas() };
             import(bytes.as_slice(), &options).map_err(|error| error.to_string())
         };
         prop_assert_eq!(read(Some(sample_bytes)), read(None));
