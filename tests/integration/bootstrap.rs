@@ -1,8 +1,10 @@
 //! The real Lambda binary over the HTTP API of the Lambda runtime, with events of a function URL.
 
+mod sqs;
+
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -26,6 +28,8 @@ use cellar_tests::issuer::TestIssuer;
 use cellar_tests::receiver::TestReceiver;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
+
+use self::sqs::{DEAD_LETTERS_URL, JOBS_URL, Sqs};
 
 /// The binary built with the tests; `bundle` runs the same tests on the binary of the bundle.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_test-bootstrap");
@@ -231,50 +235,6 @@ pub(crate) async fn serves_the_api(program: &str) {
     assert_eq!(body_of(&missing)["type"], "urn:cellar:problem:not-found");
 }
 
-/// An SQS that stores messages or does not reply.
-#[derive(Clone, Default)]
-struct Sqs {
-    sent: Arc<Mutex<Vec<Value>>>,
-    down: Arc<AtomicBool>,
-}
-
-async fn send_message(
-    State(sqs): State<Sqs>,
-    headers: HeaderMap,
-    body: String,
-) -> Result<String, StatusCode> {
-    if headers["x-amz-target"] == "AmazonSQS.ChangeMessageVisibility" {
-        return Ok("{}".to_owned());
-    }
-    assert_eq!(headers["x-amz-target"], "AmazonSQS.SendMessage");
-    if sqs.down.load(Ordering::SeqCst) {
-        return Err(StatusCode::SERVICE_UNAVAILABLE);
-    }
-    sqs.sent.lock().unwrap().push(serde_json::from_str(&body).unwrap());
-    Ok(json!({"MessageId": "1"}).to_string())
-}
-
-const JOBS_URL: &str = "https://sqs.eu-central-1.amazonaws.com/0/jobs";
-const DEAD_LETTERS_URL: &str = "https://sqs.eu-central-1.amazonaws.com/0/dead";
-
-impl Sqs {
-    /// Takes the bodies of the messages that were sent to a queue.
-    fn take_sent(&self, queue_url: &str) -> Vec<Value> {
-        let mut sent = self.sent.lock().unwrap();
-        let taken = sent.extract_if(.., |message| message["QueueUrl"] == queue_url);
-        let body = |message: Value| message["MessageBody"].as_str().unwrap().to_owned();
-        taken.map(|message| serde_json::from_str(&body(message)).unwrap()).collect()
-    }
-
-    async fn start(&self) -> String {
-        let router = Router::new().route("/", post(send_message)).with_state(self.clone());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        url
-    }
-}
-
 /// Returns the change stream record of a new Snapshot entry.
 fn record(sequence_number: &str, entry: &str) -> Value {
     let key = json!({"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="});
@@ -455,7 +415,7 @@ pub(crate) async fn makes_snapshots(program: &str) {
     let own = HashMap::from([
         (environment::FUNCTION, environment::FUNCTION_SNAPSHOT.to_owned()),
         (environment::PENDING_SNAPSHOTS_TABLE, cloud.pending_snapshots_table()),
-        (environment::SNAPSHOT_QUEUE, "https://sqs.eu-central-1.amazonaws.com/0/q".to_owned()),
+        (environment::SNAPSHOT_QUEUE, JOBS_URL.to_owned()),
         ("AWS_ENDPOINT_URL_SQS", Sqs::default().start().await),
         ("AWS_ENDPOINT_URL_S3", cloud.buckets_url.clone()),
     ]);
