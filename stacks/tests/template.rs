@@ -69,6 +69,7 @@ fn full_config() -> Config {
     );
     config.alarms.email = Some("operators@example.com".to_owned());
     config.alarms.topic_arn = Some("arn:aws:sns:eu-central-1:123456789012:operators".to_owned());
+    config.alarms.event_sources = true;
     config.limits.write_units_per_second = Some(400);
     config.dashboard = true;
     config.tracing = true;

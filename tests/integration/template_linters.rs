@@ -124,9 +124,19 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         config
     };
     let everything = |config: &mut Config| {
-        for change in
-            [own_key, told, write_limit, origins, dashboard, tracing, tags, issuers, webhook, feed]
-        {
+        for change in [
+            own_key,
+            told,
+            event_sources,
+            write_limit,
+            origins,
+            dashboard,
+            tracing,
+            tags,
+            issuers,
+            webhook,
+            feed,
+        ] {
             change(config);
         }
     };
@@ -142,6 +152,7 @@ fn variants() -> Vec<(&'static str, Config, Architecture)> {
         ("webhook", with(webhook), Architecture::X86_64),
         ("feed", with(feed), Architecture::X86_64),
         ("unprotected", with(|config| config.deletion_protection = false), Architecture::X86_64),
+        ("event-sources", with(event_sources), Architecture::X86_64),
         ("write-limit", with(write_limit), Architecture::X86_64),
         ("no-snapshots", with(|config| config.snapshots.enabled = false), Architecture::X86_64),
         ("everything", with(everything), Architecture::Arm64),
@@ -157,6 +168,10 @@ fn told(config: &mut Config) {
     config.alarms.email = Some("operators@example.com".to_owned());
     let topic = "arn:aws:sns:eu-central-1:123456789012:operators";
     config.alarms.topic_arn = Some(topic.to_owned());
+}
+
+fn event_sources(config: &mut Config) {
+    config.alarms.event_sources = true;
 }
 
 fn write_limit(config: &mut Config) {

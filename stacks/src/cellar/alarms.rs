@@ -1,7 +1,8 @@
 //! The stack's CloudWatch alarms.
 //!
-//! A stack has ten alarms, because CloudWatch does not charge for an account's first ten alarms. A
-//! webhook adds one more alarm. `templates/runbook/` explains how to respond to each alarm.
+//! A stack has ten alarms on one metric each, because CloudWatch does not charge for the first ten
+//! metrics that an account watches. A webhook adds one more alarm, and `alarms.event_sources` those
+//! on event sources. `templates/runbook/` explains how to respond to each alarm.
 
 use super::events::Queues;
 use super::storage::Storage;
@@ -23,6 +24,14 @@ const MAX_JOB_AGE_S: u32 = 6 * 60 * 60;
 /// not.
 const MAX_FAILURES: u32 = 4;
 const THROTTLED_PERIODS: u32 = 3;
+/// The number of snapshots per day that are expected from the writes to the Entry table before an
+/// alarm triggers because the relay did not run. Writes may be spread over many logs, each of which
+/// starts a snapshot only after many entries.
+const UNREAD_SNAPSHOTS: u32 = 10;
+/// The write units per day of the EventStream table or the Feed table above which an alarm triggers
+/// because their reader did not run. Each change of the catalog invokes the reader. A few changes are
+/// ignored, because those at the end of a day may be read on the next day.
+const UNREAD_CHANGES: u32 = 10;
 
 /// The sentence that refers operators to the runbook. It ends the description of every alarm.
 pub const SEE_RUNBOOK: &str = " See `synth runbook`.";
@@ -62,6 +71,43 @@ pub(super) fn add_alarms(
             &logical_id,
             alarm.notify(&topic_arns),
         )?;
+    }
+    if config.alarms.event_sources {
+        add_event_source_alarms(stack, config, resources, &topic_arns)?;
+    }
+    Ok(())
+}
+
+/// A disabled event source invokes nothing, so its function publishes neither errors nor the age of
+/// its records. The queue of snapshot jobs needs no such alarm, because its jobs grow old.
+fn add_event_source_alarms(
+    stack: &mut Stack,
+    config: &Config,
+    resources: &StackResources<'_>,
+    topic_arns: &[Expression],
+) -> Result<(), SynthesisError> {
+    let describe = |reader: &str, changes: &str| {
+        format!(
+            "{reader} has not run for a day although {changes}: its event source may be \
+             disabled.{SEE_RUNBOOK}"
+        )
+    };
+    let storage = resources.storage;
+    // Without automatic snapshots, only large entries invoke the relay.
+    if config.snapshots.enabled {
+        let description = describe("The relay", "many entries were written");
+        let write_units = UNREAD_SNAPSHOTS.saturating_mul(config.snapshots.entries);
+        let alarm = Alarm::unread(&description, &storage.entries, resources.relay, write_units);
+        stack.add("RelaySourceAlarm", alarm.notify(topic_arns))?;
+    }
+    let description = describe("The indexer", "the catalog was changed");
+    let alarm =
+        Alarm::unread(&description, &storage.event_streams, resources.indexer, UNREAD_CHANGES);
+    stack.add("IndexerSourceAlarm", alarm.notify(topic_arns))?;
+    if let Some(webhook) = resources.webhook {
+        let description = describe("The webhook", "the feed has new items");
+        let alarm = Alarm::unread(&description, &storage.feed, webhook, UNREAD_CHANGES);
+        stack.add("WebhookSourceAlarm", alarm.notify(topic_arns))?;
     }
     Ok(())
 }

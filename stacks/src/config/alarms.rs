@@ -23,6 +23,10 @@ pub struct Alarms {
     /// Entry table count. The default corresponds to 200 units per second. At this rate, writes
     /// cost about $11 a day.
     pub write_units_per_5_minutes: u32,
+    /// Whether alarms detect that a function no longer reads its change stream, for example because
+    /// its event source was disabled. Each such alarm watches two metrics, which are not free.
+    /// Defaults to false.
+    pub event_sources: bool,
 }
 
 impl Default for Alarms {
@@ -32,6 +36,7 @@ impl Default for Alarms {
             topic_arn: None,
             requests_per_5_minutes: 30_000,
             write_units_per_5_minutes: 60_000,
+            event_sources: false,
         }
     }
 }

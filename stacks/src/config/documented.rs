@@ -161,7 +161,8 @@ incarnation: {incarnation}
 }
 
 fn operation_fields_yaml(config: &Config) -> String {
-    let Alarms { requests_per_5_minutes, write_units_per_5_minutes, .. } = config.alarms;
+    let Alarms { requests_per_5_minutes, write_units_per_5_minutes, event_sources, .. } =
+        config.alarms;
     format!(
         r"# Encryption at rest; AWS-owned keys unless a key is set.
 encryption:
@@ -181,6 +182,9 @@ alarms:
   requests_per_5_minutes: {requests_per_5_minutes}
   # Threshold: write units per 5 minutes. 60000 are 200 per second, about $11 a day.
   write_units_per_5_minutes: {write_units_per_5_minutes}
+  # Alarms for functions that have not read their change stream for a day, for example because an event
+  # source was disabled. They watch 4 metrics (6 with a webhook), which cost $0.10 each a month.
+  event_sources: {event_sources}
 
 # Limits on usage, and thereby on cost.
 limits:
@@ -271,7 +275,7 @@ mod tests {
         let lines: Vec<&str> = example.lines().map(str::trim).collect();
         let mut wanted = Vec::new();
         collect_keys(&serde_json::to_value(Config::default()).unwrap(), &mut wanted);
-        assert_eq!(wanted.len(), 39);
+        assert_eq!(wanted.len(), 40);
         for key in wanted {
             let at = lines
                 .iter()

@@ -122,7 +122,7 @@ mod tests {
              log_retention_days: 7\noffload_after_days: 90\nkeep_segments: 5\n\
              deletion_protection: false\n\
              encryption: {{kms_key_arn: {kms}}}\n\
-             alarms: {{email: a@b.example, requests_per_5_minutes: 5}}\n\
+             alarms: {{email: a@b.example, requests_per_5_minutes: 5, event_sources: true}}\n\
              limits: {{write_units_per_second: 500}}\n\
              dashboard: true\ntracing: true\ntags: {{team: books}}\nlocal: {{port: 9000}}\n"
         );
@@ -138,6 +138,7 @@ mod tests {
         assert_eq!(config.encryption.key(), Some(kms));
         assert_eq!(config.alarms.email.as_deref(), Some("a@b.example"));
         assert_eq!(config.alarms.requests_per_5_minutes, 5);
+        assert!(config.alarms.event_sources);
         assert_eq!(config.limits.write_units_per_second, Some(500));
         assert_eq!(config.tags["team"], "books");
     }

@@ -130,6 +130,8 @@ impl Construct for StreamSource {
             .set("BatchSize", self.batch_size)
             .set("BisectBatchOnFunctionError", self.splits_failed_batches)
             .set("DestinationConfig", json!({ "OnFailure": { "Destination": failure_queue } }))
+            // Without this property, a source that was disabled by hand would not count as drift.
+            .set("Enabled", true)
             .set("EventSourceArn", self.stream)
             .set_option("FilterCriteria", filter_criteria)
             .set("FunctionName", self.function)

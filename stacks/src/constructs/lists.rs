@@ -75,7 +75,10 @@ fn property_list_kind(resource_type: ResourceType, path: &[&str]) -> ListKind {
                 "AllowedHeaders" | "AllowedMethods" | "AllowedOrigins" | "ExposedHeaders",
             ],
         ) => ListKind::Set,
-        (Alarm, ["Dimensions"]) => ListKind::Keyed("Name"),
+        (Alarm, ["Dimensions"] | ["Metrics", _, "MetricStat", "Metric", "Dimensions"]) => {
+            ListKind::Keyed("Name")
+        }
+        (Alarm, ["Metrics"]) => ListKind::Keyed("Id"),
         (Table, ["AttributeDefinitions"]) => ListKind::Keyed("AttributeName"),
         (Table, ["GlobalSecondaryIndexes" | "LocalSecondaryIndexes"]) => {
             ListKind::Keyed("IndexName")
@@ -113,6 +116,7 @@ mod tests {
             (Function, "Properties/Layers", ListKind::Ordered),
             (EventSourceMapping, "Properties/FilterCriteria/Filters", ListKind::Set),
             (Alarm, "Properties/Dimensions", ListKind::Keyed("Name")),
+            (Alarm, "Properties/Metrics", ListKind::Keyed("Id")),
             (Alarm, "DependsOn", ListKind::Set),
             (Alarm, "Metadata/checkov/skip", ListKind::Keyed("id")),
         ] {

@@ -33,6 +33,8 @@ impl Construct for QueueSource {
     fn properties(self) -> Map<String, Value> {
         Properties::new()
             .set("BatchSize", 1)
+            // Without this property, a source that was disabled by hand would not count as drift.
+            .set("Enabled", true)
             .set("EventSourceArn", self.queue)
             .set("FunctionName", self.function)
             .set("FunctionResponseTypes", vec!["ReportBatchItemFailures"])

@@ -50,6 +50,7 @@ fn each_snapshot_job_is_a_separate_invocation() {
         Value::Object(template.resource("SnapshotSource").unwrap().properties.clone()),
         json!({
             "BatchSize": 1,
+            "Enabled": true,
             "EventSourceArn": {"Fn::GetAtt": ["SnapshotQueue", "Arn"]},
             "FunctionName": {"Fn::GetAtt": ["SnapshotFunction", "Arn"]},
             "FunctionResponseTypes": ["ReportBatchItemFailures"],

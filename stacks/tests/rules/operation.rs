@@ -148,3 +148,67 @@ fn all_taggable_resources_have_the_tags() {
     let plain = template_of(&Config::default());
     assert!(plain.resources().all(|(_, resource)| !resource.properties.contains_key("Tags")));
 }
+
+/// Drift detection compares only the properties that the template sets.
+#[test]
+fn every_event_source_is_enabled_explicitly() {
+    let template = template_of(&with_everything());
+    let sources: Vec<_> = resources_of(&template, "AWS::Lambda::EventSourceMapping").collect();
+    assert!(sources.len() >= 4);
+    for (id, source) in sources {
+        assert_eq!(source.properties["Enabled"], true, "{id}");
+    }
+}
+
+/// Returns the expression, the function and the table of each alarm on an event source.
+fn unread(config: &Config) -> Vec<[String; 3]> {
+    let template = template_of(config);
+    let mut found = Vec::new();
+    for (id, _) in resources_of(&template, "AWS::CloudWatch::Alarm") {
+        let alarm = template.resolved_properties(id, &Echo).unwrap().unwrap();
+        let Some(metrics) = alarm.get("Metrics") else { continue };
+        assert_eq!(
+            (&alarm["Threshold"], &alarm["TreatMissingData"]),
+            (&json!(0), &json!("notBreaching"))
+        );
+        let stat = |at: usize, name: &str| {
+            let metric = &metrics[at]["MetricStat"];
+            assert_eq!(
+                (&metric["Period"], &metric["Stat"]),
+                (&json!(86_400), &json!("Sum")),
+                "{id}"
+            );
+            assert_eq!(metric["Metric"]["MetricName"], name, "{id}");
+            assert_eq!(metrics[at]["ReturnData"], false, "{id}");
+            metric["Metric"]["Dimensions"][0]["Value"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(metrics[0]["ReturnData"], true, "{id}");
+        let expression = metrics[0]["Expression"].as_str().unwrap().to_owned();
+        found.push([expression, stat(1, "Invocations"), stat(2, "ConsumedWriteCapacityUnits")]);
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn alarms_on_event_sources_exist_only_if_configured() {
+    let when = |write_units: u32| {
+        format!("IF(FILL(writes, 0) > {write_units} AND FILL(invocations, 0) == 0, 1, 0)")
+    };
+    let alarm = |write_units, function: &str, table: &str| {
+        [when(write_units), format!("<{function}>"), format!("<{table}>")]
+    };
+    let relay = alarm(10_000, "RelayFunction", "EntryTable");
+    let indexer = alarm(10, "IndexerFunction", "EventStreamTable");
+    let webhook = alarm(10, "WebhookFunction", "FeedTable");
+    let mut config = Config::default();
+    assert_eq!(unread(&config), Vec::<[String; 3]>::new(), "they are not free");
+    config.alarms.event_sources = true;
+    assert_eq!(unread(&config), [indexer.clone(), relay.clone()]);
+    config.webhook = with_everything().webhook;
+    assert_eq!(unread(&config), [indexer.clone(), webhook, relay]);
+    // Without automatic snapshots, a day without the relay is normal.
+    config.webhook = None;
+    config.snapshots.enabled = false;
+    assert_eq!(unread(&config), [indexer]);
+}

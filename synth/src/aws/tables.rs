@@ -1,5 +1,5 @@
-//! Point-in-time recovery and write limits of DynamoDB tables. DynamoDB restores a table as a new table with another
-//! name.
+//! Point-in-time recovery and write limits of DynamoDB tables. DynamoDB restores a table as a new
+//! table with another name.
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::primitives::DateTime;

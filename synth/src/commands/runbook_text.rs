@@ -23,7 +23,7 @@ macro_rules! alarm_section {
 }
 
 /// Logical id of each alarm, and the template of its section, in the order of the runbook.
-const ALARM_SECTIONS: [(&str, &str); 11] = [
+const ALARM_SECTIONS: [(&str, &str); 14] = [
     alarm_section!("ApiErrorsAlarm"),
     alarm_section!("ApiThrottlesAlarm"),
     alarm_section!("ApiRequestsAlarm"),
@@ -31,6 +31,9 @@ const ALARM_SECTIONS: [(&str, &str); 11] = [
     alarm_section!("RelayIteratorAgeAlarm"),
     alarm_section!("IndexerIteratorAgeAlarm"),
     alarm_section!("WebhookIteratorAgeAlarm"),
+    alarm_section!("RelaySourceAlarm"),
+    alarm_section!("IndexerSourceAlarm"),
+    alarm_section!("WebhookSourceAlarm"),
     alarm_section!("ChangeStreamDeadLetterAlarm"),
     alarm_section!("SnapshotErrorsAlarm"),
     alarm_section!("SnapshotQueueAgeAlarm"),
@@ -151,6 +154,11 @@ fn string_property(alarm: &Resource, property: &str) -> String {
 }
 
 fn describe_condition(alarm: &Resource) -> String {
+    let metrics = alarm.properties.get("Metrics").and_then(Value::as_array);
+    let expression = |metric: &Value| Some(metric.get("Expression")?.as_str()?.to_owned());
+    if let Some(expression) = metrics.and_then(|metrics| metrics.iter().find_map(expression)) {
+        return format!("`{expression}` is 1 for the sums of a day");
+    }
     let number_property = |name: &str| alarm.properties.get(name).and_then(Value::as_u64);
     let threshold = number_property("Threshold").unwrap_or_default();
     let period_minutes = number_property("Period").unwrap_or_default() / 60;
@@ -266,6 +274,7 @@ mod tests {
         config.alarms.email = Some("operators@example.com".to_owned());
         let url = "https://hooks.example.com/cellar".to_owned();
         config.webhook = Some(Webhook { url, payloads: true });
+        config.alarms.event_sources = true;
         config
     }
 
@@ -332,6 +341,7 @@ mod tests {
         let config = full_config();
         let text = render(&config, None);
         for expected in [
+            "Fires when `IF(FILL(writes, 0) > 10000 AND FILL(invocations, 0) == 0, 1, 0)` is 1 for",
             "# Runbook of books\n",
             "export AWS_REGION=eu-central-1\n",
             "Alarms notify the topic `AlarmTopic`",

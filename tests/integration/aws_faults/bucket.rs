@@ -116,7 +116,8 @@ async fn the_bucket_of_earlier_versions_is_used_if_this_account_has_it() {
     let (fake, account) = faked().await;
     fake.world().buckets.0 = [GLOBAL_BUCKET.to_owned()].into();
     let said = deploy(&account, &[]).await;
-    assert!(said.contains(&format!("Check the artifact bucket: {GLOBAL_BUCKET} (")), "{said}");
+    assert!(said.contains(&format!("Check the artifact bucket: {GLOBAL_BUCKET}")), "{said}");
+    assert!(!said.contains(REGIONAL_BUCKET), "{said}");
     assert_eq!(buckets(&fake), [GLOBAL_BUCKET]);
     // Its settings are restored as well.
     change(&fake);

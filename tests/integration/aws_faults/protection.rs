@@ -50,15 +50,22 @@ async fn a_deployed_stack_is_protected_as_configured() {
     assert_eq!(protection_calls(&fake), 3);
 }
 
+/// Returns the termination protection that a plan sets.
+async fn planned_protection(account: &Account) -> Value {
+    let planned = account.run(&["plan", "--json"]).await;
+    assert_eq!(planned.code, 2, "{planned:?}");
+    let report: Value = serde_json::from_str(&planned.stdout).unwrap();
+    report["termination_protection"].clone()
+}
+
 #[tokio::test]
 async fn a_plan_says_that_the_protection_changes() {
     let (fake, account) = faked().await;
     fake.world().deployed("UPDATE_COMPLETE");
     deploy(&account).await;
-    let planned = account.run(&["--json", "plan"]).await;
-    let report: Value = serde_json::from_str(&planned.stdout).unwrap_or_default();
-    assert_eq!(report["termination_protection"], Value::Null, "{planned:?}");
+    assert_eq!(planned_protection(&account).await, Value::Null, "it does not change");
     set_protected(&fake, false);
+    assert_eq!(planned_protection(&account).await, true);
     let planned = account.run(&["plan"]).await;
     assert_eq!(planned.code, 2, "{planned:?}");
     assert!(planned.stderr.contains("The deployment turns its protection on"), "{planned:?}");

@@ -80,8 +80,9 @@ pub(crate) enum ProgressArgument {
     after_help = "Examples:\n  synth plan\n  synth plan -o plan.json && synth deploy --plan plan.json\n  \
                         synth plan --allow-data-loss SegmentTable\n\n\
                         A plan is valid only for its account, commit, template and deployed stack: if one \
-                        of them changes, `deploy --plan` refuses it. It also undoes changes that were made \
-                        outside CloudFormation, and shows them, unless you pass --keep-drift.\n\n\
+                        of them changes, `deploy --plan` refuses it. Changes that were made outside \
+                        CloudFormation are shown, and applying the plan undoes them, unless you pass \
+                        --keep-drift.\n\n\
                         Exit codes: 0 no changes (no plan is written), 2 a plan was written, 1 an error, or \
                         a change of the severity of --fail-on."
 )]
