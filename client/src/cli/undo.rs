@@ -13,9 +13,9 @@ use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// The number is small because each attempt is expensive: the server reads the whole spreadsheet
-/// and appends a log entry.
-const MAX_SKIPPED: usize = 10;
+/// Maximum number of edits that one command tries to undo. It is small because each attempt is
+/// expensive: the server reads the whole spreadsheet and appends a log entry.
+const MAX_ATTEMPTS: usize = 10;
 
 pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
@@ -141,7 +141,7 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
             Err(error) if error.is_nothing_to_undo() => skipped.push(position),
             Err(error) => return Err(error),
         }
-        if skipped.len() > MAX_SKIPPED {
+        if skipped.len() >= MAX_ATTEMPTS {
             break;
         }
     }

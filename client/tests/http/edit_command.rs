@@ -1,6 +1,6 @@
 //! The commands that edit rows, columns, sheets and ranges, undo, and list history and differences.
 
-use cellar_api::wire::ProblemKind;
+use cellar_api::wire::{ProblemKind, SentMutation};
 use cellar_sheet::operation::{InsertBefore, Operation, Rejection, RejectionReason, SheetId};
 
 use super::command::Case;
@@ -65,6 +65,39 @@ fn an_undo_is_sent_alone_and_describes_the_undone_edit() {
     // The token of these tests contains no author.
     let (code, error) = case.error(&["undo"]);
     assert!(code == 64 && error.contains("cellar history"), "{error}");
+}
+
+/// A token whose subject is the author of all entries of [`Fake`](super::fake::Fake).
+const TOKEN_OF_THE_AUTHOR: &str = "e30.eyJpc3MiOiJmYWtlIiwic3ViIjoic29tZWJvZHkifQ.c2ln";
+
+fn undo_as_the_author(case: &Case) -> [&str; 5] {
+    ["undo", "--token", TOKEN_OF_THE_AUTHOR, "--url", &case.fake.url]
+}
+
+#[test]
+fn an_undo_tries_at_most_ten_edits() {
+    let case = Case::new();
+    case.text(&["create"]);
+    for row in 1..=11 {
+        case.text(&["set", &format!("A{row}"), "x"]);
+    }
+    let undos_sent = || {
+        let appends = case.fake.appends();
+        let is_undo = |sent: &SentMutation| matches!(sent.op, Operation::Undo(_));
+        appends.iter().filter(|request| request.mutations.iter().any(is_undo)).count()
+    };
+    case.fake.lock().reject_undos(10);
+    let (code, error) = case.error(&undo_as_the_author(&case));
+    assert!(code == 1 && error.contains("no longer have an effect: 0.11, 0.10"), "{error}");
+    assert_eq!(undos_sent(), 10);
+
+    let case = Case::new();
+    case.text(&["create"]);
+    for row in 1..=10 {
+        case.text(&["set", &format!("A{row}"), "x"]);
+    }
+    case.fake.lock().reject_undos(9);
+    assert!(case.text(&undo_as_the_author(&case)).starts_with("undid 0.1: "));
 }
 
 fn undone_cells(text: &str) -> &str {

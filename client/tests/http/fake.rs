@@ -30,7 +30,9 @@ use cellar_log::entry::{Content, Edits, Entry, ExternalEdits, Mutation, decode_e
 use cellar_log::transform::SpaceMap;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::cell::Cell;
-use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, Rejection, SheetId};
+use cellar_sheet::operation::{
+    AddSheet, DeleteSheet, Operation, Rejection, RejectionReason, SheetId,
+};
 use cellar_sheet::workbook::{Workbook, undo};
 use cellar_snapshot::level::ChunkHash;
 use sha2::Digest as _;
@@ -86,6 +88,10 @@ pub(crate) struct Inner {
     restore: Option<(LogId, usize)>,
     url: String,
     rejection: Option<Rejection>,
+    /// Reply to every request of entries, instead of the entries.
+    pub(crate) entries_reply: Option<serde_json::Value>,
+    /// Number of undos to reject, because their edits no longer have an effect.
+    futile_undos: usize,
     moved: Option<Vec<Operation>>,
 }
 
@@ -260,6 +266,12 @@ impl Inner {
             return Ok(Mutation { base: sent.base, authored, committed: None });
         }
         let committed = match &authored {
+            Operation::Undo(_) if self.futile_undos > 0 => {
+                self.futile_undos -= 1;
+                let rejection = Rejection::new(RejectionReason::NothingToUndo, "on demand");
+                let authored = Operation::Rejected(rejection);
+                return Ok(Mutation { base: sent.base, authored, committed: None });
+            }
             Operation::Undo(target) => {
                 let position = target.position;
                 let before = Position::new(0, position.entry_number() - 1).unwrap();
@@ -325,6 +337,9 @@ impl Inner {
                 Ok(json(&LoadReply { head, incarnation, source, root, root_url, entries, next }))
             }
             ("GET", Some("entries")) => {
+                if let Some(reply) = &self.entries_reply {
+                    return Ok(reply.clone());
+                }
                 let after = Position::unpack(query["after"].parse().unwrap()).unwrap();
                 let newer = self.logs[&id].iter().filter(|entry| entry.position > after);
                 let entries = newer.map(|entry| self.view(entry)).collect();

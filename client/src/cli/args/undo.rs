@@ -11,7 +11,7 @@ Examples:
 Cells that others have changed since then keep their new values. A deleted sheet is recovered as the last \
 sheet, with a new number: pending edits of the old sheet do not affect it.
 
-Without a position, up to ten edits that no longer have an effect are skipped.")]
+Without a position, edits that no longer have an effect are skipped. At most ten edits are tried.")]
 pub(in crate::cli) struct Undo {
     /// Position of the edit [default: your newest edit that was not undone]
     pub(in crate::cli) position: Option<Position>,

@@ -15,6 +15,11 @@ impl Inner {
         self.moved = Some(operations);
     }
 
+    /// Rejects this number of undos, because their edits no longer have an effect.
+    pub(crate) fn reject_undos(&mut self, count: usize) {
+        self.futile_undos = count;
+    }
+
     /// Commits an entry of another client that adds a sheet and deletes another.
     pub(crate) fn replace_sheet(&mut self, id: LogId, added: SheetId, deleted: SheetId) {
         let add = Operation::AddSheet(AddSheet { sheet: added, name: "Other".into() });
