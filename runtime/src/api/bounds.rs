@@ -362,6 +362,7 @@ mod tests {
         // The length of the request limits these values.
         let without_bound = [
             "getCells sheet".to_owned(),
+            "getHead If-None-Match".to_owned(),
             format!("{PUSH}.mutations"),
             format!("{PUSH}.mutations.name"),
         ];

@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use cellar_api::wire::Head;
 use cellar_catalog::access::Need;
@@ -11,6 +11,7 @@ use cellar_catalog::access::Need;
 use super::auth::Caller;
 use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
+use super::if_none_match::IfNoneMatch;
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -22,7 +23,7 @@ use super::state::ApiState;
     path = "/v1/spreadsheets/{id}/head",
     operation_id = "getHead",
     tag = "Log",
-    params(MinPosition),
+    params(MinPosition, IfNoneMatch),
     responses(
         (status = 200, description = "The newest position", body = Head),
         (status = 304, description = "Not modified"),
@@ -33,17 +34,13 @@ pub(super) async fn get_head(
     caller: Caller,
     PathId(spreadsheet_id): PathId,
     Parameters(parameters): Parameters<MinPosition>,
-    headers: HeaderMap,
+    known: IfNoneMatch,
 ) -> Result<Response, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let newest = state.logs().head(log_id, parameters.min_position).await?;
     let head = Head { head: newest.head, incarnation: newest.incarnation };
     let etag = head.etag();
-    let is_unchanged = match headers.get(IF_NONE_MATCH) {
-        Some(client_etag) => client_etag.as_bytes() == etag.as_bytes(),
-        None => false,
-    };
-    if is_unchanged {
+    if known.includes(&etag) {
         return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag)]).into_response());
     }
     Ok(([(ETAG, etag)], Json(head)).into_response())

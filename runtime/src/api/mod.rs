@@ -22,6 +22,7 @@ mod forks;
 mod head;
 mod health;
 mod history;
+mod if_none_match;
 mod imports;
 mod links;
 mod list;
