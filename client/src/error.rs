@@ -95,6 +95,17 @@ pub enum ClientError {
         /// Reason why the body is invalid.
         why: String,
     },
+    /// A page of a list does not continue the list, or its continuation is not after its last item.
+    /// All earlier pages are complete, but the rest of the list cannot be read.
+    #[error(
+        "{url} returned a page that does not continue the list at {start}, so the list is incomplete"
+    )]
+    BrokenList {
+        /// URL of the API.
+        url: String,
+        /// Cursor of the page.
+        start: String,
+    },
     /// The response exceeds the maximum length of a response of the Cellar API.
     #[error("the response from {url} is longer than {max_bytes} bytes")]
     ReplyTooLarge {
@@ -125,6 +136,7 @@ impl ClientError {
             | Self::ConnectionLost { .. }
             | Self::NotUnderstood { .. }
             | Self::WrongObject { .. }
+            | Self::BrokenList { .. }
             | Self::ReplyTooLarge { .. } => false,
         }
     }

@@ -36,7 +36,7 @@ use cellar_api::polling::{PollEvent, Polling};
 use cellar_api::{wire::FeedItemView, wire::FeedReply, wire::ProblemKind};
 use serde::{Deserialize, Serialize};
 
-use crate::client::random;
+use crate::client::{FeedCursor, check_advances, random};
 use crate::files::{FileError, StateFile, read_json, write_json};
 use crate::{Client, ClientError, FeedQuery};
 
@@ -221,8 +221,10 @@ pub async fn subscribe<S: Subscriber>(
     let mut progress = checkpoints.load()?;
     let mut polling = Polling::default();
     loop {
-        let poll_event = match client.feed_page(&subscription.query_after(&progress)).await {
+        let query = subscription.query_after(&progress);
+        let poll_event = match client.feed_page(&query).await {
             Ok(page) => {
+                check_advances(&page, FeedCursor::of_query(&query).as_ref(), client.url())?;
                 let is_at_end = page.at_end;
                 deliver_page(page, &mut progress, checkpoints, subscriber).await?;
                 if !is_at_end {

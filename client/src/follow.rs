@@ -8,7 +8,7 @@ use cellar_api::wire::{EntriesReply, EntryView, Head, ProblemKind};
 use cellar_base::position::Position;
 use futures_util::stream;
 
-use crate::client::random;
+use crate::client::{check_advances, random};
 use crate::{ClientError, ItemStream, Pokes, Spreadsheet};
 
 /// An event in a followed spreadsheet.
@@ -144,7 +144,10 @@ impl Follower {
         }
         self.unreported_head = Some(newest);
         match self.spreadsheet.entries_page(reported.head).await {
-            Ok(page) => self.report_page(page, reported, newest),
+            Ok(page) => {
+                check_advances(&page, Some(&reported.head), self.spreadsheet.client().url())?;
+                self.report_page(page, reported, newest);
+            }
             Err(error) if error.problem_kind() == Some(ProblemKind::ReloadRequired) => {
                 self.skip_to(newest, false);
             }

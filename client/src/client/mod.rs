@@ -23,6 +23,7 @@ pub use feed::{FeedQuery, SpreadsheetsQuery};
 pub(crate) use objects::sha256;
 pub use observed::AttemptOutcome;
 pub use pages::ItemStream;
+pub(crate) use pages::{FeedCursor, check_advances};
 pub use pokes::Pokes;
 pub(crate) use spreadsheet::LastSeen;
 pub use spreadsheet::Spreadsheet;

@@ -1,15 +1,17 @@
 //! Streams the items of lists that the server returns in pages.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cellar_api::wire::{
-    CellsReply, ChangesReply, DiffReply, EntriesReply, FeedReply, ForksReply, HistoryReply,
+    CellAt, CellsReply, ChangesReply, DiffReply, EntriesReply, FeedReply, ForksReply, HistoryReply,
     SpreadsheetsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_sheet::a1::CellName;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 
@@ -75,19 +77,36 @@ impl<T> Stream for ItemStream<T> {
     }
 }
 
-impl<T> std::fmt::Debug for ItemStream<T> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T> fmt::Debug for ItemStream<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ItemStream").finish_non_exhaustive()
     }
 }
 
-pub(super) trait Page: Send + 'static {
+pub(crate) trait Page: Send + 'static {
     /// Identifies the place in the list at which a page starts.
-    type Cursor: Clone + Send + 'static;
+    type Cursor: Clone + fmt::Display + Send + 'static;
 
+    /// Returns `None` for the last page.
     fn next_cursor(&self) -> Option<Self::Cursor>;
 
-    fn advances(&self, cursor: &Self::Cursor, next: &Self::Cursor) -> bool;
+    /// Returns whether the items of the page are after `start`, and whether the next page is after
+    /// all of them. `start` is `None` for the first page of the list.
+    fn advances(&self, start: Option<&Self::Cursor>) -> bool;
+}
+
+/// Every reader of pages must check each page. Otherwise, it would request the same pages forever,
+/// or skip items without notice.
+pub(crate) fn check_advances<P: Page>(
+    page: &P,
+    start: Option<&P::Cursor>,
+    url: &str,
+) -> Result<(), ClientError> {
+    if page.advances(start) {
+        return Ok(());
+    }
+    let start = start.map_or_else(|| "the start".to_owned(), ToString::to_string);
+    Err(ClientError::BrokenList { url: url.to_owned(), start })
 }
 
 enum NextRequest<Cursor> {
@@ -96,8 +115,7 @@ enum NextRequest<Cursor> {
     Nothing,
 }
 
-/// Starts at the first page if `start` is `None`. The stream fails if the server returns a cursor
-/// that does not advance, because the stream would otherwise be infinite.
+/// Starts at the first page if `start` is `None`. The stream fails at a page that does not advance.
 pub(super) fn read_pages<S, P, Fetch, Fetched>(
     url: &str,
     source: &S,
@@ -117,28 +135,18 @@ where
         async move {
             let NextRequest::Page(cursor) = request else { return Ok(None) };
             let page = fetch(cursor.clone()).await?;
-            let next_request = request_after(&page, cursor.as_ref(), &url)?;
+            check_advances(&page, cursor.as_ref(), &url)?;
+            let next_request = match page.next_cursor() {
+                Some(next) => NextRequest::Page(Some(next)),
+                None => NextRequest::Nothing,
+            };
             Ok(Some((page, next_request)))
         }
     }))
 }
 
-fn request_after<P: Page>(
-    page: &P,
-    cursor: Option<&P::Cursor>,
-    url: &str,
-) -> Result<NextRequest<P::Cursor>, ClientError> {
-    let Some(next) = page.next_cursor() else { return Ok(NextRequest::Nothing) };
-    if let Some(cursor) = cursor
-        && !page.advances(cursor, &next)
-    {
-        let why = "the cursor `next` does not advance from page to page".to_owned();
-        return Err(ClientError::NotUnderstood { url: url.to_owned(), why });
-    }
-    Ok(NextRequest::Page(Some(next)))
-}
-
-/// Implements [`Page`] for responses whose field `next` contains the cursor of the next page.
+/// Implements [`Page`] for responses whose field `next` contains the cursor of the next page. A page
+/// may be empty.
 macro_rules! impl_page {
     ($($reply:ty, $cursor:ty, $order:tt;)*) => {
         $(impl Page for $reply {
@@ -148,8 +156,11 @@ macro_rules! impl_page {
                 self.next
             }
 
-            fn advances(&self, cursor: &$cursor, next: &$cursor) -> bool {
-                next $order cursor
+            fn advances(&self, start: Option<&$cursor>) -> bool {
+                match (start, &self.next) {
+                    (Some(start), Some(next)) => next $order start,
+                    _ => true,
+                }
             }
         })*
     };
@@ -159,17 +170,53 @@ impl_page! {
     SpreadsheetsReply, LogId, >;
     ForksReply, u64, >;
     DiffReply, u64, >;
-    EntriesReply, Position, >;
     // Newest first.
-    HistoryReply, Position, <;
     ChangesReply, u64, <;
+}
+
+/// The entries after the cursor, which is the position of the last entry of the previous page.
+impl Page for EntriesReply {
+    type Cursor = Position;
+
+    fn next_cursor(&self) -> Option<Position> {
+        self.next
+    }
+
+    fn advances(&self, start: Option<&Position>) -> bool {
+        let first = self.entries.first().map(|entry| entry.position);
+        let last = self.entries.last().map(|entry| entry.position);
+        let is_after_start = first.is_none() || first.as_ref() > start;
+        is_after_start && (self.next.is_none() || self.next == last)
+    }
+}
+
+/// The entries from the cursor on, newest first.
+impl Page for HistoryReply {
+    type Cursor = Position;
+
+    fn next_cursor(&self) -> Option<Position> {
+        self.next
+    }
+
+    fn advances(&self, start: Option<&Position>) -> bool {
+        let first = self.entries.first().map(|entry| entry.position);
+        let last = self.entries.last().map(|entry| entry.position);
+        let is_from_start = start.is_none() || first.as_ref() <= start;
+        is_from_start && (self.next.is_none() || self.next < last)
+    }
 }
 
 /// All pages are read at the log position of the first page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CellsCursor {
+pub(crate) struct CellsCursor {
     at: Option<Position>,
     cursor: String,
+}
+
+impl fmt::Display for CellsCursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.cursor)
+    }
 }
 
 impl CellsCursor {
@@ -194,22 +241,35 @@ impl Page for CellsReply {
         Some(CellsCursor { at: Some(self.position), cursor: self.next.clone()? })
     }
 
-    fn advances(&self, cursor: &CellsCursor, next: &CellsCursor) -> bool {
-        // The server's cursors for cells are opaque and cannot be compared. It is sufficient that
-        // the cursor has changed and the page contains cells.
-        next.cursor != cursor.cursor && !self.cells.is_empty()
+    /// The cursor is the first cell of the next page. The cells are in row-major order.
+    fn advances(&self, start: Option<&CellsCursor>) -> bool {
+        let cell = |cell: &CellAt| CellName { row: cell.row, column: cell.column };
+        let start = start.and_then(|start| start.cursor.parse::<CellName>().ok());
+        let first = self.cells.first().map(cell);
+        if first.is_some() && first < start {
+            return false;
+        }
+        let Some(next) = &self.next else { return true };
+        let last = self.cells.last().map(cell);
+        last.is_some() && next.parse().is_ok_and(|next: CellName| Some(next) > last)
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FeedCursor {
+pub(crate) struct FeedCursor {
     generation: Option<String>,
     checkpoint: u64,
 }
 
+impl fmt::Display for FeedCursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.checkpoint.fmt(formatter)
+    }
+}
+
 impl FeedCursor {
     /// Returns `None` if the query starts at the beginning of the feed.
-    pub(super) fn of_query(query: &FeedQuery) -> Option<Self> {
+    pub(crate) fn of_query(query: &FeedQuery) -> Option<Self> {
         Some(Self { generation: query.generation.clone(), checkpoint: query.after? })
     }
 
@@ -234,70 +294,15 @@ impl Page for FeedReply {
         Some(FeedCursor { generation: self.generation.clone(), checkpoint: self.checkpoint })
     }
 
-    fn advances(&self, cursor: &FeedCursor, next: &FeedCursor) -> bool {
-        next.checkpoint > cursor.checkpoint
+    fn advances(&self, start: Option<&FeedCursor>) -> bool {
+        let start = start.map(|start| start.checkpoint);
+        let first = self.items.first().map(|item| item.checkpoint);
+        let last = self.items.last().map(|item| item.checkpoint);
+        let is_after_start = first.is_none() || first > start;
+        let next = Some(self.checkpoint);
+        is_after_start && next >= last && (self.at_end || next > start)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use cellar_api::wire::ForkView;
-
-    use super::*;
-
-    fn view(number: u8) -> ForkView {
-        ForkView {
-            id: LogId::from_uuid(uuid::Uuid::from_bytes([number; 16])),
-            position: Position::FIRST,
-            created_s: u64::from(number),
-            author: None,
-        }
-    }
-
-    /// Lists forks from a fake server, whose pages have the given `next` cursors. Returns the
-    /// creation times of the forks and the number of requests.
-    async fn forks_of(next: &'static [Option<u64>]) -> (Result<Vec<u64>, ClientError>, u64) {
-        let requests = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
-        let counted = std::sync::Arc::clone(&requests);
-        let pages = read_pages("http://h", &(), None, move |(), _: Option<u64>| {
-            let index = counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let index = usize::try_from(index).unwrap();
-            let number = u8::try_from(index).unwrap();
-            async move { Ok(ForksReply { forks: vec![view(number)], next: next[index] }) }
-        });
-        let forks = pages.into_items(|page| page.forks).collect().await;
-        let times = forks.map(|forks| forks.into_iter().map(|fork| fork.created_s).collect());
-        (times, requests.load(std::sync::atomic::Ordering::Relaxed))
-    }
-
-    #[tokio::test]
-    async fn reads_all_pages_in_order() {
-        let (forks, requests) = forks_of(&[Some(1), Some(7), None]).await;
-        assert_eq!((forks.unwrap(), requests), (vec![0, 1, 2], 3));
-    }
-
-    #[tokio::test]
-    async fn a_cursor_that_does_not_advance_is_an_error() {
-        for next in [&[Some(5), Some(5), None], &[Some(5), Some(4), None]] {
-            let (forks, requests) = forks_of(next).await;
-            assert!(matches!(forks, Err(ClientError::NotUnderstood { .. })), "{forks:?}");
-            assert_eq!(requests, 2);
-        }
-    }
-
-    #[test]
-    fn history_and_changes_advance_to_older_positions() {
-        let position = |number| Position::new(0, number).unwrap();
-        let page = HistoryReply { entries: Vec::new(), next: Some(position(3)) };
-        assert!(page.advances(&position(4), &position(3)));
-        assert!(!page.advances(&position(3), &position(3)));
-        let page = EntriesReply {
-            head: position(9),
-            incarnation: 0,
-            entries: Vec::new(),
-            next: Some(position(3)),
-        };
-        assert!(page.advances(&position(2), &position(3)));
-        assert!(!page.advances(&position(4), &position(3)));
-    }
-}
+mod tests;

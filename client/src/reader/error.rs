@@ -48,6 +48,14 @@ pub enum ReaderError {
         /// Number of attempts.
         attempts: u32,
     },
+    /// In each attempt, the server announced more log entries than it returned.
+    #[error("the server returned the log only up to {reached}, although it contains {head}")]
+    Incomplete {
+        /// Position of the last entry that was returned.
+        reached: Position,
+        /// Position of the newest entry.
+        head: Position,
+    },
 }
 
 impl ReaderError {
@@ -68,7 +76,7 @@ impl ReaderError {
         match self {
             Self::Missing { key, .. } | Self::Damaged { key, .. } => Some(key.clone()),
             Self::LargeEntry { position, .. } => Some(position.to_string()),
-            Self::Client(_) | Self::Changing { .. } => None,
+            Self::Client(_) | Self::Changing { .. } | Self::Incomplete { .. } => None,
         }
     }
 }

@@ -77,8 +77,8 @@ impl ReadableState {
 
 impl LoadedSpreadsheet {
     /// The position of the state is at or after `min_position`. Loading starts over if the snapshot
-    /// is replaced or the tables are restored in the meantime, or if entries are appended much
-    /// faster than they are loaded. At most `MAX_READ_BEGINNINGS` attempts are made.
+    /// is replaced or the tables are restored in the meantime, if entries are appended much faster
+    /// than they are loaded, or if the server returns fewer entries than it announced. At most `MAX_READ_BEGINNINGS` attempts are made.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,
@@ -96,7 +96,9 @@ impl LoadedSpreadsheet {
             let can_retry = match &unreadable_object {
                 // If the same object is missing again, it was not replaced by a newer snapshot.
                 Some(_) => unreadable_object != previous_object,
-                None => matches!(error, ReaderError::Changing { .. }),
+                None => {
+                    matches!(error, ReaderError::Changing { .. } | ReaderError::Incomplete { .. })
+                }
             };
             if !can_retry || attempts_left == 0 {
                 return Err(error);
@@ -115,7 +117,7 @@ impl LoadedSpreadsheet {
         let LoadReply { root: root_key, head, incarnation, entries, next, .. } = reply;
         let mut loaded = Self::start_at_root(source, root_key, root, incarnation).await?;
         loaded.apply_entries(source, entries, retention).await?;
-        let Some(after) = next else { return Ok(loaded) };
+        let Some(after) = next else { return loaded.check_reaches(head) };
         if loaded.tail.last_position != Some(after) {
             return Err(invalid_reply(source, "`next` is not the position of the last entry"));
         }
@@ -126,7 +128,14 @@ impl LoadedSpreadsheet {
             let Some(entries) = load_next_entries(&mut pages, incarnation).await? else { break };
             loaded.apply_entries(source, entries, retention).await?;
         }
-        Ok(loaded)
+        loaded.check_reaches(head)
+    }
+
+    fn check_reaches(self, head: Position) -> Result<Self, ReaderError> {
+        match self.tail.last_position {
+            Some(reached) if reached < head => Err(ReaderError::Incomplete { reached, head }),
+            _ => Ok(self),
+        }
     }
 
     /// Returns `None` if the snapshot root is no longer cached. The bodies of large entries are

@@ -70,6 +70,10 @@ fn an_undo_is_sent_alone_and_describes_the_undone_edit() {
 /// A token whose subject is the author of all entries of [`Fake`](super::fake::Fake).
 const TOKEN_OF_THE_AUTHOR: &str = "e30.eyJpc3MiOiJmYWtlIiwic3ViIjoic29tZWJvZHkifQ.c2ln";
 
+fn undo_as_the_author(case: &Case) -> [&str; 5] {
+    ["undo", "--token", TOKEN_OF_THE_AUTHOR, "--url", &case.fake.url]
+}
+
 #[test]
 fn an_undo_tries_at_most_ten_edits() {
     let case = Case::new();
@@ -77,14 +81,13 @@ fn an_undo_tries_at_most_ten_edits() {
     for row in 1..=11 {
         case.text(&["set", &format!("A{row}"), "x"]);
     }
-    let undo = ["undo", "--token", TOKEN_OF_THE_AUTHOR];
     let undos_sent = || {
         let appends = case.fake.appends();
         let is_undo = |sent: &SentMutation| matches!(sent.op, Operation::Undo(_));
         appends.iter().filter(|request| request.mutations.iter().any(is_undo)).count()
     };
     case.fake.lock().reject_undos(10);
-    let (code, error) = case.error(&undo);
+    let (code, error) = case.error(&undo_as_the_author(&case));
     assert!(code == 1 && error.contains("no longer have an effect: 0.11, 0.10"), "{error}");
     assert_eq!(undos_sent(), 10);
 
@@ -94,7 +97,7 @@ fn an_undo_tries_at_most_ten_edits() {
         case.text(&["set", &format!("A{row}"), "x"]);
     }
     case.fake.lock().reject_undos(9);
-    assert!(case.text(&undo).starts_with("undid 0.1: "));
+    assert!(case.text(&undo_as_the_author(&case)).starts_with("undid 0.1: "));
 }
 
 fn undone_cells(text: &str) -> &str {

@@ -19,6 +19,7 @@ mod foreign_profiles;
 mod handle;
 mod large_edits;
 mod live;
+mod pages;
 mod reader;
 mod sheet_imports;
 mod user_files;

@@ -3,7 +3,7 @@
 use cellar::ClientError;
 use cellar::editor::Editor;
 use cellar::reader::{Reader, ReaderError};
-use cellar_api::{wire::CellsReply, wire::ChunksRequest, wire::ProblemKind};
+use cellar_api::wire::{CellsReply, ChunksRequest, EntriesReply, ProblemKind};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_CHUNK_URLS, MAX_READ_BEGINNINGS, MAX_TILE_TEXT_BYTES};
 use cellar_sheet::a1::Rectangle;
@@ -70,6 +70,21 @@ fn a_restore_during_the_read_of_entries_restarts_the_read() {
     let reply = read(&fake, id).unwrap();
     assert_eq!(reply.incarnation, before + 1);
     assert_eq!(fake.requests().len(), 4);
+}
+
+#[test]
+fn a_log_that_ends_before_its_announced_head_is_an_error() {
+    let (fake, id) = with_edits();
+    let (head, entries) = (fake.lock().logs[&id].last().unwrap().position, Vec::new());
+    let nothing_newer = EntriesReply { head, incarnation: 1, entries, next: None };
+    let nothing_newer = Fault::Answer(200, serde_json::to_string(&nothing_newer).unwrap());
+    let stale_reads = |count| (0..count).flat_map(|_| [Fault::None, nothing_newer.clone()]);
+    fake.fail(stale_reads(MAX_READ_BEGINNINGS - 1));
+    assert_eq!(read(&fake, id).unwrap().position, head);
+    fake.fail(stale_reads(MAX_READ_BEGINNINGS));
+    let error = read(&fake, id).unwrap_err();
+    let ReaderError::Incomplete { reached, head: announced } = error else { panic!("{error}") };
+    assert_eq!((reached.to_string(), announced), ("0.0".to_owned(), head));
 }
 
 #[test]

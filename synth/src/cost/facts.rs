@@ -144,14 +144,11 @@ mod tests {
         assert_eq!(memory("SnapshotFunction"), (1_769, true));
         assert_eq!((plain.alarms, plain.dashboards, plain.polled_queues), (10, 0, 1));
         assert_eq!((plain.has_kms_key, plain.tracing, plain.log_days), (false, false, 30));
-<<<<<<< ours
         assert_eq!(plain.log_policy, config.snapshots.log_policy());
         config.snapshots.enabled = false;
         assert_eq!(facts(&config).log_policy, None);
-=======
         config.alarms.event_sources = true;
         assert_eq!(facts(&config).alarms, 14, "two alarms on two metrics each");
->>>>>>> theirs
         (config.dashboard, config.tracing) = (true, true);
         let key = "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";
         config.encryption.kms_key_arn = Some(key.to_owned());

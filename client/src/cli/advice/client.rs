@@ -21,6 +21,7 @@ impl CommandAdvice for ClientError {
             Self::UnexpectedStatus { .. } => "cellar::unexpected_status",
             Self::NotUnderstood { .. } => "cellar::not_understood",
             Self::WrongObject { .. } => "cellar::wrong_object",
+            Self::BrokenList { .. } => "cellar::broken_list",
             Self::ReplyTooLarge { .. } => "cellar::reply_too_large",
         }
     }
@@ -55,6 +56,9 @@ impl CommandAdvice for ClientError {
             }
             Self::WrongObject { .. } => {
                 "run the command again; if the error persists, the stored object is damaged"
+            }
+            Self::BrokenList { .. } => {
+                "use the same version of cellar as the server; if the error persists, report it as a bug"
             }
             Self::ReplyTooLarge { .. } => "check the URL",
         })

@@ -15,6 +15,7 @@ impl CommandAdvice for ReaderError {
             Self::Damaged { .. } => "cellar::object_damaged",
             Self::LargeEntry { .. } => "cellar::large_entry_missing",
             Self::Changing { .. } => "cellar::changing",
+            Self::Incomplete { .. } => "cellar::incomplete",
         }
     }
 
@@ -28,7 +29,7 @@ impl CommandAdvice for ReaderError {
             Self::LargeEntry { .. } => static_help(
                 "run the command again; if the error persists, the object was deleted from the bucket",
             ),
-            Self::Changing { .. } => static_help("run the command again"),
+            Self::Changing { .. } | Self::Incomplete { .. } => static_help("run the command again"),
         }
     }
 }
