@@ -71,13 +71,13 @@ pub(super) struct SheetReader {
     /// Names of the sheets that have been read or skipped so far.
     found_names: Vec<String>,
     is_skipping: bool,
-    /// What is not imported of the workbook and of the selected sheets.
+    /// Contents of the workbook and of the selected sheets that are not imported.
     not_imported: NotImported,
-    /// What is not imported of the workbook and of all sheets before the current one.
+    /// Contents of the workbook and of all sheets before the current one that are not imported.
     counted: NotImported,
 }
 
-/// What reading a whole file has found besides its cells.
+/// Properties of a whole file, known after it was read.
 #[derive(Debug, Clone)]
 pub(super) struct Findings {
     /// `None` for workbooks.

@@ -44,12 +44,14 @@ struct Rows {
     is_clear: bool,
 }
 
-/// The part of a row before a byte of the sample.
+/// The part of a row before a byte of the sample. A quote opens a quoted field after every byte that
+/// may be a delimiter, so that delimiters within the quotes do not count.
 #[derive(Debug, Default)]
 struct Row {
     bytes: usize,
     delimiters: usize,
-    field_bytes: usize,
+    /// Whether the previous byte belongs to the same field.
+    in_field: bool,
     /// Whether the field starts with a quote.
     is_quoted_field: bool,
     in_quotes: bool,
@@ -57,19 +59,17 @@ struct Row {
 
 impl Row {
     fn add_byte(&mut self, byte: u8) {
-        let is_opening_quote = byte == b'"' && self.field_bytes == 0;
-        self.is_quoted_field |= is_opening_quote;
+        self.bytes += 1;
+        if !self.in_quotes && CANDIDATES.contains(&byte) {
+            (self.in_field, self.is_quoted_field) = (false, false);
+            return;
+        }
+        self.is_quoted_field |= byte == b'"' && !self.in_field;
+        self.in_field = true;
         // A doubled quote ends the quoted text and starts it again.
         if byte == b'"' && self.is_quoted_field {
             self.in_quotes = !self.in_quotes;
         }
-        self.bytes += 1;
-        self.field_bytes += 1;
-    }
-
-    fn end_field(&mut self) {
-        let Self { bytes, delimiters, .. } = *self;
-        *self = Self { bytes: bytes + 1, delimiters: delimiters + 1, ..Self::default() };
     }
 }
 
@@ -78,16 +78,15 @@ impl Rows {
         let mut rows = Self::default();
         let mut row = Row::default();
         for (index, &byte) in sample.iter().enumerate() {
-            if row.in_quotes {
-                row.add_byte(byte);
-            } else if byte == delimiter {
-                rows.is_clear |= is_clear_delimiter(sample, index);
-                row.end_field();
-            } else if matches!(byte, b'\n' | b'\r') {
+            if !row.in_quotes && matches!(byte, b'\n' | b'\r') {
                 rows.add_row(&std::mem::take(&mut row));
-            } else {
-                row.add_byte(byte);
+                continue;
             }
+            if !row.in_quotes && byte == delimiter {
+                rows.is_clear |= is_clear_delimiter(sample, index);
+                row.delimiters += 1;
+            }
+            row.add_byte(byte);
         }
         if is_whole_file || rows.rows == 0 {
             rows.add_row(&row);
@@ -148,6 +147,7 @@ mod tests {
             ("\"a;b\",c\n\"d;e\",f\n", b','),
             ("\"a,\"\",b\";c\n\"d\";\"e,\nf\"\n", b';'),
             ("5\" pipe;a,b\nx;c\n", b';'),
+            (" ,\";;\"\n", b','),
             // More fields win, and a comma in doubt.
             ("a;b,c;d\ne;f,g;h\n", b';'),
             ("a;b,c\nd;e,f\n", b','),

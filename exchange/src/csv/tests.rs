@@ -8,7 +8,7 @@ use cellar_base::limits::{
 };
 use cellar_sheet::cell::{GENERAL, Value, display};
 
-use super::{CsvImport, CsvOptions, CsvWriter, Survey, TextEncoding};
+use super::{CsvImport, CsvOptions, CsvWriter, Survey};
 use crate::{BlockSize, CellToWrite, ColumnKind, Import, ImportStep, ReadError, Source};
 
 mod encodings;

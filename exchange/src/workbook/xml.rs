@@ -22,7 +22,7 @@ pub(crate) struct Xml<R: Read> {
     /// Number of events that may follow without any cell or text.
     remaining_idle_events: u64,
     note_tag: Option<NoteTag>,
-    /// What the import does not take of the part, as far as it has been read.
+    /// Contents of the part that are not imported, up to the last event.
     pub(crate) not_imported: NotImported,
 }
 

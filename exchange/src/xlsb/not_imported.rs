@@ -71,7 +71,7 @@ fn note_columns(fields: &mut Fields<'_>, not_imported: &mut NotImported) -> Opti
     let columns = last.saturating_sub(first).saturating_add(1).min(MAX_COLUMNS);
     for (omission, is_noted) in [
         (Omission::HiddenColumns, flags & 0x0001 != 0),
-        (Omission::ColumnWidths, flags & 0x0002 != 0),
+        (Omission::ColumnWidths, flags & 0x0003 == 0x0002),
         (Omission::GroupedRowsAndColumns, flags & 0x0700 != 0),
         (Omission::StyledRowsAndColumns, style != 0),
     ] {

@@ -35,7 +35,7 @@ pub(crate) struct Xlsx<R: Read> {
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
     sheet_reader: Option<SheetReader<R>>,
-    /// What is not imported of the workbook and of all sheets before the current one.
+    /// Contents of the workbook and of all sheets before the current one that are not imported.
     not_imported: NotImported,
 }
 

@@ -11,8 +11,11 @@ const MAX_COLUMNS: u64 = 16_384;
 const FILTER_NAME: &str = "_xlnm._FilterDatabase";
 
 pub(super) fn note_sheet_tag(tag: &BytesStart<'_>, not_imported: &mut NotImported) {
+    // Nearly all tags of a sheet are these.
+    if matches!(tag.name().as_ref(), "c" | "v" | "t" | "is") {
+        return;
+    }
     let omission = match tag.local_name().as_ref() {
-        "c" | "v" | "t" | "is" => return,
         "f" => return note_formula(tag, not_imported),
         "row" => return note_row(tag, not_imported),
         "col" => return note_columns(tag, not_imported),
@@ -82,9 +85,10 @@ fn note_columns(tag: &BytesStart<'_>, not_imported: &mut NotImported) {
     let number = |name| attribute(tag, name).and_then(|value| value.parse::<u64>().ok());
     let (first, last) = (number("min").unwrap_or(1), number("max").unwrap_or(1));
     let columns = last.saturating_sub(first).saturating_add(1).min(MAX_COLUMNS);
+    let is_hidden = is_set(tag, "hidden");
     for (omission, is_noted) in [
-        (Omission::ColumnWidths, is_set(tag, "customWidth")),
-        (Omission::HiddenColumns, is_set(tag, "hidden")),
+        (Omission::ColumnWidths, is_set(tag, "customWidth") && !is_hidden),
+        (Omission::HiddenColumns, is_hidden),
         (Omission::StyledRowsAndColumns, number("style").is_some_and(|style| style > 0)),
         (Omission::GroupedRowsAndColumns, number("outlineLevel").is_some_and(|level| level > 0)),
     ] {

@@ -1,5 +1,7 @@
 //! Writes the XML elements of cells.
 
+use std::fmt::Write as _;
+
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -33,8 +35,7 @@ impl CellXml<'_> {
         self.push_start(xml, result_type(self.cell.value));
         if is_dynamic {
             xml.push_str(DYNAMIC_FORMULA);
-            let name = self.name();
-            xml.push_str(&format!("><f t=\"array\" ref=\"{name}\">"));
+            let _ = write!(xml, "><f t=\"array\" ref=\"{}\">", self.name());
         } else {
             xml.push_str("><f>");
         }
@@ -69,11 +70,10 @@ impl CellXml<'_> {
 
     /// Leaves the start tag open.
     fn push_start(self, xml: &mut String, type_attribute: &str) {
-        xml.push_str("<c r=\"");
-        xml.push_str(&self.name().to_string());
-        xml.push('"');
+        // Writing to a `String` cannot fail.
+        let _ = write!(xml, "<c r=\"{}\"", self.name());
         if self.style > 0 {
-            xml.push_str(&format!(" s=\"{}\"", self.style));
+            let _ = write!(xml, " s=\"{}\"", self.style);
         }
         xml.push_str(type_attribute);
     }

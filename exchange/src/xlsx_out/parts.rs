@@ -34,7 +34,7 @@ pub(super) fn push_row_start(xml: &mut String, row: u32) {
     xml.push_str(&format!("<row r=\"{}\">", u64::from(row) + 1));
 }
 
-/// What the parts contain.
+/// Contents of the parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts<'a> {
     /// Names of the sheets.

@@ -19,7 +19,8 @@ fn not_imported(bytes: &[u8]) -> String {
 }
 
 fn with_head(head: &str) -> String {
-    not_imported(&Parts { head, rows: "<row><c><v>1</v></c></row>", ..Parts::default() }.packed())
+    let rows = "<row><c><v>1</v></c></row>";
+    not_imported(&Parts { texts: "<sst/>", head, rows, ..Parts::default() }.packed())
 }
 
 /// Returns a workbook of `rust_xlsxwriter` with contents of many kinds.
@@ -81,6 +82,7 @@ fn a_workbook_with_only_cells_has_nothing_else() {
     ]);
     assert_eq!(not_imported(&crate::xlsx::written(&[("s", cells)]).unwrap()), "");
     assert_eq!(with_head(""), "");
+    assert_eq!(not_imported(&Parts::default().packed()), "phonetic guide of 1 text");
     assert_eq!(not_imported(&super::xlsb::workbook(super::xlsb::CELLS)), "");
 }
 
@@ -110,7 +112,7 @@ fn contents_with_their_default_value_are_not_listed() {
     }
     let styles = "<styleSheet><cellXfs><xf fontId=\"1\"><alignment wrapText=\"0\"/></xf><xf numFmtId=\"2\" fontId=\"1\"><alignment wrapText=\"0\"/></xf><xf fontId=\"1\"><alignment wrapText=\"1\"/></xf></cellXfs></styleSheet>";
     let rows = "<row><c s=\"0\"><v>1</v></c><c s=\"1\"><v>1</v></c><c s=\"2\"/></row>";
-    let bytes = Parts { styles, rows, ..Parts::default() }.packed();
+    let bytes = Parts { styles, rows, texts: "<sst/>", ..Parts::default() }.packed();
     assert_eq!(not_imported(&bytes), "style of 1 cell");
 }
 

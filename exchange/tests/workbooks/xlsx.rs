@@ -287,7 +287,7 @@ fn each_cell_has_the_type_that_excel_gives_it() {
     let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
     for (cell, xml) in [
         (error(ErrorCode::NotAvailable), "<c r=\"A1\" t=\"e\"><v>#N/A</v></c>"),
-        (number(1e300, ""), "<c r=\"A1\"><v>1e300</v></c>"),
+        (number(1e300, ""), "<c r=\"A1\"><v>1e+300</v></c>"),
         (number(45_366.0, "0"), "<c r=\"A1\" s=\"1\"><v>45366</v></c>"),
         (cell(Value::Bool(true)), "<c r=\"A1\" t=\"b\"><v>1</v></c>"),
         (

@@ -9,12 +9,14 @@ use zip::write::SimpleFileOptions;
 use super::parts::split;
 use super::pieces::{SMALL, compare_reads, read_first};
 
-const OF_XLSX: [&str; 5] = [
+const OF_XLSX: [&str; 7] = [
     "xl/workbook.xml",
     "xl/_rels/workbook.xml.rels",
     "xl/sharedStrings.xml",
     "xl/styles.xml",
     "xl/worksheets/sheet1.xml",
+    "[Content_Types].xml",
+    "xl/comments1.xml",
 ];
 const OF_XLSB: [&str; 5] = [
     "xl/workbook.bin",

@@ -13,8 +13,8 @@ the file becomes a sheet of the spreadsheet. The import is atomic: one entry add
 --sheet, up to 100,000 cells are written into an existing sheet as edits.
 
 The field separator of a csv file is detected from its first rows: a comma, a semicolon, a tab or a vertical \
-bar. A file in UTF-16 or with a byte order mark is recognised; any other is read as UTF-8, unless --encoding \
-names its encoding.
+bar. A byte order mark states the encoding, such as UTF-16; a file without one is read as UTF-8, unless \
+--encoding names its encoding.
 
 Numbers, dates and booleans in csv are detected per column, and only if every cell then still shows the text \
 of its field.

@@ -304,14 +304,14 @@ mod tests {
     fn read_text(
         text: &str,
         capacity: Option<usize>,
-    ) -> (Collected, Option<Survey>, ProgressMonitor) {
+    ) -> (Collected, Option<cellar_exchange::Survey>, ProgressMonitor) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
         let (mut sink, progress) =
             (Collected { capacity, ..Collected::default() }, ProgressMonitor::default());
-        let survey = read_file(&path, &ReadOptions::default(), &progress, &mut sink).unwrap();
-        (sink, survey, progress)
+        let findings = read_file(&path, &ReadOptions::default(), &progress, &mut sink).unwrap();
+        (sink, findings.survey, progress)
     }
 
     #[test]
