@@ -149,6 +149,32 @@ async fn a_range_of_an_object_can_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_known_object_is_not_sent_again() {
+    let cloud = TestCloud::start().await;
+    let (blobs, _) = cloud.blobs();
+    let new = new_blob("known");
+    blobs.put(new.clone()).await.unwrap();
+    let presigned = blobs.presign_get(&new.key, 60, now_s()).await.unwrap();
+    let http = reqwest::Client::new();
+    let first = http.get(&presigned.url).send().await.unwrap();
+    let etag = first.headers()["etag"].to_str().unwrap().to_owned();
+    for (known, status, body) in [
+        (etag.clone(), 304, ""),
+        (format!("W/{etag}"), 304, ""),
+        ("*".to_owned(), 304, ""),
+        ("\"other\"".to_owned(), 200, "0123456789"),
+    ] {
+        let reply = http.get(&presigned.url).header("if-none-match", &known).send().await.unwrap();
+        assert_eq!(
+            (reply.status().as_u16(), reply.headers()["etag"].to_str().unwrap()),
+            (status, &*etag),
+            "{known}"
+        );
+        assert_eq!(reply.text().await.unwrap(), body, "{known}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn refusals_are_worded_like_s3s() {
     let cloud = TestCloud::start().await;
     let http = reqwest::Client::new();

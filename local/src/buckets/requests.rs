@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
+use hyper::{HeaderMap, header};
 use s3s::auth::Credentials;
 use s3s::dto::{
     ChecksumMode, DeleteObjectInput, DeleteObjectOutput, DeleteObjectTaggingInput,
@@ -116,6 +117,24 @@ fn reject_condition<T>(condition: Option<&T>) -> S3Result<()> {
         return Err(s3_error!(NotImplemented, "This condition is not supported"));
     }
     Ok(())
+}
+
+/// Rejects a read with the status 304 if the client has the object.
+fn reject_unchanged(known: Option<&ETagCondition>, record: &Record) -> S3Result<()> {
+    let etag = ETag::Strong(record.etag.clone());
+    let is_unchanged = match known {
+        None => false,
+        Some(ETagCondition::Any) => true,
+        Some(ETagCondition::ETag(known_etag)) => known_etag.weak_cmp(&etag),
+    };
+    if !is_unchanged {
+        return Ok(());
+    }
+    let mut not_modified = s3_error!(NotModified);
+    if let Ok(value) = etag.to_http_header() {
+        not_modified.set_headers(HeaderMap::from_iter([(header::ETAG, value)]));
+    }
+    Err(not_modified)
 }
 
 /// Returns the stored checksum of the full object if the request asks for checksums, and `None`
@@ -228,6 +247,7 @@ impl S3 for Requests {
             let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
             return Err(self.missing_error(&object));
         };
+        reject_unchanged(input.if_none_match.as_ref(), &record)?;
         let whole_object = 0..record.length;
         let (byte_range, content_range, checksum_sha256) = match input.range {
             None => {
@@ -276,6 +296,7 @@ impl S3 for Requests {
         let signer = request.credentials.as_ref();
         let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
         let record = self.record(&object, input.version_id.as_deref())?;
+        reject_unchanged(input.if_none_match.as_ref(), &record)?;
         let headers = &record.headers;
         Ok(S3Response::new(HeadObjectOutput {
             accept_ranges: Some("bytes".to_owned()),
