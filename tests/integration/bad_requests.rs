@@ -378,7 +378,23 @@ async fn a_head_that_is_known_is_not_sent_again() {
     let tag = first.headers()["etag"].clone();
     let again = fixture.http.get(&url).bearer_auth(&fixture.token).header("if-none-match", &tag);
     assert_eq!(again.send().await.unwrap().status(), StatusCode::NOT_MODIFIED);
+    let tag = tag.to_str().unwrap();
+    for (known, status) in [
+        (format!("W/{tag}"), StatusCode::NOT_MODIFIED),
+        (format!("\"other\", {tag}"), StatusCode::NOT_MODIFIED),
+        ("*".to_owned(), StatusCode::NOT_MODIFIED),
+        ("\"other\"".to_owned(), StatusCode::OK),
+        (tag.trim_matches('"').to_owned(), StatusCode::OK),
+    ] {
+        let again = fixture.http.get(&url).bearer_auth(&fixture.token);
+        let reply = again.header("if-none-match", &known).send().await.unwrap();
+        assert_eq!(
+            (reply.status(), reply.headers()["etag"].to_str().unwrap()),
+            (status, tag),
+            "{known}"
+        );
+    }
     fixture.post(&fixture.path("/entries"), fixture.append_body("x").to_string()).await;
-    let again = fixture.http.get(&url).bearer_auth(&fixture.token).header("if-none-match", &tag);
+    let again = fixture.http.get(&url).bearer_auth(&fixture.token).header("if-none-match", tag);
     assert_eq!(again.send().await.unwrap().status(), StatusCode::OK);
 }
