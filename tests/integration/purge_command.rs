@@ -162,7 +162,40 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     }
     lately.change(young, CatalogAction::Delete).await;
 
-    // A dry run and an unconfirmed purge change nothing.
+    assert_purge_waits_for_confirmation(&project);
+    assert_eq!(past.is_there(gone).await, (true, 1));
+
+    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let done = named(&[("forked", "keep"), ("gone", "purged"), ("young", "keep")]);
+    assert_eq!(actions(&report), done);
+    assert_eq!((&report["total"]["entries"], &report["total"]["objects"]), (&6.into(), &1.into()));
+    assert_eq!(past.is_there(gone).await, (false, 0));
+    for log in [in_use, forked, young] {
+        assert_eq!(past.is_there(log).await, (true, 1), "{log}");
+    }
+    let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
+    let cell = cells.sheet(SheetId::FIRST).unwrap().cell(0, 0);
+    assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
+    assert_hidden(&project, gone);
+    // The history still names the person who deleted the spreadsheet.
+    let history = past.catalog.changes(gone, None).await.unwrap();
+    let last = history.events.first().unwrap();
+    assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));
+
+    // A fork must be purged before its source: now one run purges both.
+    Past::of(&project, 35).change(fork, CatalogAction::Delete).await;
+    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
+    let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
+    assert_eq!(actions(&report), done);
+    assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
+    let again = project.synth(&["purge", "--local"]);
+    let stays = "Nothing to purge: 1 deleted spreadsheet is kept.";
+    assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
+    assert_eq!(past.is_there(in_use).await, (true, 1));
+}
+
+/// A dry run and an unconfirmed purge only print the plan.
+fn assert_purge_waits_for_confirmation(project: &Project) {
     let shown = project.synth(&["purge", "--local", "--dry-run"]);
     for text in [
         "To purge: 1 of 3 deleted spreadsheets.",
@@ -178,41 +211,16 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
         unconfirmed.stderr.contains("To purge: 1 of 3"),
         "the plan is not printed: {unconfirmed:?}"
     );
-    assert_eq!(past.is_there(gone).await, (true, 1));
+}
 
-    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
-    let done = named(&[("forked", "keep"), ("gone", "purged"), ("young", "keep")]);
-    assert_eq!(actions(&report), done);
-    assert_eq!((&report["total"]["entries"], &report["total"]["objects"]), (&6.into(), &1.into()));
-    assert_eq!(past.is_there(gone).await, (false, 0));
-    for log in [in_use, forked, young] {
-        assert_eq!(past.is_there(log).await, (true, 1), "{log}");
-    }
-    let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
-    let cell = cells.sheet(SheetId::FIRST).unwrap().cell(0, 0);
-    assert_eq!(cell.value, CellValue::Number(1.5), "the fork's");
-    // The spreadsheet no longer exists for any token; its history still names the person who
-    // deleted it.
-    let id = gone.to_string();
+/// The spreadsheet does not exist for any token.
+fn assert_hidden(project: &Project, spreadsheet: LogId) {
+    let id = spreadsheet.to_string();
     for asked in [&["details"][..], &["details", "--changes"], &["get"], &["undelete"]] {
         let told = project.cellar(&[&["-s", &id], asked].concat());
         let hidden = told.stderr.contains("Not found (404)");
         assert!(told.code != 0 && hidden, "{asked:?}: {told:?}");
     }
-    let history = past.catalog.changes(gone, None).await.unwrap();
-    let last = history.events.first().unwrap();
-    assert_eq!((last.event.kind(), last.event.by().subject.as_str()), ("Purged", "synth purge"));
-
-    // A fork must be purged before its source: now one run purges both.
-    Past::of(&project, 35).change(fork, CatalogAction::Delete).await;
-    let report = reported(&project.synth(&["--json", "purge", "--local", "--yes"]));
-    let done = named(&[("fork", "purged"), ("forked", "purged"), ("young", "keep")]);
-    assert_eq!(actions(&report), done);
-    assert_eq!((past.is_there(fork).await, past.is_there(forked).await), ((false, 0), (false, 0)));
-    let again = project.synth(&["purge", "--local"]);
-    let stays = "Nothing to purge: 1 deleted spreadsheet is kept.";
-    assert!(again.code == 0 && again.stdout.contains(stays), "{again:?}");
-    assert_eq!(past.is_there(in_use).await, (true, 1));
 }
 
 /// Returns the keys of all objects with the prefix of a family.

@@ -308,6 +308,14 @@ async fn a_snapshot_whose_message_was_lost_is_made() {
     assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots, cells));
 }
 
+fn every_cell_at(position: Position) -> CellsQuery {
+    let first = CellName { row: 0, column: 0 };
+    let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+    let rectangle = Rectangle { first, last };
+    let (at, sheet) = (Some(position), SheetName::First);
+    CellsQuery { sheet, rectangle, at, from: None, min_position: None }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_lost_of_the_bucket_is_made_anew() {
     let project = Project::new();
@@ -326,15 +334,9 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     };
     assert!(world.delete_objects(&log, "/chunks/", 1_000).await >= 1);
     let logs = world.logs();
-    let whole = |at| {
-        let first = CellName { row: 0, column: 0 };
-        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
-        let (rectangle, from, seen) = (Rectangle { first, last }, None, None);
-        CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen }
-    };
     let mut errors = Vec::new();
     for at in &log.marks {
-        errors.extend(logs.cells(log.id, &whole(Some(*at))).await.err());
+        errors.extend(logs.cells(log.id, &every_cell_at(*at)).await.err());
     }
     let error = errors.first().expect("a chunk is missing").to_string();
     assert!(error.contains(&format!("`synth reprocess --rebuild --spreadsheet {id}`")), "{error}");

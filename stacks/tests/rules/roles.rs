@@ -43,7 +43,14 @@ fn traces() -> Use {
 /// Uses of the API. A call without a permission only fails in AWS, with `AccessDenied`, so new calls must be
 /// added here.
 fn api() -> Vec<Use> {
-    let mut uses: Vec<Use> = vec![
+    let mut uses = api_tables();
+    uses.extend(api_objects());
+    uses.push(by_lambda("ApiLogGroup"));
+    uses
+}
+
+fn api_tables() -> Vec<Use> {
+    vec![
         (
             "EntryTable",
             arn("EntryTable"),
@@ -84,6 +91,11 @@ fn api() -> Vec<Use> {
         ),
         // `Index::newest_incarnation` and `items`, and `Lists::listed`: the feed, and lists of spreadsheets.
         ("FeedTable", arn("FeedTable"), &["dynamodb:Query"]),
+    ]
+}
+
+fn api_objects() -> Vec<Use> {
+    vec![
         (
             "Uploads",
             below("uploads"),
@@ -114,9 +126,7 @@ fn api() -> Vec<Use> {
         ("Sheets", below("sheets"), &["s3:GetObject"]),
         // No call: with this permission, S3 responds with 404 for missing objects of `Blobs::get` and `keep`.
         ("TellMissing", arn("Bucket"), &["s3:ListBucket"]),
-    ];
-    uses.push(by_lambda("ApiLogGroup"));
-    uses
+    ]
 }
 
 /// Uses of the relay, and of Lambda on its behalf.

@@ -95,17 +95,7 @@ async fn run_attack(
             append_import(member, client, content, true).await
         }
         Attack::WrongKind => use_wrong_kinds(member, client, content).await,
-        Attack::NothingUploaded => {
-            // No other member imports this content.
-            let none = text_reference(&format!("never uploaded {choice} ").repeat(400));
-            append_import(
-                member,
-                client,
-                &Content::with_references(1_000 + choice, &[none], false)?,
-                false,
-            )
-            .await
-        }
+        Attack::NothingUploaded => import_what_was_never_uploaded(member, client, choice).await,
         Attack::TextMissing => {
             let none = text_reference(&format!("never there {choice} ").repeat(400));
             let content = Content::with_references(choice, &[none], !content.index.is_empty())?;
@@ -113,16 +103,7 @@ async fn run_attack(
             append_import(member, client, &content, false).await
         }
         Attack::TextLength | Attack::TextBeginning => {
-            let reference = text_reference(&long_text(choice % TEXTS));
-            let reference = match attack {
-                Attack::TextLength => NamedText { bytes: reference.bytes + 1, ..reference },
-                _ => NamedText { preview: "other".to_owned(), ..reference },
-            };
-            let mut wrong =
-                Content::with_references(choice, &[reference], !content.index.is_empty())?;
-            wrong.texts.clone_from(&content.texts);
-            upload_all(member, client, &wrong).await;
-            append_import(member, client, &wrong, false).await
+            import_wrong_reference(member, client, attack, choice, content).await
         }
         Attack::IndexUnchecked => {
             let content = Content::with_text(choice, true)?;
@@ -143,19 +124,46 @@ async fn run_attack(
             upload_all(member, client, content).await;
             append_import(member, client, content, true).await
         }
-        Attack::NoSuchSheet => {
-            let cell = CellEdit {
-                row: 0,
-                column: 0,
-                value: None,
-                formula: None,
-                format: Some("0".into()),
-            };
-            let set = SetCells { sheet: SheetId(900), cells: vec![cell] };
-            let (base, _) = member.read_position_and_new_sheet().await.ok()?;
-            append_twice(member, client, base, Operation::SetCells(set), false).await
-        }
+        Attack::NoSuchSheet => edit_a_sheet_that_never_existed(member, client).await,
     }
+}
+
+async fn import_what_was_never_uploaded(
+    member: &Member,
+    client: ClientKey,
+    choice: u32,
+) -> Option<bool> {
+    let none = text_reference(&format!("never uploaded {choice} ").repeat(400));
+    // No other member imports this content.
+    let content = Content::with_references(1_000 + choice, &[none], false)?;
+    append_import(member, client, &content, false).await
+}
+
+/// Imports a tile that contains a wrong length or a wrong preview of a text.
+async fn import_wrong_reference(
+    member: &Member,
+    client: ClientKey,
+    attack: Attack,
+    choice: u32,
+    content: &Content,
+) -> Option<bool> {
+    let reference = text_reference(&long_text(choice % TEXTS));
+    let reference = match attack {
+        Attack::TextLength => NamedText { bytes: reference.bytes + 1, ..reference },
+        _ => NamedText { preview: "other".to_owned(), ..reference },
+    };
+    let mut wrong = Content::with_references(choice, &[reference], !content.index.is_empty())?;
+    wrong.texts.clone_from(&content.texts);
+    upload_all(member, client, &wrong).await;
+    append_import(member, client, &wrong, false).await
+}
+
+async fn edit_a_sheet_that_never_existed(member: &Member, client: ClientKey) -> Option<bool> {
+    let format = Some("0".into());
+    let cell = CellEdit { row: 0, column: 0, value: None, formula: None, format };
+    let set = SetCells { sheet: SheetId(900), cells: vec![cell] };
+    let (base, _) = member.read_position_and_new_sheet().await.ok()?;
+    append_twice(member, client, base, Operation::SetCells(set), false).await
 }
 
 /// Uploads all objects in random order, ignoring errors.
