@@ -187,6 +187,7 @@ fn the_stream_is_read_from_its_start_and_no_record_blocks_it() {
             "DestinationConfig": {
                 "OnFailure": {"Destination": {"Fn::GetAtt": ["ChangeStreamDeadLetters", "Arn"]}}
             },
+            "Enabled": true,
             "EventSourceArn": {"Fn::GetAtt": ["EntryTable", "StreamArn"]},
             "FunctionName": {"Fn::GetAtt": ["RelayFunction", "Arn"]},
             "FunctionResponseTypes": ["ReportBatchItemFailures"],
