@@ -51,7 +51,7 @@ mod tests {
     use aws_sdk_dynamodb::config::http::HttpResponse;
     use aws_sdk_dynamodb::error::ErrorMetadata;
     use aws_sdk_dynamodb::operation::put_item::PutItemError;
-    use aws_sdk_dynamodb::primitives::SdkBody;
+    use aws_sdk_s3::primitives::SdkBody;
 
     use super::*;
 
