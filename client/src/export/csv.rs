@@ -267,7 +267,7 @@ mod tests {
         let (faithful, counted) = written(false);
         assert!(faithful.starts_with("=1+1\n+a\n-b\n@c\n") && counted == 6, "{faithful}");
         let (escaped, counted) = written(true);
-        assert!(escaped.starts_with("'=1+1\n'+a\n'-b\n'@c\n'\td\n"), "{escaped}");
+        assert!(escaped.starts_with("'=1+1\n'+a\n'-b\n'@c\n\"'\td\"\n"), "{escaped}");
         assert!(escaped.ends_with("\n-5\n") && escaped.contains("\na=1\n'=\n =1\n"), "{escaped}");
         assert_eq!(counted, 0);
     }
