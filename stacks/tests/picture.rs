@@ -54,9 +54,11 @@ fn try_to_draw_changes(old: &Value, new: &Value) -> Result<String, PictureError>
     draw_changes(&old, &new, &difference.resources)
 }
 
+type ConfigChange = fn(&mut Config);
+
 /// Returns a configuration for each option that changes resources, and one with all of them.
 fn variants() -> Vec<(&'static str, Config)> {
-    let changes: [(&str, fn(&mut Config)); 10] = [
+    let changes: [(&str, ConfigChange); 10] = [
         ("key", |config| {
             let key =
                 "arn:aws:kms:eu-central-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef";

@@ -4,7 +4,7 @@ use super::encoding::TextEncoding;
 use crate::{BlockSize, ColumnTypes};
 
 /// Options for reading a csv file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CsvOptions {
     /// Field delimiter: an ASCII character, such as `b'\t'` for tsv. If `None`, it is detected from
     /// the start of the file: a comma, a semicolon, a tab or a vertical bar, or a comma in doubt.
@@ -24,17 +24,4 @@ pub struct CsvOptions {
     /// If a later field contradicts a detected type, the import returns
     /// [`ImportStep::Restart`](crate::ImportStep::Restart) and then returns all cells again.
     pub sample_bytes: Option<u64>,
-}
-
-impl Default for CsvOptions {
-    fn default() -> Self {
-        Self {
-            delimiter: None,
-            encoding: None,
-            pads_short_rows: false,
-            types: ColumnTypes::default(),
-            block: BlockSize::default(),
-            sample_bytes: None,
-        }
-    }
 }

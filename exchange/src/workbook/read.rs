@@ -39,7 +39,7 @@ pub struct WorkbookImport<S: Source> {
 
 #[derive(Debug)]
 enum WorkbookReader<R: std::io::Read> {
-    Xlsx(Xlsx<R>),
+    Xlsx(Box<Xlsx<R>>),
     Xlsb(Xlsb<R>),
     Ods(Ods<R>),
 }
@@ -57,7 +57,7 @@ where
         let archive = Archive::open(source)?;
         let reader = match WorkbookFormat::detect(&archive)? {
             WorkbookFormat::Xlsx { main_part } => {
-                WorkbookReader::Xlsx(Xlsx::open(&archive, &main_part)?)
+                WorkbookReader::Xlsx(Box::new(Xlsx::open(&archive, &main_part)?))
             }
             WorkbookFormat::Xlsb { main_part } => {
                 WorkbookReader::Xlsb(Xlsb::open(&archive, &main_part)?)

@@ -310,24 +310,24 @@ fn a_store_failure_is_retried_later() {
 
 /// Checks that the worker reports the event as one that the phase cannot take.
 #[track_caller]
-fn assert_unexpected(action: SnapshotAction, expected_phase: &str, expected_event: &str) {
+fn assert_unexpected(action: &SnapshotAction, expected_phase: &str, expected_event: &str) {
     let SnapshotAction::Finish(SnapshotOutcome::Unexpected { fault, wait_s }) = action else {
         panic!("{action:?}")
     };
     assert_eq!((fault.phase, fault.event), (expected_phase, expected_event));
-    assert_eq!(wait_s, BROKEN_WAIT_S);
+    assert_eq!(*wait_s, BROKEN_WAIT_S);
 }
 
 #[test]
 fn an_event_that_does_not_fit_the_phase_is_no_store_failure() {
-    assert_unexpected(action([SnapshotEvent::Done]), "FindingFirstRecord", "Done");
+    assert_unexpected(&action([SnapshotEvent::Done]), "FindingFirstRecord", "Done");
     let claimed = [SnapshotEvent::Found(Some(record(8, LEASE_S)))];
     let progress = SnapshotEvent::Progress(vec![1]);
-    assert_unexpected(action(claimed.into_iter().chain([progress])), "Claiming", "Progress");
-    assert_unexpected(after_building(SnapshotEvent::Written), "Building", "Written");
+    assert_unexpected(&action(claimed.into_iter().chain([progress])), "Claiming", "Progress");
+    assert_unexpected(&after_building(SnapshotEvent::Written), "Building", "Written");
     let built = SnapshotEvent::Built { root: String::new() };
     let replacing = building_anew(None).into_iter().chain([built.clone(), SnapshotEvent::Written]);
-    assert_unexpected(action(replacing), "ReplacingRoot", "Written");
+    assert_unexpected(&action(replacing), "ReplacingRoot", "Written");
     for (steps, event, phase) in [
         (0, SnapshotEvent::EntryGone, "SetRoot"),
         (1, SnapshotEvent::Written, "RaiseLast"),
@@ -337,11 +337,11 @@ fn an_event_that_does_not_fit_the_phase_is_no_store_failure() {
         let events = building().into_iter().chain([built.clone()]);
         let event_name = event.name();
         let events = events.chain(vec![SnapshotEvent::Done; steps]).chain([event]);
-        assert_unexpected(action(events), phase, event_name);
+        assert_unexpected(&action(events), phase, event_name);
     }
     let (finished, _) = run([SnapshotEvent::Done]);
     let (_, action) = finished.step(SnapshotEvent::Failed { temporary: true }, NOW);
-    assert_unexpected(action, "Finished", "Failed");
+    assert_unexpected(&action, "Finished", "Failed");
 }
 
 const RUN: u64 = NOW.now_ms - 1;

@@ -160,13 +160,13 @@ fn a_store_failure_at_any_step_ends_the_trim() {
         }
         let (trim, action) = trim.step(TrimEvent::Failed, LATER_S);
         assert_eq!(action, TrimAction::Finish(Err(TrimRefusal::Store)));
-        assert_unexpected(trim.clone().step(TrimEvent::Deleted, LATER_S).1, "Finished", "Deleted");
-        assert_unexpected(trim.step(TrimEvent::Failed, LATER_S).1, "Finished", "Failed");
+        assert_unexpected(&trim.clone().step(TrimEvent::Deleted, LATER_S).1, "Finished", "Deleted");
+        assert_unexpected(&trim.step(TrimEvent::Failed, LATER_S).1, "Finished", "Failed");
     }
 }
 
 #[track_caller]
-fn assert_unexpected(action: TrimAction, phase: &str, event: &str) {
+fn assert_unexpected(action: &TrimAction, phase: &str, event: &str) {
     let TrimAction::Finish(Err(TrimRefusal::Unexpected(fault))) = action else {
         panic!("{action:?}")
     };
@@ -176,11 +176,11 @@ fn assert_unexpected(action: TrimAction, phase: &str, event: &str) {
 #[test]
 fn an_event_that_does_not_fit_the_phase_is_no_store_failure() {
     let begin = || Trim::begin(at(0), Fences::default()).0;
-    assert_unexpected(begin().step(TrimEvent::Marked, LATER_S).1, "ReadingLast", "Marked");
+    assert_unexpected(&begin().step(TrimEvent::Marked, LATER_S).1, "ReadingLast", "Marked");
     let mut world = World::new(4);
     let (trim, action) = Trim::begin(at(0), Fences::default());
     let (trim, _) = trim.step(world.perform(action), LATER_S);
-    assert_unexpected(trim.step(TrimEvent::Deleted, LATER_S).1, "CheckingOffloaded", "Deleted");
+    assert_unexpected(&trim.step(TrimEvent::Deleted, LATER_S).1, "CheckingOffloaded", "Deleted");
 }
 
 #[test]
