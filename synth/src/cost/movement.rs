@@ -146,7 +146,7 @@ mod tests {
     fn snapshots_are_read_from_the_template() {
         let mut config = Config::default();
         config.snapshots.enabled = false;
-        assert_eq!(movement(&config), [None, some("$1.37 instead of $1.43")]);
+        assert_eq!(movement(&config), [None, some("$1.39 instead of $1.43")]);
     }
 
     #[test]
