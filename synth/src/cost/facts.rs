@@ -147,6 +147,7 @@ mod tests {
         assert_eq!(plain.log_policy, config.snapshots.log_policy());
         config.snapshots.enabled = false;
         assert_eq!(facts(&config).log_policy, None);
+        config.snapshots.enabled = true;
         config.alarms.event_sources = true;
         assert_eq!(facts(&config).alarms, 14, "two alarms on two metrics each");
         (config.dashboard, config.tracing) = (true, true);
