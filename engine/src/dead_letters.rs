@@ -4,14 +4,11 @@
 //! A function could also fail until Lambda gives the record up. Lambda retries for about an hour,
 //! and the later records of the same shard would wait for as long.
 
-use cellar_base::limits::MAX_DEAD_LETTER_REASON_CHARS;
-use serde::Serialize;
-
 use crate::ports::{Jobs, PortError};
+use cellar_base::limits::MAX_DEAD_LETTER_REASON_CHARS;
 
 /// A change stream record that can never be processed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
     /// Sequence number of the record in the change stream.
     pub sequence_number: String,
@@ -27,12 +24,17 @@ impl DeadLetter {
         Self { sequence_number, reason }
     }
 
-    fn encode(&self) -> String {
-        serde_json::json!(self).to_string()
+    fn encode(&self, stream_arn: &str) -> String {
+        let Self { sequence_number, reason } = self;
+        let letter = serde_json::json!({
+            "eventSourceArn": stream_arn, "sequenceNumber": sequence_number, "reason": reason,
+        });
+        letter.to_string()
     }
 }
 
-/// Sends dead letters to a queue, one message for each.
+/// Sends dead letters to a queue, one message for each. `stream_arn` is the ARN of the change stream
+/// that contains the records.
 ///
 /// # Errors
 ///
@@ -40,10 +42,11 @@ impl DeadLetter {
 /// not sent either.
 pub async fn send_dead_letters<'a>(
     queue: &dyn Jobs,
+    stream_arn: &str,
     letters: &'a [DeadLetter],
 ) -> Result<(), (&'a DeadLetter, PortError)> {
     for letter in letters {
-        queue.send(&letter.encode()).await.map_err(|error| (letter, error))?;
+        queue.send(&letter.encode(stream_arn)).await.map_err(|error| (letter, error))?;
         tracing::error!(
             letter.sequence_number,
             letter.reason,
@@ -68,9 +71,10 @@ mod tests {
             let error = PortError::permanent("\u{1}".repeat(length));
             let letter = DeadLetter::new("17".to_owned(), &error);
             assert_eq!(letter.reason.chars().count(), kept);
-            check_message_body(&letter.encode()).unwrap();
+            check_message_body(&letter.encode("arn")).unwrap();
         }
         let letter = DeadLetter::new("17".to_owned(), &PortError::permanent("no key"));
-        assert_eq!(letter.encode(), r#"{"reason":"no key","sequenceNumber":"17"}"#);
+        let expected = r#"{"eventSourceArn":"arn","reason":"no key","sequenceNumber":"17"}"#;
+        assert_eq!(letter.encode("arn"), expected);
     }
 }

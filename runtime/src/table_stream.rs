@@ -38,6 +38,12 @@ pub(crate) fn take_sequence_number(record: &mut EventRecord) -> String {
     record.change.sequence_number.take().unwrap_or_default()
 }
 
+/// Returns the ARN of the change stream that contains the records of a batch. It is empty if the
+/// batch is empty.
+pub(crate) fn stream_arn(records: &[EventRecord]) -> String {
+    records.first().and_then(|record| record.event_source_arn.clone()).unwrap_or_default()
+}
+
 /// Builds the response to a batch. Lambda delivers the record with the sequence number
 /// `retry_from` and all later records again.
 pub(crate) fn batch_response(retry_from: Option<String>) -> DynamoDbEventResponse {

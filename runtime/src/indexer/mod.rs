@@ -25,7 +25,7 @@ use lambda_runtime::Error;
 
 use crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables};
 use crate::settings::IndexerSettings;
-use crate::table_stream::{take_new_image, take_sequence_number};
+use crate::table_stream::{self, take_new_image, take_sequence_number};
 
 /// Attributes that the indexer reads from change stream records. Event payloads and the operations
 /// of log entries are not read.
@@ -117,6 +117,7 @@ impl IndexerHandler {
     /// delivers the batch again.
     pub async fn handle(&self, event: Event) -> Result<(), Error> {
         let record_count = event.records.len();
+        let stream_arn = table_stream::stream_arn(&event.records);
         let BatchContents { spans, dead_letters } = read_batch(event.records);
         let indexed = self.indexer.index(spans).await.inspect_err(|error| {
             tracing::error!(records = record_count, %error, "a batch was not indexed");
@@ -128,7 +129,8 @@ impl IndexerHandler {
             indexed.found,
             "indexed a batch"
         );
-        send_dead_letters(&*self.dead_letters, &dead_letters).await.map_err(|(letter, error)| {
+        let sent = send_dead_letters(&*self.dead_letters, &stream_arn, &dead_letters).await;
+        sent.map_err(|(letter, error)| {
             let sequence_number = letter.sequence_number.as_str();
             tracing::error!(sequence_number, %error, "a dead letter was not sent");
             error.into()

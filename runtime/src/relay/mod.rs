@@ -35,9 +35,10 @@ impl RelayHandler {
     /// Processes the records of a batch. If a request failed, the response identifies the first
     /// record that Lambda must deliver again, together with all later records.
     pub async fn handle(&self, event: Event) -> DynamoDbEventResponse {
+        let stream_arn = table_stream::stream_arn(&event.records);
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
         let relayed = self.relay.relay_batch(&changes).await;
-        let sent = send_dead_letters(&*self.dead_letters, &relayed.dead_letters).await;
+        let sent = send_dead_letters(&*self.dead_letters, &stream_arn, &relayed.dead_letters).await;
         let unsent_number = sent.err().map(|(letter, error)| {
             let sequence_number = letter.sequence_number.clone();
             tracing::error!(sequence_number, %error, "a dead letter was not sent");
