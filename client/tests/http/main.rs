@@ -17,6 +17,7 @@ mod export;
 mod fake;
 mod foreign_profiles;
 mod handle;
+mod import_command;
 mod large_edits;
 mod live;
 mod pages;
