@@ -33,7 +33,7 @@ impl DeadLetter {
     }
 }
 
-/// Sends dead letters to a queue, one message for each. `stream_arn` is the ARN of the change stream
+/// Sends dead letters to a queue, one message for each, and logs them. `stream_arn` is the ARN of the change stream
 /// that contains the records.
 ///
 /// # Errors
@@ -46,10 +46,14 @@ pub async fn send_dead_letters<'a>(
     letters: &'a [DeadLetter],
 ) -> Result<(), (&'a DeadLetter, PortError)> {
     for letter in letters {
-        queue.send(&letter.encode(stream_arn)).await.map_err(|error| (letter, error))?;
+        let DeadLetter { sequence_number, reason } = letter;
+        if let Err(error) = queue.send(&letter.encode(stream_arn)).await {
+            tracing::error!(sequence_number, reason, %error, "a dead letter was not sent");
+            return Err((letter, error));
+        }
         tracing::error!(
-            letter.sequence_number,
-            letter.reason,
+            sequence_number,
+            reason,
             "sent a record that cannot be processed to the dead-letter queue"
         );
     }

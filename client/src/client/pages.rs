@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use cellar_api::wire::{
-    CellAt, CellsReply, ChangesReply, DiffReply, EntriesReply, FeedReply, ForksReply, HistoryReply,
-    SpreadsheetsReply,
+    CellAt, CellsReply, ChangesReply, DiffReply, EntriesReply, EntryView, FeedReply, ForksReply,
+    HistoryReply, SpreadsheetsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
@@ -174,6 +174,11 @@ impl_page! {
     ChangesReply, u64, <;
 }
 
+/// Returns the positions of the first and the last entry of a page.
+fn end_positions(entries: &[EntryView]) -> [Option<Position>; 2] {
+    [entries.first(), entries.last()].map(|entry| entry.map(|entry| entry.position))
+}
+
 /// The entries after the cursor, which is the position of the last entry of the previous page.
 impl Page for EntriesReply {
     type Cursor = Position;
@@ -183,8 +188,7 @@ impl Page for EntriesReply {
     }
 
     fn advances(&self, start: Option<&Position>) -> bool {
-        let first = self.entries.first().map(|entry| entry.position);
-        let last = self.entries.last().map(|entry| entry.position);
+        let [first, last] = end_positions(&self.entries);
         let is_after_start = first.is_none() || first.as_ref() > start;
         is_after_start && (self.next.is_none() || self.next == last)
     }
@@ -199,8 +203,7 @@ impl Page for HistoryReply {
     }
 
     fn advances(&self, start: Option<&Position>) -> bool {
-        let first = self.entries.first().map(|entry| entry.position);
-        let last = self.entries.last().map(|entry| entry.position);
+        let [first, last] = end_positions(&self.entries);
         let is_from_start = start.is_none() || first.as_ref() <= start;
         is_from_start && (self.next.is_none() || self.next < last)
     }

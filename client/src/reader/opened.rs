@@ -78,7 +78,8 @@ impl ReadableState {
 impl LoadedSpreadsheet {
     /// The position of the state is at or after `min_position`. Loading starts over if the snapshot
     /// is replaced or the tables are restored in the meantime, if entries are appended much faster
-    /// than they are loaded, or if the server returns fewer entries than it announced. At most `MAX_READ_BEGINNINGS` attempts are made.
+    /// than they are loaded, or if the server returns fewer entries than it announced. At most
+    /// `MAX_READ_BEGINNINGS` attempts are made.
     pub(crate) async fn load(
         source: &SnapshotSource,
         min_position: Option<Position>,

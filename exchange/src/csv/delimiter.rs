@@ -1,9 +1,9 @@
 //! Detects the delimiter of a csv file from its start.
 //!
 //! A delimiter qualifies if it splits nearly all rows into as many fields as the first row, and the
-//! first row into at least two. Of several, the one that fits more rows wins, then the one with more
-//! fields, then the first of [`CANDIDATES`]. Commas that only occur within numbers, or before
-//! spaces, are taken for text if another delimiter qualifies.
+//! first row into at least two. Of several, the one that fits more rows wins. Of those, commas that
+//! only occur within numbers or before spaces lose, because they may be text. Then the one with more
+//! fields wins, then the first of [`CANDIDATES`].
 
 /// Number of bytes at the start of the file that are examined.
 pub(super) const SAMPLE_BYTES: usize = 64 * 1024;

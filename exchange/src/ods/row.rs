@@ -186,16 +186,14 @@ impl Row {
             repeated_cell.cell.format = style_format.or_else(|| repeated_cell.default_format());
         }
     }
-}
 
-impl Row {
     /// Counts the cells with a style that is not imported.
     pub(super) fn note_styles(&self, styles: &Styles, not_imported: &mut NotImported) {
         for repeated_cell in &self.cells {
-            let is_styled =
-                repeated_cell.style.as_deref().is_some_and(|style| styles.is_styled(style));
-            let cells = u64::from(repeated_cell.columns) * u64::from(self.repetitions);
-            not_imported.add(Omission::StyledCells, if is_styled { cells } else { 0 });
+            if repeated_cell.style.as_deref().is_some_and(|style| styles.is_styled(style)) {
+                let cells = u64::from(repeated_cell.columns) * u64::from(self.repetitions);
+                not_imported.add(Omission::StyledCells, cells);
+            }
         }
     }
 }

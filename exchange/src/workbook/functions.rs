@@ -172,9 +172,18 @@ const PREFIXED: [&str; 128] = [
     "Z.TEST",
 ];
 
+/// A formula in which the names of functions have their prefixes.
+pub(crate) struct PrefixedFormula {
+    pub(crate) text: String,
+    /// Whether the result may extend into other cells.
+    pub(crate) is_dynamic: bool,
+}
+
 /// Adds the prefixes that a formula lacks. The formula has no `=` at its start.
-pub(crate) fn with_prefixes(formula: &str) -> String {
-    map_functions(formula, |name, prefixed_formula| {
+pub(crate) fn with_prefixes(formula: &str) -> PrefixedFormula {
+    let mut is_dynamic = false;
+    let text = map_functions(formula, |name, prefixed_formula| {
+        is_dynamic |= DYNAMIC.binary_search(&shown_name(name).unwrap_or(name)).is_ok();
         if is_prefixed(name) {
             prefixed_formula.push_str(PREFIX);
         }
@@ -182,27 +191,22 @@ pub(crate) fn with_prefixes(formula: &str) -> String {
             prefixed_formula.push_str(SECOND_PREFIX);
         }
         prefixed_formula.push_str(name);
-    })
+    });
+    PrefixedFormula { text, is_dynamic }
 }
 
 /// Removes the prefixes that [`with_prefixes`] adds.
 pub(crate) fn without_prefixes(formula: &str) -> String {
     map_functions(formula, |name, shown_formula| {
-        let after_prefix = name.strip_prefix(PREFIX);
-        let shown_name = after_prefix.map(|name| name.strip_prefix(SECOND_PREFIX).unwrap_or(name));
-        shown_formula.push_str(shown_name.filter(|name| is_prefixed(name)).unwrap_or(name));
+        let shown_name = shown_name(name).filter(|name| is_prefixed(name));
+        shown_formula.push_str(shown_name.unwrap_or(name));
     })
 }
 
-/// Whether the result of a formula with prefixes may extend into other cells.
-pub(crate) fn is_dynamic(formula: &str) -> bool {
-    let mut is_dynamic = false;
-    map_functions(formula, |name, _| {
-        let shown_name = name.rsplit_once(SECOND_PREFIX).map(|(_, name)| name);
-        let shown_name = shown_name.or(name.strip_prefix(PREFIX)).unwrap_or_default();
-        is_dynamic |= DYNAMIC.binary_search(&shown_name).is_ok();
-    });
-    is_dynamic
+/// Returns the name without its prefixes, or `None` if it has none.
+fn shown_name(name: &str) -> Option<&str> {
+    let after_prefix = name.strip_prefix(PREFIX)?;
+    Some(after_prefix.strip_prefix(SECOND_PREFIX).unwrap_or(after_prefix))
 }
 
 fn is_prefixed(name: &str) -> bool {
@@ -253,10 +257,11 @@ mod tests {
             ("\"IFS(\"\"IFS(\"&'IFS('!A1&IFS", "\"IFS(\"\"IFS(\"&'IFS('!A1&IFS", false),
             ("MYIFS(1)+ä.IFS(2)", "MYIFS(1)+ä.IFS(2)", false),
         ] {
-            assert_eq!(with_prefixes(shown), prefixed);
-            assert_eq!(with_prefixes(prefixed), prefixed);
+            for formula in [shown, prefixed] {
+                let PrefixedFormula { text, is_dynamic } = with_prefixes(formula);
+                assert_eq!((text.as_str(), is_dynamic), (prefixed, dynamic), "{formula}");
+            }
             assert_eq!(without_prefixes(prefixed), shown);
-            assert_eq!(is_dynamic(prefixed), dynamic, "{shown}");
         }
         // Nothing would add these prefixes again.
         for formula in ["_xlfn.NEWER(1)", "_xlfn._xlws.IFSX(1)", "_xlfn.IFS", "\"", "'"] {

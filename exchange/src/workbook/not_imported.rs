@@ -4,6 +4,8 @@ use std::fmt;
 
 use cellar_base::count::grouped;
 
+use super::EXCEL_COLUMNS;
+
 use Omission::{
     ArrayFormulas, Charts, ColumnWidths, Comments, ConditionalFormats, Controls, DataConnections,
     DataValidations, DateFormats, DefinedNames, ExternalLinks, Filters, FormattedTexts, Formulas,
@@ -194,6 +196,16 @@ impl NotImported {
     pub fn add(&mut self, omission: Omission, count: u64) {
         if let Some(total) = self.0.get_mut(omission as usize) {
             *total = total.saturating_add(count);
+        }
+    }
+
+    /// Adds the number of columns from `first` to `last` to each kind that is noted of them.
+    pub(crate) fn add_columns(&mut self, first: u64, last: u64, noted: [(Omission, bool); 4]) {
+        let columns = last.saturating_sub(first).saturating_add(1).min(EXCEL_COLUMNS.into());
+        for (omission, is_noted) in noted {
+            if is_noted {
+                self.add(omission, columns);
+            }
         }
     }
 

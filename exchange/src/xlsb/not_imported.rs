@@ -15,7 +15,6 @@ const LINK: u16 = 494;
 const SHEET_PROTECTION: u16 = 535;
 const COMMENT_BEGIN: u16 = 635;
 const TABLE: u16 = 661;
-const MAX_COLUMNS: u32 = 16_384;
 
 /// Counts a record by its type. [`note_fields`] counts the types that [`has_noted_fields`] names.
 pub(super) fn note_record(record_type: u16, not_imported: &mut NotImported) {
@@ -68,15 +67,13 @@ fn note_columns(fields: &mut Fields<'_>, not_imported: &mut NotImported) -> Opti
     let (first, last) = (fields.read_u32()?, fields.read_u32()?);
     let (_width, style) = (fields.read_u32()?, fields.read_u32()?);
     let flags = fields.read_u16()?;
-    let columns = last.saturating_sub(first).saturating_add(1).min(MAX_COLUMNS);
-    for (omission, is_noted) in [
+    let noted = [
         (Omission::HiddenColumns, flags & 0x0001 != 0),
         (Omission::ColumnWidths, flags & 0x0003 == 0x0002),
         (Omission::GroupedRowsAndColumns, flags & 0x0700 != 0),
         (Omission::StyledRowsAndColumns, style != 0),
-    ] {
-        not_imported.add(omission, if is_noted { u64::from(columns) } else { 0 });
-    }
+    ];
+    not_imported.add_columns(first.into(), last.into(), noted);
     Some(())
 }
 

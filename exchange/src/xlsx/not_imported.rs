@@ -5,8 +5,6 @@ use quick_xml::events::BytesStart;
 use crate::workbook::xml::{attribute, is_true};
 use crate::{NotImported, Omission};
 
-/// Excel has this many columns; a file may declare more.
-const MAX_COLUMNS: u64 = 16_384;
 /// Name that Excel gives to the range of a filter.
 const FILTER_NAME: &str = "_xlnm._FilterDatabase";
 
@@ -84,16 +82,12 @@ fn note_row(tag: &BytesStart<'_>, not_imported: &mut NotImported) {
 fn note_columns(tag: &BytesStart<'_>, not_imported: &mut NotImported) {
     let number = |name| attribute(tag, name).and_then(|value| value.parse::<u64>().ok());
     let (first, last) = (number("min").unwrap_or(1), number("max").unwrap_or(1));
-    let columns = last.saturating_sub(first).saturating_add(1).min(MAX_COLUMNS);
     let is_hidden = is_set(tag, "hidden");
-    for (omission, is_noted) in [
+    let noted = [
         (Omission::ColumnWidths, is_set(tag, "customWidth") && !is_hidden),
         (Omission::HiddenColumns, is_hidden),
         (Omission::StyledRowsAndColumns, number("style").is_some_and(|style| style > 0)),
         (Omission::GroupedRowsAndColumns, number("outlineLevel").is_some_and(|level| level > 0)),
-    ] {
-        if is_noted {
-            not_imported.add(omission, columns);
-        }
-    }
+    ];
+    not_imported.add_columns(first, last, noted);
 }

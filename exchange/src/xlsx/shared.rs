@@ -5,12 +5,11 @@
 use cellar_sheet::a1::column_name;
 
 use crate::workbook::formula::quoted_token_bytes;
+use crate::workbook::{EXCEL_COLUMNS, EXCEL_ROWS};
 
-/// A reference that is shifted beyond an edge of the sheet continues at the opposite edge.
-const SHEET_ROWS: i64 = 1_048_576;
-const SHEET_COLUMNS: i64 = 16_384;
 const MAX_COLUMN_LETTERS: usize = 3;
 
+/// A reference that is shifted beyond an edge of the sheet continues at the opposite edge.
 pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) -> String {
     let mut shifted_formula = String::with_capacity(formula.len());
     let mut unread_formula = formula;
@@ -96,7 +95,7 @@ impl Coordinate {
             let letter_number = i64::from(letter.to_ascii_uppercase() - b'A') + 1;
             column_number = column_number * LETTERS_OF_ALPHABET + letter_number;
         }
-        if column_number > SHEET_COLUMNS {
+        if column_number > i64::from(EXCEL_COLUMNS) {
             return None;
         }
         Some(Self { index: column_number - 1, is_fixed: text.starts_with('$') })
@@ -110,7 +109,7 @@ impl Coordinate {
             return None;
         }
         let row_number = digits.parse::<i64>().ok()?;
-        if !(1..=SHEET_ROWS).contains(&row_number) {
+        if !(1..=i64::from(EXCEL_ROWS)).contains(&row_number) {
             return None;
         }
         Some(Self { index: row_number - 1, is_fixed: text.starts_with('$') })
@@ -148,12 +147,12 @@ impl Reference {
 
     fn write_shifted(&self, row_offset: i64, column_offset: i64, text: &mut String) {
         if let Some(column) = self.column {
-            let index = column.shifted_index(column_offset, SHEET_COLUMNS);
+            let index = column.shifted_index(column_offset, i64::from(EXCEL_COLUMNS));
             text.push_str(column.prefix());
             text.push_str(&column_name(u32::try_from(index).unwrap_or(0)));
         }
         if let Some(row) = self.row {
-            let index = row.shifted_index(row_offset, SHEET_ROWS);
+            let index = row.shifted_index(row_offset, i64::from(EXCEL_ROWS));
             text.push_str(row.prefix());
             text.push_str(&(index + 1).to_string());
         }

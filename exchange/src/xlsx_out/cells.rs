@@ -7,7 +7,7 @@ use cellar_sheet::cell::{ErrorCode, Value};
 
 use super::escape::push_escaped;
 use crate::CellToWrite;
-use crate::workbook::functions::{is_dynamic, with_prefixes};
+use crate::workbook::functions::{PrefixedFormula, with_prefixes};
 
 /// Metadata of a formula whose result may extend into other cells, see
 /// [`super::parts::Parts::all`].
@@ -30,8 +30,8 @@ impl CellXml<'_> {
             self.push_without_formula(xml);
             return false;
         };
-        let formula = with_prefixes(formula.strip_prefix('=').unwrap_or(formula));
-        let is_dynamic = is_dynamic(&formula);
+        let PrefixedFormula { text, is_dynamic } =
+            with_prefixes(formula.strip_prefix('=').unwrap_or(formula));
         self.push_start(xml, result_type(self.cell.value));
         if is_dynamic {
             xml.push_str(DYNAMIC_FORMULA);
@@ -39,7 +39,7 @@ impl CellXml<'_> {
         } else {
             xml.push_str("><f>");
         }
-        push_escaped(xml, &formula);
+        push_escaped(xml, &text);
         xml.push_str("</f><v>");
         push_value(xml, self.cell.value);
         xml.push_str("</v></c>");

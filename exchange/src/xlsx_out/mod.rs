@@ -24,13 +24,12 @@ use zip::ZipWriter;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
+use crate::workbook::{EXCEL_COLUMNS, EXCEL_ROWS};
 use crate::{CellToWrite, WriteError};
 use cells::CellXml;
 use names::SheetNames;
 use parts::{Parts, SHEET_END, SHEET_START};
 
-const MAX_ROWS: u32 = 1_048_576;
-const MAX_COLUMNS: u32 = 16_384;
 /// Maximum text length in an Excel cell, in UTF-16 code units.
 const MAX_TEXT_CHARACTERS: usize = 32_767;
 /// Excel repairs, but does not simply open, archives with longer parts.
@@ -118,7 +117,7 @@ impl XlsxWriter {
     }
 
     fn check_position(&self, row: u32, column: u32) -> Result<(), WriteError> {
-        if row < MAX_ROWS && column < MAX_COLUMNS {
+        if row < EXCEL_ROWS && column < EXCEL_COLUMNS {
             return Ok(());
         }
         Err(WriteError::OutsideExcel {

@@ -130,11 +130,7 @@ impl IndexerHandler {
             "indexed a batch"
         );
         let sent = send_dead_letters(&*self.dead_letters, &stream_arn, &dead_letters).await;
-        sent.map_err(|(letter, error)| {
-            let sequence_number = letter.sequence_number.as_str();
-            tracing::error!(sequence_number, %error, "a dead letter was not sent");
-            error.into()
-        })
+        sent.map_err(|(_, error)| error.into())
     }
 }
 

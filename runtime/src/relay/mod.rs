@@ -39,11 +39,7 @@ impl RelayHandler {
         let changes: Vec<_> = event.records.into_iter().map(change::read_change).collect();
         let relayed = self.relay.relay_batch(&changes).await;
         let sent = send_dead_letters(&*self.dead_letters, &stream_arn, &relayed.dead_letters).await;
-        let unsent_number = sent.err().map(|(letter, error)| {
-            let sequence_number = letter.sequence_number.clone();
-            tracing::error!(sequence_number, %error, "a dead letter was not sent");
-            sequence_number
-        });
+        let unsent_number = sent.err().map(|(letter, _)| letter.sequence_number.clone());
         table_stream::batch_response(unsent_number.or(relayed.retry_from))
     }
 }

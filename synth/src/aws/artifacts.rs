@@ -126,7 +126,7 @@ impl Aws {
         bucket: &str,
     ) -> Result<ArtifactBucket, AwsError> {
         let mut repair = SettingsRepair::default();
-        if [self.global_bucket_name(), self.regional_bucket_name()].contains(&bucket.to_owned()) {
+        if bucket == self.global_bucket_name() || bucket == self.regional_bucket_name() {
             repair = self.repair_settings(bucket).await?;
         }
         Ok(ArtifactBucket::Existing(repair))

@@ -18,6 +18,7 @@ use tokio::time::sleep;
 use super::connect::Aws;
 use super::drift::Drift;
 use super::error::AwsError;
+use super::manual_changes::manual_change;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(700);
 /// Status of a stack that was never deployed and that contains nothing but change sets.
@@ -58,7 +59,8 @@ pub(crate) struct ChangeSet {
     pub(crate) stack_id: String,
     /// Predicted changes, in CloudFormation's order.
     pub(crate) changes: Vec<Change>,
-    /// Changes outside CloudFormation that the change set undoes. Empty unless it reverts drift.
+    /// Changes outside CloudFormation that the change set undoes, sorted by logical id. Empty unless
+    /// it reverts drift.
     pub(crate) manual_changes: Vec<Drift>,
 }
 
@@ -113,8 +115,8 @@ impl Aws {
             Err(error) if error.message().is_some_and(means_no_changes) => return Ok(None),
             Err(error) => return Err(AwsError::from_sdk("create the change set", &error)),
         };
-        let stack_name = &desired.stack_name;
-        match self.wait_for_desired_change_set(&change_set_id, desired).await {
+        let DesiredStack { stack_name, reverts_drift, .. } = desired;
+        match self.wait_for_change_set(&change_set_id, stack_name, *reverts_drift).await {
             Ok(Some(change_set)) => Ok(Some(change_set)),
             Ok(None) => {
                 self.delete_change_set(&change_set_id).await?;
@@ -126,19 +128,6 @@ impl Aws {
                 Err(error)
             }
         }
-    }
-
-    async fn wait_for_desired_change_set(
-        &self,
-        id: &str,
-        desired: &DesiredStack,
-    ) -> Result<Option<ChangeSet>, AwsError> {
-        let waited = self.wait_for_change_set(id, &desired.stack_name).await?;
-        let Some(mut change_set) = waited else { return Ok(None) };
-        if desired.reverts_drift {
-            change_set.manual_changes = self.list_manual_changes(id).await?;
-        }
-        Ok(Some(change_set))
     }
 
     fn change_set_request(&self, desired: &DesiredStack) -> CreateChangeSetFluentBuilder {
@@ -167,18 +156,25 @@ impl Aws {
             .set_deployment_mode(desired.reverts_drift.then_some(DeploymentMode::RevertDrift))
     }
 
-    /// Returns `None` if the change set is empty.
+    /// Returns `None` if the change set is empty. `reverts_drift` says whether the change set was
+    /// created to undo changes that were made outside CloudFormation.
     pub(super) async fn wait_for_change_set(
         &self,
         id: &str,
         stack_name: &str,
+        reverts_drift: bool,
     ) -> Result<Option<ChangeSet>, AwsError> {
         let Some(stack_id) = self.wait_until_executable(id, stack_name).await? else {
             return Ok(None);
         };
-        let changes = self.list_changes(id).await?;
-        let manual_changes = Vec::new();
-        Ok(Some(ChangeSet { id: id.to_owned(), stack_id, changes, manual_changes }))
+        let mut change_set = ChangeSet {
+            id: id.to_owned(),
+            stack_id,
+            changes: Vec::new(),
+            manual_changes: Vec::new(),
+        };
+        self.add_changes(&mut change_set, reverts_drift).await?;
+        Ok(Some(change_set))
     }
 
     /// If `is_new` is set, also deletes the stack, unless the stack has other change sets.
@@ -231,19 +227,28 @@ impl Aws {
         }
     }
 
-    async fn list_changes(&self, change_set_id: &str) -> Result<Vec<Change>, AwsError> {
-        let mut changes = Vec::new();
+    /// Reads all pages. Only manual changes need the values of properties.
+    async fn add_changes(
+        &self,
+        change_set: &mut ChangeSet,
+        reverts_drift: bool,
+    ) -> Result<(), AwsError> {
         let mut next_token = None;
         loop {
-            let request = self.cloudformation.describe_change_set().change_set_name(change_set_id);
+            let request = self.cloudformation.describe_change_set().change_set_name(&change_set.id);
+            let request = request.set_include_property_values(reverts_drift.then_some(true));
             let result = request.set_next_token(next_token).send().await;
             let page = result.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
-            for change in page.changes() {
-                changes.extend(change.resource_change().map(Change::from_sdk));
+            for change in page.changes().iter().filter_map(|change| change.resource_change()) {
+                change_set.changes.push(Change::from_sdk(change));
+                if reverts_drift {
+                    change_set.manual_changes.extend(manual_change(change));
+                }
             }
             next_token = page.next_token;
             if next_token.is_none() {
-                return Ok(changes);
+                change_set.manual_changes.sort_by(|a, b| a.logical_id.cmp(&b.logical_id));
+                return Ok(());
             }
         }
     }

@@ -39,7 +39,7 @@ impl Aws {
         let output =
             result.map_err(|error| AwsError::from_sdk("create the import change set", &error))?;
         let id = output.id.ok_or(AwsError::IncompleteReply { missing: "a change set" })?;
-        let result = match self.wait_for_change_set(&id, &import.stack_name).await {
+        let result = match self.wait_for_change_set(&id, &import.stack_name, false).await {
             Ok(Some(change_set)) => Ok(change_set),
             Ok(None) => Err(AwsError::IncompleteReply { missing: "changes to import" }),
             Err(error) => Err(error),

@@ -5,37 +5,11 @@ use aws_sdk_cloudformation::types::{
     ResourceChange, ResourceChangeDetail, StackResourceDriftStatus,
 };
 
-use super::connect::Aws;
 use super::drift::{Drift, PropertyDrift};
-use super::error::AwsError;
-
-impl Aws {
-    /// Returns the changed resources, sorted by logical id.
-    pub(super) async fn list_manual_changes(
-        &self,
-        change_set_id: &str,
-    ) -> Result<Vec<Drift>, AwsError> {
-        let mut drifts = Vec::new();
-        let mut next_token = None;
-        loop {
-            let request = self.cloudformation.describe_change_set().change_set_name(change_set_id);
-            let request = request.include_property_values(true).set_next_token(next_token);
-            let result = request.send().await;
-            let page = result.map_err(|error| AwsError::from_sdk("read the change set", &error))?;
-            let changes = page.changes().iter().filter_map(|change| change.resource_change());
-            drifts.extend(changes.filter_map(manual_change));
-            next_token = page.next_token;
-            if next_token.is_none() {
-                drifts.sort_by(|left, right| left.logical_id.cmp(&right.logical_id));
-                return Ok(drifts);
-            }
-        }
-    }
-}
 
 /// Returns `None` if the resource was not changed outside CloudFormation. The expected values are
 /// those of the new template.
-fn manual_change(change: &ResourceChange) -> Option<Drift> {
+pub(super) fn manual_change(change: &ResourceChange) -> Option<Drift> {
     let deleted = match change.resource_drift_status()? {
         StackResourceDriftStatus::Deleted => true,
         StackResourceDriftStatus::Modified => false,
