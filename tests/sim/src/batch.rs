@@ -37,7 +37,7 @@ pub struct Summary {
 
 impl Summary {
     /// Adds the result of a run.
-    fn add(&mut self, scenario: Scenario, seed: u64, outcome: RunOutcome) {
+    pub fn add(&mut self, scenario: Scenario, seed: u64, outcome: RunOutcome) {
         self.seeds += 1;
         self.events += outcome.events;
         self.elapsed_ms = self.elapsed_ms.saturating_add(outcome.elapsed_ms);
@@ -77,38 +77,5 @@ pub fn run_seeds(scenario: Scenario, seeds: &[u64], threads: usize, summary: &mu
     });
     for (seed, outcome) in outcomes_by_seed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         summary.add(scenario, seed, outcome);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_summary_lists_failed_seeds_and_missing_events() {
-        let mut summary = Summary::default();
-        let violations = vec!["I1".to_owned(), "I2".to_owned()];
-        let rare = BTreeMap::from([(RareEvent::PutLost, 2)]);
-        let outcome =
-            RunOutcome { violations, rare, events: 5, elapsed_ms: 7, ..RunOutcome::default() };
-        summary.add(Scenario::AppendContention, 3, outcome.clone());
-        summary.add(Scenario::AppendContention, 4, RunOutcome { violations: vec![], ..outcome });
-        assert_eq!((summary.seeds, summary.events, summary.elapsed_ms), (2, 10, 14));
-        assert_eq!(summary.rare, BTreeMap::from([(RareEvent::PutLost, 4)]));
-        let failed: Vec<_> =
-            summary.failed.iter().map(|failed| (failed.seed, &failed.why)).collect();
-        assert_eq!(failed, [(3, &"I1".to_owned())]);
-        let never = summary.missing_events(Scenario::AppendContention);
-        assert!(never.contains(&RareEvent::Throttled) && !never.contains(&RareEvent::PutLost));
-    }
-
-    #[test]
-    fn the_number_of_threads_does_not_change_the_summary() {
-        let summary = |threads| {
-            let mut summary = Summary::default();
-            run_seeds(Scenario::AppendContention, &[1, 2, 3], threads, &mut summary);
-            summary
-        };
-        assert_eq!(summary(1), summary(3));
     }
 }

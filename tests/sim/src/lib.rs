@@ -18,7 +18,7 @@ pub mod process;
 pub mod random;
 pub mod rare;
 mod reading;
-mod replica;
+pub mod replica;
 pub mod run;
 pub mod scenarios;
 mod simulation;

@@ -11,7 +11,7 @@ type Shown<V> = Vec<(u64, Option<V>)>;
 
 /// Items with their versions. Times are in milliseconds since the start of the run.
 #[derive(Debug)]
-pub(crate) struct Versions<K, V> {
+pub struct Versions<K, V> {
     items: Mutex<BTreeMap<K, Shown<V>>>,
 }
 
@@ -28,7 +28,7 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
 
     /// Writes a version of an item at `now_ms` that is visible from `shows_ms` on. A value of
     /// `None` deletes the item. Versions become visible in the order in which they were written.
-    pub(crate) fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
+    pub fn write(&self, key: K, now_ms: u64, shows_ms: u64, value: Option<V>) {
         let mut items = self.lock();
         let versions = items.entry(key).or_default();
         let shown = versions.iter().rposition(|(shows_ms, _)| *shows_ms <= now_ms);
@@ -40,7 +40,7 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
     }
 
     /// Returns the visible values of the items in a key range, in ascending order.
-    pub(crate) fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
+    pub fn range(&self, keys: impl RangeBounds<K>, now_ms: u64) -> Vec<(K, V)> {
         let items = self.lock();
         let mut shown_items = Vec::new();
         for (key, versions) in items.range(keys) {
@@ -50,31 +50,5 @@ impl<K: Ord + Clone, V: Clone> Versions<K, V> {
             }
         }
         shown_items
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_item_shows_at_its_own_time() {
-        let versions = Versions::default();
-        versions.write(1, 0, 10, Some("a"));
-        versions.write(2, 0, 5, Some("b"));
-        assert_eq!(versions.range(.., 4), []);
-        assert_eq!(versions.range(.., 5), [(2, "b")], "a hole");
-        assert_eq!(versions.range(..=1, 10), [(1, "a")]);
-    }
-
-    #[test]
-    fn an_item_never_goes_back() {
-        let versions = Versions::default();
-        versions.write(1, 0, 50, Some("a"));
-        versions.write(1, 1, 20, Some("b"));
-        assert_eq!(versions.range(.., 20), []);
-        assert_eq!(versions.range(.., 50), [(1, "b")]);
-        versions.write(1, 60, 70, None);
-        assert_eq!((versions.range(.., 69), versions.range(.., 70)), (vec![(1, "b")], vec![]));
     }
 }

@@ -1,7 +1,7 @@
 //! The `sim` command, which parses arguments, runs scenarios, and prints progress and results.
 
-mod arguments;
-mod progress;
+pub mod arguments;
+pub mod progress;
 mod report;
 
 use std::io;

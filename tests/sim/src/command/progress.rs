@@ -10,7 +10,7 @@ use crate::batch::Summary;
 use crate::scenarios::Scenario;
 
 /// The progress of all scenarios, and the file in which the progress is saved.
-pub(super) struct SavedProgress {
+pub struct SavedProgress {
     file: Option<PathBuf>,
     reached: BTreeMap<String, ScenarioProgress>,
 }
@@ -25,7 +25,7 @@ struct ScenarioProgress {
 impl SavedProgress {
     /// Reads the progress from a file. Without a file, or if the file does not exist, the progress
     /// is empty.
-    pub(super) fn read(file: Option<&Path>) -> io::Result<Self> {
+    pub fn read(file: Option<&Path>) -> io::Result<Self> {
         let reached = match file.map(std::fs::read) {
             Some(Ok(bytes)) => serde_json::from_slice(&bytes)?,
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -35,13 +35,13 @@ impl SavedProgress {
     }
 
     /// Returns a scenario's summary so far and its next seed.
-    pub(super) fn scenario(&self, scenario: Scenario) -> Option<(Summary, u64)> {
+    pub fn scenario(&self, scenario: Scenario) -> Option<(Summary, u64)> {
         let reached = self.reached.get(scenario.name())?;
         Some((reached.summary.clone(), reached.next))
     }
 
     /// Updates a scenario's progress and atomically replaces the file.
-    pub(super) fn save(
+    pub fn save(
         &mut self,
         scenario: Scenario,
         summary: &Summary,
@@ -53,29 +53,5 @@ impl SavedProgress {
         let new_file = file.with_extension("new");
         std::fs::write(&new_file, serde_json::to_vec_pretty(&self.reached)?)?;
         std::fs::rename(new_file, file)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rare::RareEvent;
-
-    #[test]
-    fn a_run_resumes_from_its_saved_progress() {
-        let name = format!("cellar-sim-progress-{}.json", std::process::id());
-        let file = std::env::temp_dir().join(name);
-        let _ = std::fs::remove_file(&file);
-        let mut progress = SavedProgress::read(Some(&file)).unwrap();
-        assert!(progress.scenario(Scenario::RollRace).is_none());
-        let rare = BTreeMap::from([(RareEvent::RollLost, 3)]);
-        let summary = Summary { seeds: 9, rare, ..Summary::default() };
-        progress.save(Scenario::RollRace, &summary, 10).unwrap();
-        let again = SavedProgress::read(Some(&file)).unwrap();
-        assert_eq!(again.scenario(Scenario::RollRace), Some((summary, 10)));
-        assert!(again.scenario(Scenario::AppendContention).is_none());
-        std::fs::write(&file, "no JSON").unwrap();
-        assert!(SavedProgress::read(Some(&file)).is_err());
-        std::fs::remove_file(&file).unwrap();
     }
 }

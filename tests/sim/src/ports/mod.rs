@@ -10,8 +10,6 @@ mod queue;
 mod retention;
 mod segments;
 mod streams;
-#[cfg(test)]
-mod tests;
 mod webhook;
 
 pub(crate) use entries::counting_attempts;

@@ -139,17 +139,3 @@ impl FromStr for Scenario {
         found.ok_or_else(|| NoSuchScenario { name: name.to_owned() })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scenarios_are_found_by_their_names() {
-        for scenario in Scenario::ALL {
-            assert_eq!(scenario.name().parse(), Ok(scenario));
-        }
-        let error = "x".parse::<Scenario>().unwrap_err().to_string();
-        assert!(error.contains("append-contention, roll-race"), "{error}");
-    }
-}

@@ -1,5 +1,14 @@
-//! Tests of the simulator: equal seeds give equal runs, each scenario passes some hundred seeds and
-//! shows all its rare events, and all seeds that ever failed pass.
+//! Tests of the simulator: its parts work as described, equal seeds give equal runs, each scenario
+//! passes some hundred seeds and shows all its rare events, and all seeds that ever failed pass.
 
+mod arguments;
+mod batch;
 mod determinism;
+mod ports;
+mod progress;
+mod random;
+mod replica;
+mod scenarios;
 mod seeds;
+mod stream;
+mod trace;

@@ -7,10 +7,10 @@ use cellar_engine::contract::{self, JobsUnderTest};
 use cellar_engine::ports::{Clock as _, Entries as _, Jobs, ReadConsistency};
 use cellar_engine::system::SystemClock;
 
-use crate::plan::FaultPlan;
-use crate::process::{Mortality, Process};
-use crate::random::{Rate, SimRandom};
-use crate::world::{World, WorldConfig};
+use cellar_sim::plan::FaultPlan;
+use cellar_sim::process::{Mortality, Process};
+use cellar_sim::random::{Rate, SimRandom};
+use cellar_sim::world::{World, WorldConfig};
 
 const RECEIVES: u32 = 3;
 
