@@ -6,7 +6,6 @@ use std::sync::Arc;
 use cellar_engine::contract::{self, JobsUnderTest};
 use cellar_engine::ports::{Clock as _, Entries as _, Jobs, ReadConsistency};
 use cellar_engine::system::SystemClock;
-
 use cellar_sim::plan::FaultPlan;
 use cellar_sim::process::{Mortality, Process};
 use cellar_sim::random::{Rate, SimRandom};
